@@ -1,0 +1,62 @@
+# Two commands are the whole set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+FIND_LINKS := $(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)
+UV := $(BIN)/uv
+export OMP_NUM_THREADS := 1
+ifneq ($(FIND_LINKS),)
+export UV_FIND_LINKS := $(FIND_LINKS)
+TORCH ?= torch==2.13.0
+else
+# A GPU's build instead: make TORCH="--torch-backend=auto torch==2.13.0" demo
+TORCH ?= --torch-backend=cpu torch==2.13.0
+endif
+
+.PHONY: demo test lint perf docs-check clean
+
+demo: $(VENV)/.runtime
+	@$(BIN)/openral demo
+
+test: $(VENV)/.dev lint
+	cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests
+	$(BIN)/python -m pytest tests --ignore=tests/perf --ignore=tests/docs
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cd ros2_embedded && $(abspath $(BIN))/mypy src
+	$(BIN)/lint-imports --no-cache
+
+perf: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/perf -s
+
+docs-check: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/docs
+
+# Rendering without a screen needs EGL; everything else comes from pip.
+$(VENV)/.system:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "openral needs Python 3.10 to 3.13: make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) tools/system_packages.py
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(UV): $(VENV)/.system
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.7,<1"
+	@touch $@
+
+$(VENV)/.runtime: pyproject.toml ros2_embedded/pyproject.toml | $(UV)
+	@echo "openral: installing torch, MuJoCo, MetaWorld and the rest into $(VENV) (a minute or two, once)"
+	@$(UV) pip install --quiet --python $(BIN)/python $(TORCH)
+	@$(UV) pip install --quiet --python $(BIN)/python -e ./ros2_embedded -e ".[sim,models,reasoner,train]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@echo "openral: installing what the tests need into $(VENV)"
+	@$(UV) pip install --quiet --python $(BIN)/python -e "./ros2_embedded[test,interop]" -e ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,147 @@
+"""A whole deployment in simulation: bridge, one policy node a skill, reward monitor, reasoner.
+
+    ros2 launch openral deploy_sim.launch.py scene:=metaworld_drawer mission:="open the drawer"
+
+The launch ends when the mission has ended (unless exit_when_done is false), and with an error as soon as a node
+that it cannot do without ends with one.
+"""
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+from openral_core.errors import OpenralError
+from openral_core.registry import resolve
+from openral_core.scene import load_scene
+from openral_core.share import share_directory
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "scene", default_value="metaworld_drawer", description="name or path of a scene file"
+    ),
+    DeclareLaunchArgument("mission", default_value="", description="the sentence; empty: the scene's own"),
+    DeclareLaunchArgument(
+        "mode",
+        default_value="realtime",
+        choices=["realtime", "lockstep"],
+        description="lockstep: the world waits for the policy",
+    ),
+    DeclareLaunchArgument("real_time_factor", default_value="1.0", description="sim seconds per wall second"),
+    DeclareLaunchArgument(
+        "task", default_value="", description="task whose initial state is used; empty: the first"
+    ),
+    DeclareLaunchArgument(
+        "init_id", default_value="-1", description="initial state; negative: the scene's own"
+    ),
+    DeclareLaunchArgument("run_dir", default_value="", description="folder for the record; empty: none"),
+    DeclareLaunchArgument(
+        "enable_reward_monitor",
+        default_value="true",
+        choices=["true", "false"],
+        description="without it no task can be verified",
+    ),
+    DeclareLaunchArgument(
+        "exit_when_done",
+        default_value="true",
+        choices=["true", "false"],
+        description="end the launch with the mission",
+    ),
+    DeclareLaunchArgument(
+        "rviz",
+        default_value="false",
+        choices=["true", "false"],
+        description="open RViz, where it is installed",
+    ),
+    DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
+]
+
+
+def generate_launch_description():
+    """Return the arguments, and the nodes as soon as the arguments are known."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=deployment)])
+
+
+def deployment(context):
+    """Return the nodes that the scene asks for."""
+    values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
+    try:
+        scene = load_scene(values["scene"])
+        common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
+        nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
+    except OpenralError as error:
+        raise RuntimeError(f"scene:={values['scene']}: {error}") from None
+    if values["enable_reward_monitor"] == "true" and scene.reward_skill:
+        nodes.append(monitor(scene.reward_skill, values, common))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", values, common))
+    if values["rviz"] == "true":
+        layout = str(share_directory() / "config" / "openral.rviz")
+        nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
+    return nodes
+
+
+def bridge(values, common):
+    """The only process that moves the arm; nothing goes on without it."""
+    parameters = {
+        **common,
+        "mode": values["mode"],
+        "real_time_factor": float(values["real_time_factor"]),
+        "task": text(values["task"]),
+        "init_id": int(values["init_id"]),
+    }
+    return node("sim_bridge", values, parameters, Shutdown(reason="the bridge has ended"))
+
+
+def policy(skill, values, common):
+    """One skill. Killed, it leaves the arm holding and the decision to the reasoner."""
+    parameters = {**common, "skill": text(skill), "use_sim_time": True}
+    on_exit = stop_on_error(f"the policy node of {skill}")
+    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
+
+
+def monitor(skill, values, common):
+    """The reward monitor. It is advisory: killed, tasks can only end unverified."""
+    parameters = {**common, "skill": text(skill), "use_sim_time": True}
+    return node("reward_monitor", values, parameters, stop_on_error("the reward monitor"))
+
+
+def reasoner(mission, values, common):
+    """The mission's keeper; when it ends, the launch ends."""
+    exit_when_done = values["exit_when_done"] == "true"
+    parameters = {**common, "mission": text(mission), "exit_when_done": exit_when_done, "use_sim_time": True}
+    return node("reasoner", values, parameters, end_of_mission)
+
+
+def node(executable, values, parameters, on_exit, name=None):
+    """Return one of openral's nodes; it configures and activates itself. Without a name it keeps its own."""
+    return Node(
+        package="openral",
+        executable=executable,
+        name=name,
+        parameters=[parameters],
+        ros_arguments=["--log-level", values["log_level"]],
+        additional_env={"OMP_NUM_THREADS": "1"},
+        output="both",
+        on_exit=on_exit,
+    )
+
+
+def text(value):
+    """A parameter that stays a string even if it looks like a number."""
+    return ParameterValue(value, value_type=str)
+
+
+def end_of_mission(event, context):
+    """The reasoner has ended: by itself after the mission, or because something is wrong with it."""
+    done = event.returncode == 0
+    return Shutdown(reason="the mission has ended" if done else "the reasoner failed, see its last lines")
+
+
+def stop_on_error(who):
+    """Return a reaction that ends the launch when a node gave up by itself, and not when it was killed."""
+
+    def react(event, context):
+        return Shutdown(reason=f"{who} failed, see its last lines") if event.returncode > 0 else None
+
+    return react

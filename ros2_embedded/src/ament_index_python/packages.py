@@ -1,0 +1,70 @@
+"""Where packages lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ros2_embedded import packages as _packages
+
+
+class PackageNotFoundError(KeyError):
+    """No prefix and no installed distribution provides the package."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message  # KeyError would show the text in quotes
+
+
+def get_package_share_path(package_name: str, print_warning: bool = True) -> Path:
+    """Return the share directory of a package.
+
+    Args:
+        package_name: the package.
+        print_warning: accepted for ROS 2's sake.
+
+    Raises:
+        ValueError: for a name that no package can have.
+        PackageNotFoundError: when nothing installed provides it.
+    """
+    _check(package_name)
+    try:
+        return _packages.package_share(package_name)
+    except _packages.PackageNotFoundError as error:
+        raise PackageNotFoundError(str(error)) from error
+
+
+def get_package_share_directory(package_name: str, print_warning: bool = True) -> str:
+    """Return the share directory of a package as text; raises as `get_package_share_path` does."""
+    return str(get_package_share_path(package_name, print_warning))
+
+
+def get_package_prefix(package_name: str) -> str:
+    """Return the prefix of a package: `<prefix>/share/<name>` is its share directory.
+
+    For a package that an installed Python distribution provides from wherever it lies, this is the share
+    directory itself. Raises as `get_package_share_path` does.
+    """
+    _check(package_name)
+    prefix = _packages.package_prefix(package_name)
+    return str(prefix) if prefix is not None else get_package_share_directory(package_name)
+
+
+def get_packages_with_prefixes() -> dict[str, str]:
+    """Return the prefix of each package that can be found, by name."""
+    return {name: get_package_prefix(name) for name in _packages.package_names() if _provides_share(name)}
+
+
+def _provides_share(name: str) -> bool:
+    try:
+        _packages.package_share(name)
+    except _packages.PackageNotFoundError:
+        return False  # executables alone, without package files, make no package
+    return True
+
+
+def _check(package_name: str) -> None:
+    if not package_name or "/" in package_name or "\\" in package_name or package_name.startswith("."):
+        raise ValueError(f"'{package_name}' cannot be the name of a package")

@@ -1,0 +1,34 @@
+"""Brings back the environment that the launch itself was started with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..action import Action
+from ..frontend.entity import Entity
+from ..frontend.expose import expose_action
+from ..launch_description_entity import LaunchDescriptionEntity
+
+if TYPE_CHECKING:
+    from ..frontend.parser import Parser
+    from ..launch_context import LaunchContext
+
+
+@expose_action("reset_env")
+class ResetEnvironment(Action):
+    """Brings back the environment that the launch itself was started with."""
+
+    @classmethod
+    def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
+        """Return how to make the action of an element in markup."""
+        _, kwargs = super().parse(entity, parser)
+        return cls, kwargs
+
+    def describe(self) -> str:
+        """Return a short text for people."""
+        return "ResetEnvironment()"
+
+    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        """Do it."""
+        context._reset_environment()
+        return None

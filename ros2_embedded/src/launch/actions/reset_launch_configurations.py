@@ -1,0 +1,75 @@
+"""A clean slate of launch configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..action import Action
+from ..frontend.entity import Entity
+from ..frontend.expose import expose_action
+from ..frontend.pairs import parse_pairs, split_kept
+from ..launch_description_entity import LaunchDescriptionEntity
+from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
+from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
+
+if TYPE_CHECKING:
+    from ..frontend.parser import Parser
+    from ..launch_context import LaunchContext
+
+Configurations = (
+    Mapping[SomeSubstitutionsType, SomeSubstitutionsType]
+    | Iterable[tuple[SomeSubstitutionsType, SomeSubstitutionsType]]
+)
+"""Launch configurations by name, or pairs of name and value."""
+
+
+def as_pairs(
+    configurations: Configurations | None,
+) -> list[tuple[SomeSubstitutionsType, SomeSubstitutionsType]]:
+    """Return configurations as pairs of name and value."""
+    return list(configurations.items() if isinstance(configurations, Mapping) else configurations or ())
+
+
+def normalized_pairs(
+    pairs: Iterable[tuple[SomeSubstitutionsType, SomeSubstitutionsType]],
+) -> list[tuple[list[Substitution], list[Substitution]]]:
+    """Return pairs with both sides as lists of substitutions."""
+    return [
+        (normalize_to_list_of_substitutions(name), normalize_to_list_of_substitutions(value))
+        for name, value in pairs
+    ]
+
+
+@expose_action("reset")
+class ResetLaunchConfigurations(Action):
+    """Removes all launch configurations but those given, whose values are worked out before."""
+
+    def __init__(
+        self,
+        launch_configurations: Configurations | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.__kept = normalized_pairs(as_pairs(launch_configurations))
+
+    @classmethod
+    def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
+        """Return how to make the action of an element in markup."""
+        _, kwargs = super().parse(entity, parser)
+        kept, _ = split_kept(entity)
+        kwargs["launch_configurations"] = parse_pairs(kept, parser)
+        return cls, kwargs
+
+    def describe(self) -> str:
+        """Return a short text for people."""
+        return f"ResetLaunchConfigurations({len(self.__kept)} kept)"
+
+    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        """Replace the configurations."""
+        context.launch_configurations = {
+            perform_substitutions(context, name): perform_substitutions(context, value)
+            for name, value in self.__kept
+        }
+        return None

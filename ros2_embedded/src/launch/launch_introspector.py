@@ -1,0 +1,71 @@
+"""Looking at a description without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .launch_description import LaunchDescription
+from .launch_description_entity import LaunchDescriptionEntity
+
+if TYPE_CHECKING:
+    from .actions.declare_launch_argument import DeclareLaunchArgument
+
+
+def walk(
+    entity: LaunchDescriptionEntity, conditional: bool = False
+) -> Iterator[tuple[LaunchDescriptionEntity, bool]]:
+    """Yield each entity that can be known without a context, depth first, and whether it hangs on a
+    condition."""
+    yield entity, conditional
+    for child in entity.describe_sub_entities():
+        yield from walk(child, conditional)
+    for _, children in entity.describe_conditional_sub_entities():
+        for child in children:
+            yield from walk(child, True)
+
+
+def declared_arguments(
+    description: LaunchDescription, conditional: bool = False
+) -> list[DeclareLaunchArgument]:
+    """Return the arguments declared in the description and what it includes, each name once, unconditional
+    ones first."""
+    from .actions.declare_launch_argument import DeclareLaunchArgument
+
+    found: dict[str, DeclareLaunchArgument] = {}
+    preset = {name for name, _ in _included_settings(description)}
+    for entity, hangs in walk(description, conditional):
+        if isinstance(entity, DeclareLaunchArgument) and entity.name not in found:
+            entity._conditionally_included = hangs or entity.condition is not None or entity.name in preset
+            found[entity.name] = entity
+    return list(found.values())
+
+
+def _included_settings(description: LaunchDescription) -> Iterator[tuple[str, object]]:
+    """Yield the arguments that the description itself passes to what it includes; nobody needs to pass them
+    from outside."""
+    from .actions.include_launch_description import IncludeLaunchDescription
+    from .substitutions.text_substitution import TextSubstitution
+
+    for entity, _ in walk(description):
+        if isinstance(entity, IncludeLaunchDescription):
+            for name, value in entity.launch_arguments:
+                if all(isinstance(part, TextSubstitution) for part in name):
+                    yield "".join(part.text for part in name), value
+
+
+class LaunchIntrospector:
+    """Formats descriptions for people."""
+
+    def format_launch_description(self, launch_description: LaunchDescription) -> str:
+        """Return an indented outline of the description."""
+        return "\n".join(self._lines(launch_description, ""))
+
+    def _lines(self, entity: LaunchDescriptionEntity, indent: str) -> Iterator[str]:
+        yield indent + entity.describe()
+        for child in entity.describe_sub_entities():
+            yield from self._lines(child, indent + "    ")
+        for condition, children in entity.describe_conditional_sub_entities():
+            yield f"{indent}    when {condition}:"
+            for child in children:
+                yield from self._lines(child, indent + "        ")

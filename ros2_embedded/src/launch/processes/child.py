@@ -1,0 +1,167 @@
+"""One process that a launch started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .guard import Guard
+from .guardian import TAG_VARIABLE, find_members, send_signal
+
+_READ_SIZE = 65536
+_KILL_PASSES = 3
+
+
+@dataclass(frozen=True)
+class ChildSpec:
+    """What to run."""
+
+    cmd: Sequence[str]
+    """The program and its arguments."""
+    cwd: str | None
+    """The working directory; None for the launch's own."""
+    env: Mapping[str, str]
+    """The whole environment."""
+    emulate_tty: bool = False
+    """Whether stdout and stderr are pseudo terminals, which makes most programs colour and flush their
+    lines."""
+
+
+class ChildProcess:
+    """A running process: its output and exit arrive as callbacks in the loop.
+
+    Args:
+        spec: what to run.
+        loop: the loop that runs the callbacks; construct the object in its thread.
+        guard: who takes over when the launch is gone.
+        on_output: called with 'stdout' or 'stderr' and the bytes.
+        on_exit: called once with the exit code (minus the signal's number), after the output that had been
+            written by then.
+
+    Raises:
+        OSError: when the program cannot be started.
+    """
+
+    def __init__(
+        self,
+        spec: ChildSpec,
+        loop: asyncio.AbstractEventLoop,
+        guard: Guard,
+        on_output: Callable[[str, bytes], None],
+        on_exit: Callable[[int], None],
+    ) -> None:
+        self._loop = loop
+        self._guard = guard
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._tag = guard.new_tag()
+        self._readers: dict[int, str] = {}
+        self.exited = asyncio.Event()
+        guard.start()
+        self._popen = self._start(spec)
+        self.pid = self._popen.pid
+        guard.add(self.pid)
+        # A thread per process waits for it: this works on every platform, beside other users of SIGCHLD, and
+        # off the main thread.
+        threading.Thread(target=self._wait, name=f"wait-{self.pid}", daemon=True).start()
+
+    def _start(self, spec: ChildSpec) -> subprocess.Popen[bytes]:
+        ends = {stream: pty.openpty() if spec.emulate_tty else os.pipe() for stream in ("stdout", "stderr")}
+        try:
+            popen = subprocess.Popen(
+                list(spec.cmd),
+                cwd=spec.cwd,
+                env={**spec.env, TAG_VARIABLE: self._tag},
+                stdin=subprocess.PIPE,
+                stdout=ends["stdout"][1],
+                stderr=ends["stderr"][1],
+                start_new_session=True,
+            )
+        except OSError:
+            for read_end, _ in ends.values():
+                os.close(read_end)
+            raise
+        finally:
+            for _, write_end in ends.values():
+                os.close(write_end)
+        for stream, (read_end, _) in ends.items():
+            os.set_blocking(read_end, False)
+            self._readers[read_end] = stream
+            self._loop.add_reader(read_end, self._read, read_end)
+        return popen
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Signal the process and its group, as a terminal would; SIGKILL goes to every process it started, in
+        any session."""
+        if number == signal.SIGKILL:
+            # More than once, as a member may start another process between the search and the signal.
+            for _ in range(_KILL_PASSES):
+                send_signal(self.members(), number)
+        elif not self.exited.is_set():
+            try:
+                os.killpg(self.pid, number)
+            except ProcessLookupError:
+                return  # it has just ended; the exit is on its way
+        else:
+            send_signal(self.members(), number)
+
+    def members(self) -> set[int]:
+        """Return the ids of the process and of all it started that still live."""
+        return find_members({self.pid}, self._tag)
+
+    def write(self, data: bytes) -> None:
+        """Write to the process's stdin; what the process cannot take any more is lost."""
+        if self._popen.stdin is not None and not self.exited.is_set():
+            try:
+                self._popen.stdin.write(data)
+                self._popen.stdin.flush()
+            except BrokenPipeError:
+                return  # it closed its stdin
+
+    def close(self) -> None:
+        """Stop reading; forget the session if nothing lives in it."""
+        for descriptor in list(self._readers):
+            self._drop(descriptor)
+        if self._popen.stdin is not None:
+            self._popen.stdin.close()
+        if not self.members():
+            self._guard.remove(self.pid)
+
+    def _wait(self) -> None:
+        code = self._popen.wait()
+        try:
+            self._loop.call_soon_threadsafe(self._finish, code)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits for the exit any more
+
+    def _finish(self, code: int) -> None:
+        for descriptor in list(self._readers):
+            while descriptor in self._readers and self._read(descriptor):
+                pass
+        self.exited.set()
+        self._on_exit(code)
+
+    def _read(self, descriptor: int) -> bool:
+        """Pass on what there is; return whether there was something."""
+        try:
+            data = os.read(descriptor, _READ_SIZE)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""  # a pseudo terminal reports the end of its other side as an input/output error
+        if data:
+            self._on_output(self._readers[descriptor], data)
+        else:
+            self._drop(descriptor)
+        return bool(data)
+
+    def _drop(self, descriptor: int) -> None:
+        del self._readers[descriptor]
+        self._loop.remove_reader(descriptor)
+        os.close(descriptor)

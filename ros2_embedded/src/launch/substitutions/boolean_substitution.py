@@ -1,0 +1,131 @@
+"""Logic on substitutions that spell truth values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..frontend.expose import expose_substitution
+from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
+from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
+from ..utilities.type_utils import parse_bool
+
+if TYPE_CHECKING:
+    from ..launch_context import LaunchContext
+
+
+def _truth(context: LaunchContext, value: list[Substitution]) -> bool:
+    return parse_bool(perform_substitutions(context, value), "operand")
+
+
+class _Logic(Substitution):
+    """Truth values under one operator; the result is spelled 'true' or 'false'."""
+
+    def __init__(self, *values: SomeSubstitutionsType) -> None:
+        self._values = [normalize_to_list_of_substitutions(value) for value in values]
+
+    def describe(self) -> str:
+        """Return the operator and its operands."""
+        operands = ", ".join(" + ".join(sub.describe() for sub in value) for value in self._values)
+        return f"{type(self).__name__}({operands})"
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return 'true' or 'false'; raise SubstitutionFailure when an operand is neither."""
+        return str(self._decide(context)).lower()
+
+    def _decide(self, context: LaunchContext) -> bool:
+        raise NotImplementedError
+
+
+@expose_substitution("not")
+class NotSubstitution(_Logic):
+    """True when the operand is false."""
+
+    def __init__(self, value: SomeSubstitutionsType) -> None:
+        super().__init__(value)
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(not value)`."""
+        (value,) = data
+        return cls, {"value": value}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return not _truth(context, self._values[0])
+
+
+@expose_substitution("and")
+class AndSubstitution(_Logic):
+    """True when both operands are."""
+
+    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
+        super().__init__(left, right)
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(and left right)`."""
+        left, right = data
+        return cls, {"left": left, "right": right}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return all(_truth(context, value) for value in self._values)
+
+
+@expose_substitution("or")
+class OrSubstitution(_Logic):
+    """True when one operand is."""
+
+    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
+        super().__init__(left, right)
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(or left right)`."""
+        left, right = data
+        return cls, {"left": left, "right": right}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return any(_truth(context, value) for value in self._values)
+
+
+@expose_substitution("any")
+class AnySubstitution(_Logic):
+    """True when at least one of any number of operands is."""
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(any values...)`."""
+        return lambda: cls(*data), {}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return any(_truth(context, value) for value in self._values)
+
+
+@expose_substitution("all")
+class AllSubstitution(_Logic):
+    """True when each of any number of operands is."""
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(all values...)`."""
+        return lambda: cls(*data), {}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return all(_truth(context, value) for value in self._values)
+
+
+@expose_substitution("bool")
+class BooleanSubstitution(_Logic):
+    """The operand as 'true' or 'false', whatever its spelling."""
+
+    def __init__(self, value: SomeSubstitutionsType) -> None:
+        super().__init__(value)
+
+    @classmethod
+    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
+        """Return how to make `$(bool value)`."""
+        (value,) = data
+        return cls, {"value": value}
+
+    def _decide(self, context: LaunchContext) -> bool:
+        return _truth(context, self._values[0])

@@ -1,0 +1,98 @@
+"""Evaluation of the small expressions that launch files hold.
+
+Launch arguments reach expressions as text, so an expression is not trusted: its syntax tree may hold only
+operators, literals, comparisons, comprehensions, calls, and names from a fixed list. Attributes that start
+with an underscore, and
+with them every known way out of `eval`, are refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ALLOWED_MODULES = ("math", "os.path", "datetime", "random", "statistics", "string")
+"""Modules that an expression may name."""
+
+_BUILTIN_FUNCTIONS: tuple[Any, ...] = (
+    *(abs, all, any, bool, dict, divmod, enumerate, float, int, len, list, max, min, range, repr),
+    *(round, set, sorted, str, sum, tuple, zip),
+)
+_BUILTINS = {function.__name__: function for function in _BUILTIN_FUNCTIONS}
+_REFUSED_ATTRIBUTES = {"format", "format_map"}  # str.format reaches attributes that the tree does not show
+_REFUSED_NODES = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+
+
+class ExpressionError(ValueError):
+    """The expression is not allowed or failed; the text says why."""
+
+
+def evaluate(
+    expression: str, modules: Sequence[str] = ("math",), values: Mapping[str, Any] | None = None
+) -> Any:
+    """Return the value of `expression`.
+
+    Args:
+        expression: one Python expression.
+        modules: names from `ALLOWED_MODULES`; the functions of `math` may also be used without its name, as
+            in ROS 2.
+        values: what else the expression may use, by name.
+
+    Raises:
+        ExpressionError: for a syntax error, a refused construct or module, or an error while evaluating.
+    """
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except SyntaxError as error:
+        raise ExpressionError(f"invalid syntax: {error.msg}") from error
+    _check(tree)
+    names: dict[str, Any] = {"__builtins__": {}, **_BUILTINS}
+    for module in modules:
+        names.update(_module_names(module))
+    names.update(values or {})
+    try:
+        return eval(compile(tree, "<launch expression>", "eval"), names)
+    except Exception as error:  # whatever an expression raises is an error of the expression
+        raise ExpressionError(f"{type(error).__name__}: {error}") from error
+
+
+def _check(tree: ast.AST) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, _REFUSED_NODES):
+            raise ExpressionError(f"{type(node).__name__} is not allowed in a launch expression")
+        if isinstance(node, ast.Attribute) and (
+            node.attr.startswith("_") or node.attr in _REFUSED_ATTRIBUTES
+        ):
+            raise ExpressionError(f"attribute '{node.attr}' is not allowed in a launch expression")
+        if isinstance(node, ast.Name) and node.id.startswith("__"):
+            raise ExpressionError(f"name '{node.id}' is not allowed in a launch expression")
+
+
+def _module_names(module: str) -> dict[str, Any]:
+    if module not in ALLOWED_MODULES:
+        raise ExpressionError(f"module '{module}' is not allowed; use one of {', '.join(ALLOWED_MODULES)}")
+    loaded = importlib.import_module(module)
+    root = module.split(".")[0]
+    if module == "os.path":
+        # Only os.path: the module os itself starts processes.
+        return {root: _Namespace(path=_Namespace(**_public(loaded)))}
+    names: dict[str, Any] = {root: _Namespace(**_public(loaded))}
+    return {**_public(loaded), **names} if module == "math" else names
+
+
+def _public(module: Any) -> dict[str, Any]:
+    """Return a module's public functions, classes and constants, without the modules it imported itself."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not hasattr(value, "__spec__")
+    }
+
+
+class _Namespace:
+    """Attribute access to a fixed set of names."""
+
+    def __init__(self, **names: Any) -> None:
+        self.__dict__.update(names)

@@ -1,0 +1,138 @@
+"""One ROS node in a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from launch import LaunchContext, SomeSubstitutionsType, Substitution
+from launch.actions import ExecuteProcess
+from launch.frontend import Entity, Parser, expose_action
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+
+from ..markup import parse_node_attributes
+from ..namespaces import expand_namespace, join_name
+from ..parameter_words import global_parameter_words, parameter_words
+from ..parameters_type import SomeParameters, SomeRemapRules
+from ..substitutions.executable_in_package import executable_command
+
+
+@expose_action("node")
+class Node(ExecuteProcess):
+    """Runs a node's executable with ROS arguments made of its name, namespace, parameters and remappings.
+
+    Args:
+        executable: name of an executable of the package; without a package, a program.
+        package: the package.
+        name: the node's name, its own by default.
+        namespace: absolute, or relative to what `PushROSNamespace` set.
+        exec_name: what the process is called in the launch, the executable's name by default.
+        parameters: files, `Parameter`s and dicts (nested names are joined with '.'), the last one wins.
+        remappings: pairs of names.
+        ros_arguments: further words after `--ros-args`.
+        arguments: words before it.
+        **kwargs: see `launch.actions.ExecuteProcess`.
+    """
+
+    UNSPECIFIED_NODE_NAME = "<node_name_unspecified>"
+    UNSPECIFIED_NODE_NAMESPACE = "<node_namespace_unspecified>"
+    _default_namespace: str | None = None
+
+    def __init__(
+        self,
+        *,
+        executable: SomeSubstitutionsType,
+        package: SomeSubstitutionsType | None = None,
+        name: SomeSubstitutionsType | None = None,
+        namespace: SomeSubstitutionsType | None = None,
+        exec_name: SomeSubstitutionsType | None = None,
+        parameters: SomeParameters | None = None,
+        remappings: SomeRemapRules | None = None,
+        ros_arguments: Iterable[SomeSubstitutionsType] | None = None,
+        arguments: Iterable[SomeSubstitutionsType] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if isinstance(parameters, (str, Mapping, Substitution)):
+            raise TypeError(
+                f"'parameters' of Node is a list of files and dicts; write parameters=[{parameters!r}]"
+            )
+        self.__package = None if package is None else normalize_to_list_of_substitutions(package)
+        self.__node_executable = normalize_to_list_of_substitutions(executable)
+        self.__node_name = None if name is None else normalize_to_list_of_substitutions(name)
+        self.__node_namespace = None if namespace is None else normalize_to_list_of_substitutions(namespace)
+        self.__parameters = list(parameters or ())
+        self.__remappings = [
+            (normalize_to_list_of_substitutions(old), normalize_to_list_of_substitutions(new))
+            for old, new in remappings or ()
+        ]
+        self.__ros_arguments = [normalize_to_list_of_substitutions(word) for word in ros_arguments or ()]
+        self.__expanded_name = self.UNSPECIFIED_NODE_NAME
+        self.__expanded_namespace = self.UNSPECIFIED_NODE_NAMESPACE
+        super().__init__(cmd=[executable, *(arguments or ())], name=exec_name, **kwargs)
+
+    @classmethod
+    def parse(cls, entity: Entity, parser: Parser, ignore: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
+        """Return how to make the action of an element in markup."""
+        _, kwargs = super().parse(entity, parser, {*ignore, "cmd", "name"})
+        return cls, {**kwargs, **parse_node_attributes(entity, parser)}
+
+    @property
+    def node_package(self) -> list[Substitution] | None:
+        """The package, before substitution."""
+        return self.__package
+
+    @property
+    def node_executable(self) -> list[Substitution]:
+        """The executable, before substitution."""
+        return self.__node_executable
+
+    @property
+    def node_name(self) -> str:
+        """Namespace and name, once visited; parts nobody gave are the UNSPECIFIED words."""
+        return join_name(self.__expanded_namespace, self.__expanded_name)
+
+    @property
+    def expanded_node_namespace(self) -> str:
+        """The namespace, once visited."""
+        return self.__expanded_namespace
+
+    def is_node_name_fully_specified(self) -> bool:
+        """Return whether name and namespace are known to the launch."""
+        return "<" not in self.node_name
+
+    def prepare(self, context: LaunchContext) -> None:
+        """Work out the command: prefix, executable, arguments, ROS arguments."""
+        super().prepare(context)
+        description = self.process_description
+        program, *arguments = description.final_cmd[len(description.final_prefix) :]
+        command = [program]
+        if self.__package is not None:
+            command = executable_command(perform_substitutions(context, self.__package), program)
+        ros_arguments = self.__expand_ros_arguments(context)
+        if ros_arguments:
+            ros_arguments = ["--ros-args", *ros_arguments]
+        description.final_cmd = [*description.final_prefix, *command, *arguments, *ros_arguments]
+
+    def __expand_ros_arguments(self, context: LaunchContext) -> list[str]:
+        words = [perform_substitutions(context, word) for word in self.__ros_arguments]
+        rules = list(context.launch_configurations.get("ros_remaps", []))
+        rules += [
+            (perform_substitutions(context, old), perform_substitutions(context, new))
+            for old, new in self.__remappings
+        ]
+        if self.__node_name is not None:
+            self.__expanded_name = perform_substitutions(context, self.__node_name)
+            rules.append(("__node", self.__expanded_name))
+        own = None if self.__node_namespace is None else perform_substitutions(context, self.__node_namespace)
+        namespace = (
+            expand_namespace(context.launch_configurations.get("ros_namespace"), own)
+            or self._default_namespace
+        )
+        if namespace is not None:
+            self.__expanded_namespace = namespace
+            rules.append(("__ns", namespace))
+        for old, new in rules:
+            words += ["-r", f"{old}:={new}"]
+        words += global_parameter_words(context)
+        scope = self.node_name if self.is_node_name_fully_specified() else "/**"
+        return words + parameter_words(context, self.__parameters, scope, self.name)

@@ -1,0 +1,27 @@
+"""Simulated time for all nodes that follow in the scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launch import Action
+from launch.frontend import Entity, Parser, expose_action
+from launch.utilities.type_utils import SomeBool
+
+from ..parameter_descriptions import ParameterValue
+from .set_parameter import SetParameter
+
+
+@expose_action("set_use_sim_time")
+class SetUseSimTime(SetParameter):
+    """Sets `use_sim_time` of the nodes that follow, until the end of the enclosing group."""
+
+    def __init__(self, value: SomeBool, **kwargs: Any) -> None:
+        super().__init__("use_sim_time", ParameterValue(value, value_type=bool), **kwargs)
+
+    @classmethod
+    def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
+        """Return how to make the action of an element in markup."""
+        _, kwargs = Action.parse(entity, parser)
+        kwargs["value"] = parser.parse_if_substitutions(entity.get_attr("value", data_type=bool))
+        return cls, kwargs

@@ -1,0 +1,95 @@
+"""What elements about nodes have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launch.frontend import Entity, Parser
+from launch.frontend.command_line import parse_command_line
+from launch.frontend.pairs import parse_pairs
+
+from .parameter_descriptions import ParameterFile, ParameterValue
+
+_TYPES: dict[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+    "list[bool]": list[bool],
+    "list[int]": list[int],
+    "list[float]": list[float],
+    "list[str]": list[str],
+}
+
+
+def parse_node_attributes(entity: Entity, parser: Parser) -> dict[str, Any]:
+    """Return the keywords of `launch_ros.actions.Node` that an element holds."""
+    keywords: dict[str, Any] = {}
+    for attribute, keyword in (
+        ("pkg", "package"),
+        ("exec_name", "exec_name"),
+        ("name", "name"),
+        ("namespace", "namespace"),
+    ):
+        text = entity.get_attr(attribute, optional=True)
+        if text is not None:
+            keywords[keyword] = parser.parse_substitution(text)
+    keywords["executable"] = parser.parse_substitution(entity.get_attr("exec"))
+    for attribute, keyword in (("args", "arguments"), ("ros_args", "ros_arguments")):
+        text = entity.get_attr(attribute, optional=True)
+        if text is not None:
+            keywords[keyword] = parse_command_line(text, parser)
+    keywords["parameters"] = parse_parameters(entity, parser)
+    keywords["remappings"] = parse_remappings(entity, parser)
+    return keywords
+
+
+def parse_remappings(entity: Entity, parser: Parser) -> list[tuple[Any, Any]]:
+    """Return the pairs of the elements `remap`."""
+    return parse_pairs(
+        entity.get_attr("remap", data_type=list[Entity], optional=True), parser, ("from", "to")
+    )
+
+
+def parse_parameters(entity: Entity, parser: Parser, tag: str = "param") -> list[Any]:
+    """Return the parameters in the elements `tag`: files, and dicts that nest as the elements do."""
+    return [
+        _parse_parameter(element, parser)
+        for element in entity.get_attr(tag, data_type=list[Entity], optional=True) or ()
+    ]
+
+
+def _parse_parameter(entity: Entity, parser: Parser) -> Any:
+    file = entity.get_attr("from", optional=True)
+    if file is not None:
+        allowed = entity.get_attr("allow_substs", data_type=bool, optional=True)
+        parameter: Any = ParameterFile(
+            parser.parse_substitution(file),
+            allow_substs=False if allowed is None else parser.parse_if_substitutions(allowed),
+        )
+    else:
+        parameter = dict([_parse_value(entity, parser)])
+    entity.assert_entity_completely_parsed()
+    return parameter
+
+
+def _parse_value(entity: Entity, parser: Parser) -> tuple[Any, Any]:
+    """Return the name of a parameter and its value, or the parameters nested in it as a dict."""
+    name = tuple(parser.parse_substitution(entity.get_attr("name")))
+    nested = entity.get_attr("param", data_type=list[Entity], optional=True)
+    value = entity.get_attr("value", data_type=None, optional=True)
+    if (nested is None) == (value is None):
+        raise RuntimeError(
+            f"'{entity.type_name}' needs either 'value', or nested elements 'param', or 'from'"
+        )
+    if nested is not None:
+        pairs = [_parse_value(element, parser) for element in nested]
+        for element in nested:
+            element.assert_entity_completely_parsed()
+        return name, dict(pairs)
+    type_name = entity.get_attr("type", optional=True)
+    if type_name is None:
+        return name, parser.parse_if_substitutions(value)
+    if type_name not in _TYPES:
+        raise ValueError(f"type '{type_name}' of a parameter is unknown; use one of {', '.join(_TYPES)}")
+    return name, ParameterValue(parser.parse_if_substitutions(value), value_type=_TYPES[type_name])

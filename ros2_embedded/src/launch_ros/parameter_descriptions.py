@@ -1,0 +1,149 @@
+"""Parameters of nodes: values with a type, single parameters, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext, SomeSubstitutionsType, Substitution
+from launch.frontend import Parser
+from launch.substitutions import SubstitutionFailure
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from launch.utilities.type_utils import parse_bool, parse_yaml_value
+
+
+class ParameterValue:
+    """A value whose type is fixed instead of guessed from its text.
+
+    Args:
+        value: a plain value, or substitutions that yield its text.
+        value_type: `bool`, `int`, `float`, `str` or a `list[...]` of one; None to read the text as YAML.
+    """
+
+    def __init__(self, value: Any, *, value_type: Any = None) -> None:
+        self.__value = value
+        self.__value_type = value_type
+
+    @property
+    def value(self) -> Any:
+        """The value, before substitution."""
+        return self.__value
+
+    @property
+    def value_type(self) -> Any:
+        """The type asked for."""
+        return self.__value_type
+
+    def evaluate(self, context: LaunchContext) -> Any:
+        """Return the value in its type; raise ValueError when its text does not fit the type."""
+        value = evaluate_value(context, self.__value, guess=False)
+        return _convert(value, self.__value_type)
+
+
+class Parameter:
+    """One parameter: its name and its value, see `ParameterValue`."""
+
+    def __init__(self, name: SomeSubstitutionsType, value: Any, *, value_type: Any = None) -> None:
+        self.__name = normalize_to_list_of_substitutions(name)
+        self.__value = ParameterValue(value, value_type=value_type)
+
+    def evaluate(self, context: LaunchContext) -> tuple[str, Any]:
+        """Return name and value."""
+        return perform_substitutions(context, self.__name), self.__value.evaluate(context)
+
+
+class ParameterFile:
+    """A YAML file of parameters.
+
+    Args:
+        param_file: its path.
+        allow_substs: whether `$(...)` in the file is replaced; as in launch files in markup.
+    """
+
+    def __init__(
+        self, param_file: SomeSubstitutionsType, *, allow_substs: bool | SomeSubstitutionsType = False
+    ) -> None:
+        self.__path = normalize_to_list_of_substitutions(param_file)
+        self.__allow_substs = allow_substs
+
+    @property
+    def param_file(self) -> list[Substitution]:
+        """The path, before substitution."""
+        return self.__path
+
+    def evaluate(self, context: LaunchContext, target: Path) -> Path:
+        """Return the path of the file to pass to a node.
+
+        Args:
+            context: the launch's state.
+            target: where to write the file with its substitutions performed, if it may hold any.
+
+        Raises:
+            FileNotFoundError: when there is no such file.
+        """
+        path = Path(perform_substitutions(context, self.__path))
+        if not path.is_file():
+            raise FileNotFoundError(f"parameter file '{path}' was not found")
+        allowed = self.__allow_substs
+        if not isinstance(allowed, bool):
+            allowed = parse_bool(perform_substitutions(context, normalize_to_list_of_substitutions(allowed)))
+        if not allowed:
+            return path
+        try:
+            parts = Parser().parse_substitution(path.read_text(encoding="utf-8"))
+            target.write_text(perform_substitutions(context, parts), encoding="utf-8")
+        except (RuntimeError, ValueError) as error:
+            raise SubstitutionFailure(f"parameter file '{path}': {error}") from error
+        return target
+
+
+def evaluate_value(context: LaunchContext, value: Any, *, guess: bool = True) -> Any:
+    """Return a parameter's value with substitutions performed.
+
+    Text from substitutions is read as YAML when `guess` is set, so that `'1'` becomes a number; text written
+    plainly stays text. Lists of substitutions and text are one value, concatenated, as everywhere in launch;
+    other lists are
+    arrays.
+    """
+    if isinstance(value, ParameterValue):
+        return value.evaluate(context)
+    if isinstance(value, Substitution):
+        return _guessed(perform_substitutions(context, [value]), guess)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict)):
+        items = list(value)
+        if any(isinstance(item, Substitution) for item in items) and all(
+            isinstance(i, (str, Substitution)) for i in items
+        ):
+            return _guessed(perform_substitutions(context, normalize_to_list_of_substitutions(items)), guess)
+        return [evaluate_value(context, item, guess=guess) for item in items]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _guessed(text: str, guess: bool) -> Any:
+    if not guess:
+        return text
+    value = parse_yaml_value(text)
+    # No parameter is a mapping, and a robot description may parse as anything: keep what was written.
+    return value if isinstance(value, (bool, int, float, list)) else text
+
+
+def _convert(value: Any, value_type: Any) -> Any:
+    if value_type is str:
+        return value if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        value = parse_yaml_value(value)
+    if value_type is None:
+        return value
+    element = getattr(value_type, "__args__", (None,))[0]
+    if element is not None:
+        if not isinstance(value, list):
+            raise ValueError(f"parameter value {value!r} is no list of {element.__name__}")
+        return [_convert(item, element) for item in value]
+    fits: tuple[type, ...] = {bool: (bool,), int: (int,), float: (float, int), list: (list,)}[value_type]
+    if not isinstance(value, fits) or (value_type is not bool and isinstance(value, bool)):
+        raise ValueError(f"parameter value {value!r} is no {value_type.__name__}")
+    return float(value) if value_type is float else value  # type: ignore[arg-type]

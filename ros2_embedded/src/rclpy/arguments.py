@@ -1,0 +1,190 @@
+"""The ROS arguments of a command line: `--ros-args -r from:=to -p name:=value --params-file f
+--log-level l`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_RULE = re.compile(
+    r"^(?:(?P<node>[A-Za-z_][A-Za-z0-9_]*):)?(?P<kind>rostopic://|rosservice://)?(?P<source>[^:]+):=(?P<target>.+)$"
+)
+_NAME_KEYS = ("__node", "__name")
+
+
+class ROSArgumentError(ValueError):
+    """A ROS argument cannot be understood; the text names it and shows the right form."""
+
+
+@dataclass(frozen=True)
+class RemapRule:
+    """`[node:][kind]source:=target`; an empty node means all nodes, an empty kind topics and services."""
+
+    node: str
+    kind: str
+    source: str
+    target: str
+
+
+@dataclass
+class RosArguments:
+    """Parsed ROS arguments.
+
+    Attributes:
+        remaps: rules in the order given; the first that matches wins.
+        parameters: (node pattern, parameter name, value) in the order given; later ones win.
+        log_levels: (logger name, or empty for all; level name).
+        remaining: arguments that are no ROS arguments.
+        unknown: ROS arguments that nobody knows.
+        rosout: publish log messages on /rosout.
+        stdout: write log messages to the console.
+    """
+
+    remaps: list[RemapRule] = field(default_factory=list)
+    parameters: list[tuple[str, str, Any]] = field(default_factory=list)
+    log_levels: list[tuple[str, str]] = field(default_factory=list)
+    remaining: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    rosout: bool = True
+    stdout: bool = True
+
+
+def parse_value(text: str, where: str) -> Any:
+    """A parameter value in YAML.
+
+    Raises:
+        ROSArgumentError: no YAML.
+    """
+    import yaml  # 40 ms, which a program without parameters need not wait
+
+    try:
+        return yaml.safe_load(text) if text else ""
+    except yaml.YAMLError as error:
+        raise ROSArgumentError(f"{where}: {text!r} is no YAML value: {error}") from error
+
+
+def _parse_remap(text: str) -> RemapRule:
+    match = _RULE.match(text)
+    if match is None:
+        raise ROSArgumentError(f"cannot understand remap rule {text!r}; write --remap from:=to")
+    kind = (match["kind"] or "").removesuffix("://").removeprefix("ros")
+    return RemapRule(match["node"] or "", kind, match["source"], match["target"])
+
+
+def _parse_parameter(text: str) -> tuple[str, str, Any]:
+    name, divider, value = text.partition(":=")
+    if not divider or not name:
+        raise ROSArgumentError(f"cannot understand parameter {text!r}; write --param name:=value")
+    node, colon, short = name.partition(":")
+    pattern = node if colon else "/**"
+    return pattern, short if colon else name, parse_value(value, f"parameter {name}")
+
+
+def _flatten(prefix: str, tree: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Nested mappings to dotted names."""
+    found: list[tuple[str, Any]] = []
+    for key, value in tree.items():
+        name = f"{prefix}.{key}" if prefix else str(key)
+        found += _flatten(name, value) if isinstance(value, dict) else [(name, value)]
+    return found
+
+
+def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
+    """Parameters of a YAML file as (node pattern, name, value).
+
+    Raises:
+        ROSArgumentError: the file cannot be read or has another layout.
+    """
+    import yaml
+
+    try:
+        tree = yaml.safe_load(Path(path).read_text("utf-8")) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise ROSArgumentError(f"parameter file {path}: {error}") from error
+    found: list[tuple[str, str, Any]] = []
+
+    def visit(pattern: str, node: Any) -> None:
+        if not isinstance(node, dict):
+            raise ROSArgumentError(f"parameter file {path}: 'ros__parameters' is missing below {pattern!r}")
+        for key, value in node.items():
+            if key == "ros__parameters":
+                found.extend((pattern or "/**", name, item) for name, item in _flatten("", value or {}))
+            else:
+                visit(f"{pattern}/{str(key).strip('/')}" if pattern else str(key), value)
+
+    visit("", tree)
+    return found
+
+
+def parse_arguments(arguments: list[str]) -> RosArguments:
+    """Parse a command line without its program name.
+
+    Raises:
+        ROSArgumentError: a ROS argument is wrong or its value is missing.
+    """
+    found = RosArguments()
+    words = iter(arguments)
+    in_ros = False
+    for word in words:
+        if not in_ros:
+            in_ros = word == "--ros-args"
+            if not in_ros:
+                found.remaining.append(word)
+        elif word == "--":
+            in_ros = False
+        elif word != "--ros-args":
+            _parse_option(word, words, found)
+    return found
+
+
+def _parse_option(option: str, words: Any, found: RosArguments) -> None:
+    """One option between `--ros-args` and `--`; takes its value from `words`."""
+    if option in ("-r", "--remap"):
+        found.remaps.append(_parse_remap(_value_of(option, words)))
+    elif option in ("-p", "--param"):
+        found.parameters.append(_parse_parameter(_value_of(option, words)))
+    elif option == "--params-file":
+        found.parameters += read_parameter_file(_value_of(option, words))
+    elif option == "--log-level":
+        logger, divider, level = _value_of(option, words).rpartition(":=")
+        found.log_levels.append((logger if divider else "", level))
+    elif option in ("-e", "--enclave", "--log-config-file", "--log-file-name"):
+        _value_of(option, words)
+    elif option in ("--enable-rosout-logs", "--disable-rosout-logs"):
+        found.rosout = option.startswith("--enable")
+    elif option in ("--enable-stdout-logs", "--disable-stdout-logs"):
+        found.stdout = option.startswith("--enable")
+    elif option in ("--enable-external-lib-logs", "--disable-external-lib-logs"):
+        return
+    elif ":=" in option:
+        found.remaps.append(_parse_remap(option))
+    else:
+        found.unknown.append(option)
+
+
+def _value_of(option: str, words: Any) -> str:
+    value = next(words, None)
+    if value is None:
+        raise ROSArgumentError(f"{option} needs a value")
+    return str(value)
+
+
+def matches_node(pattern: str, full_name: str) -> bool:
+    """True when a node pattern of a parameter file fits: `/**`, `/ns/*`, `name`, `/ns/name`."""
+    absolute = pattern if pattern.startswith("/") else f"/{pattern}"
+    parts = re.split(r"(/\*\*|\*)", absolute)
+    expression = "".join(
+        "(?:/[^/]+)*" if part == "/**" else "[^/]+" if part == "*" else re.escape(part) for part in parts
+    )
+    return re.fullmatch(expression, full_name) is not None
+
+
+def name_remaps(rules: list[RemapRule], node_name: str) -> tuple[str | None, str | None]:
+    """The new node name and the new namespace a list of rules gives a node, each None without a rule."""
+    fitting = [rule for rule in rules if rule.node in ("", node_name)]
+    name = next((rule.target for rule in fitting if rule.source in _NAME_KEYS), None)
+    namespace = next((rule.target for rule in fitting if rule.source == "__ns"), None)
+    return name, namespace

@@ -1,0 +1,173 @@
+"""A context: one session with the network, the ROS arguments, and the switch that ends everything."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from rclpy.arguments import RosArguments, parse_arguments
+from ros2_embedded.session import RosSession
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+MAX_DOMAIN_ID = 232
+
+
+class Context:
+    """What `init` makes and `shutdown` ends; nodes belong to one context."""
+
+    def __init__(self) -> None:
+        """Make a context that is not initialised."""
+        self._lock = RLock()
+        self._valid = False
+        self._used = False
+        self._session: RosSession | None = None
+        self._callbacks: list[Callable[[], None]] = []
+        self._nodes: weakref.WeakSet[Node] = weakref.WeakSet()
+        self.arguments = RosArguments()
+        self._domain_id = 0
+
+    @property
+    def session(self) -> RosSession:
+        """The network session.
+
+        Raises:
+            NotInitializedException: before `init` and after `shutdown`.
+        """
+        from rclpy.exceptions import NotInitializedException
+
+        if self._session is None:
+            raise NotInitializedException("the context is not valid")
+        return self._session
+
+    def init(
+        self,
+        args: list[str] | None = None,
+        *,
+        initialize_logging: bool = True,
+        domain_id: int | None = None,
+    ) -> None:
+        """Parse the ROS arguments and open the session.
+
+        Args:
+            args: command line without ROS meaning outside `--ros-args`; None takes `sys.argv`.
+            initialize_logging: apply `--log-level`.
+            domain_id: 0 to 232; None takes ROS_DOMAIN_ID, else 0.
+
+        Raises:
+            RuntimeError: initialised already, or a bad domain id.
+            ROSArgumentError: a ROS argument cannot be understood.
+        """
+        from rclpy.logging import configure_from_arguments
+
+        with self._lock:
+            if self._used:
+                raise RuntimeError("Context.init() must only be called once")
+            self.arguments = parse_arguments(sys.argv if args is None else list(args))
+            self._domain_id = self._read_domain_id() if domain_id is None else domain_id
+            if not 0 <= self._domain_id <= MAX_DOMAIN_ID:
+                raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
+            if initialize_logging:
+                configure_from_arguments(self.arguments)
+            self._session = RosSession(self._domain_id)
+            self._valid = self._used = True
+        atexit.register(self._close)
+
+    @staticmethod
+    def _read_domain_id() -> int:
+        text = os.environ.get("ROS_DOMAIN_ID", "") or "0"
+        if not text.isdecimal():
+            raise RuntimeError(f"ROS_DOMAIN_ID={text!r} is no number")
+        return int(text)
+
+    def ok(self) -> bool:
+        """True between `init` and `shutdown`."""
+        return self._valid
+
+    @property
+    def is_spent(self) -> bool:
+        """True after shutdown: such a context cannot be initialised again."""
+        return self._used and not self._valid
+
+    def get_domain_id(self) -> int:
+        """The ROS domain."""
+        return self._domain_id
+
+    def track_node(self, node: Node) -> None:
+        """Remember a node, so that it is destroyed with the context."""
+        self._nodes.add(node)
+
+    def untrack_node(self, node: Node) -> None:
+        """Forget a node."""
+        self._nodes.discard(node)
+
+    def on_shutdown(self, callback: Callable[[], None]) -> None:
+        """Call a function at shutdown, from the thread that shuts down.
+
+        Raises:
+            TypeError: not callable.
+        """
+        if not callable(callback):
+            raise TypeError("callback should be a callable, got {}", type(callback))
+        with self._lock:
+            self._callbacks.append(_weak(callback))
+
+    def _invalidate(self) -> None:
+        """Make `ok` false and wake everybody, without touching the network; safe in a signal handler."""
+        if not self._valid:
+            return
+        self._valid = False
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+        if self._session is not None:
+            self._session.graph.notify()
+
+    def shutdown(self) -> None:
+        """End the context.
+
+        Raises:
+            RuntimeError: not initialised, or shut down before.
+        """
+        if not self._valid:
+            self._close()
+            raise RuntimeError("Context must be initialized before it can be shutdown")
+        self.try_shutdown()
+
+    def try_shutdown(self) -> None:
+        """End the context if it is not ended yet, and close its session."""
+        self._invalidate()
+        self._close()
+
+    def _close(self) -> None:
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+            atexit.unregister(self._close)
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.try_shutdown()
+
+
+def _weak(callback: Callable[[], None]) -> Callable[[], None]:
+    """Bound methods are held weakly: a context must not keep executors and nodes alive."""
+    if not hasattr(callback, "__self__") or not hasattr(callback, "__func__"):
+        return callback
+    reference = weakref.WeakMethod(callback)
+
+    def call() -> None:
+        method = reference()
+        if method is not None:
+            method()
+
+    return call

@@ -1,0 +1,158 @@
+"""Events of publishers and subscriptions.
+
+As with `rmw_zenoh_cpp` there are two kinds: the number of matching endpoints changed, and messages were lost.
+The callbacks of the other kinds (deadline, liveliness, incompatibility) are accepted and never called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.entity import Entity
+from ros2_embedded.wire.keys import Attachment
+
+if TYPE_CHECKING:
+    from ros2_embedded.graph import GraphCache
+
+_Callback: TypeAlias = "Callable[[Any], None] | None"
+
+
+class UnsupportedEventTypeError(Exception):
+    """The middleware has no such event."""
+
+
+@dataclass(frozen=True)
+class MatchedInfo:
+    """How many endpoints of the other side match: ever and now, and what changed since the last event."""
+
+    total_count: int
+    total_count_change: int
+    current_count: int
+    current_count_change: int
+
+
+@dataclass(frozen=True)
+class MessageLostInfo:
+    """How many messages never came: ever, and since the last event."""
+
+    total_count: int
+    total_count_change: int
+
+
+QoSPublisherMatchedInfo = MatchedInfo
+QoSSubscriptionMatchedInfo = MatchedInfo
+QoSMessageLostInfo = MessageLostInfo
+
+
+class MatchedEvents(Entity):
+    """Watches the graph for endpoints of one kind, topic and type."""
+
+    def __init__(
+        self,
+        callback: Callable[[MatchedInfo], Any],
+        callback_group: CallbackGroup,
+        graph: GraphCache,
+        place: tuple[str, str, str],
+    ) -> None:
+        """Start watching; `place` is the kind of endpoint, the topic and the type."""
+        super().__init__(callback_group)
+        self._callback, self._graph, self._place = callback, graph, place
+        self._lock = Lock()
+        self._known: set[bytes] = set()
+        self._total = self._reported_total = self._reported = 0
+        graph.add_listener(self._look)
+        self._look()
+
+    def _look(self) -> None:
+        """Compare the graph with what was there."""
+        kind, topic, type_name = self._place
+        found = {r.gid for r in self._graph.endpoints((kind,), topic) if r.type_name == type_name}
+        with self._lock:
+            self._total += len(found - self._known)
+            changed = found != self._known
+            self._known = found
+        if changed:
+            self.notify()
+
+    def is_pending(self) -> bool:
+        """True when something changed since the last event."""
+        return self._total != self._reported_total or len(self._known) != self._reported
+
+    def take(self) -> Callable[[], Any] | None:
+        """The callback with its info."""
+        with self._lock:
+            if not self.is_pending():
+                return None
+            now = len(self._known)
+            info = MatchedInfo(self._total, self._total - self._reported_total, now, now - self._reported)
+            self._reported_total, self._reported = self._total, now
+        return lambda: self._callback(info)
+
+    def destroy(self) -> None:
+        """Stop watching."""
+        super().destroy()
+        self._graph.remove_listener(self._look)
+
+
+class LostEvents(Entity):
+    """Watches the sequence numbers of each publisher for gaps."""
+
+    def __init__(self, callback: Callable[[MessageLostInfo], Any], callback_group: CallbackGroup) -> None:
+        """Start with nothing seen."""
+        super().__init__(callback_group)
+        self._callback = callback
+        self._last: dict[bytes, int] = {}
+        self._total = self._reported = 0
+
+    def saw(self, attachment: bytes) -> None:
+        """A sample came; called in the order of arrival."""
+        try:
+            header = Attachment.decode(attachment)
+        except ValueError:  # the subscription counts it as bad
+            return
+        last = self._last.get(header.gid)
+        if last is not None and header.sequence > last + 1:
+            self._total += header.sequence - last - 1
+            self.notify()
+        self._last[header.gid] = max(header.sequence, last or 0)
+
+    def is_pending(self) -> bool:
+        """True when messages were lost since the last event."""
+        return self._total != self._reported
+
+    def take(self) -> Callable[[], Any] | None:
+        """The callback with its info."""
+        total, change = self._total, self._total - self._reported
+        if not change:
+            return None
+        self._reported = total
+        return lambda: self._callback(MessageLostInfo(total, change))
+
+
+@dataclass
+class SubscriptionEventCallbacks:
+    """The event callbacks a subscription may be given."""
+
+    deadline: _Callback = None
+    incompatible_qos: _Callback = None
+    incompatible_type: _Callback = None
+    liveliness: _Callback = None
+    matched: _Callback = None
+    message_lost: _Callback = None
+    use_default_callbacks: bool = True
+
+
+@dataclass
+class PublisherEventCallbacks:
+    """The event callbacks a publisher may be given."""
+
+    deadline: _Callback = None
+    incompatible_qos: _Callback = None
+    incompatible_type: _Callback = None
+    liveliness: _Callback = None
+    matched: _Callback = None
+    use_default_callbacks: bool = True

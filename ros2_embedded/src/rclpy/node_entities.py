@@ -1,0 +1,336 @@
+"""What a node owns: makes, lists and destroys publishers, subscriptions, services, clients and timers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
+from rclpy.client import QUERY_TIMEOUT_S, Client
+from rclpy.clock import Clock
+from rclpy.endpoint import check_is_interface
+from rclpy.entity import Entity
+from rclpy.event_handler import (
+    LostEvents,
+    MatchedEvents,
+    PublisherEventCallbacks,
+    SubscriptionEventCallbacks,
+)
+from rclpy.guard_condition import GuardCondition
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile, as_profile, qos_profile_services_default
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Rate, Timer
+from rclpy.validate_names import validate_full_topic_name
+from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
+
+if TYPE_CHECKING:
+    from rclpy.context import Context
+    from rclpy.executors import Executor
+    from rclpy.node import Node
+    from rclpy.qos_overriding_options import QoSOverridingOptions
+
+
+class EntityMixin:
+    """Entities of a node; everything named here without an underscore is public in rclpy."""
+
+    _context: Context
+    _clock: Clock
+    _executor: Callable[[], Executor | None]
+
+    if TYPE_CHECKING:
+
+        def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str: ...
+        def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str: ...
+
+    def _init_entities(self) -> None:
+        """Start with nothing."""
+        self._entities: tuple[Entity, ...] = ()
+        self._publishers: list[Publisher[Any]] = []
+        self._default_callback_group = MutuallyExclusiveCallbackGroup()
+
+    @property
+    def default_callback_group(self) -> CallbackGroup:
+        """The group of entities made without one: mutually exclusive."""
+        return self._default_callback_group
+
+    def _as_node(self) -> Node:
+        """This object, which is always a node."""
+        return self  # type: ignore[return-value]
+
+    def _destroy_entities(self) -> None:
+        """Destroy everything."""
+        for entity in (*self._entities, *self._publishers):
+            entity.destroy()
+        self._entities, self._publishers = (), []
+
+    def wake(self) -> None:
+        """Wake the executor; called when an entity has something to do."""
+        executor = self._executor()
+        if executor is not None:
+            executor.wake()
+
+    def entities(self) -> tuple[Entity, ...]:
+        """What an executor waits for."""
+        return self._entities
+
+    def _add(self, entity: Entity) -> None:
+        entity._notify = self.wake
+        self._entities = (*self._entities, entity)
+        self.wake()
+
+    def _attach(self, owner: Entity, events: Entity) -> None:
+        """Add the events of a publisher or a subscription, which go when it goes."""
+        owner.event_handlers.append(events)
+        self._add(events)
+
+    def _remove(self, entity: Any) -> bool:
+        """Destroy an entity of this node; False when it is none."""
+        if entity in self._publishers:
+            self._publishers.remove(entity)
+        elif entity in self._entities:
+            self._entities = tuple(known for known in self._entities if known is not entity)
+        else:
+            return False
+        for events in entity.event_handlers:
+            self._remove(events)
+        entity.destroy()
+        return True
+
+    def _of_kind(self, kind: type) -> Iterator[Any]:
+        return (entity for entity in self._entities if isinstance(entity, kind))
+
+    @property
+    def publishers(self) -> Iterator[Publisher[Any]]:
+        """The node's publishers."""
+        return iter(list(self._publishers))
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription[Any]]:
+        """The node's subscriptions."""
+        return self._of_kind(Subscription)
+
+    @property
+    def clients(self) -> Iterator[Client]:
+        """The node's clients."""
+        return self._of_kind(Client)
+
+    @property
+    def services(self) -> Iterator[Service]:
+        """The node's services."""
+        return self._of_kind(Service)
+
+    @property
+    def timers(self) -> Iterator[Timer]:
+        """The node's timers."""
+        return self._of_kind(Timer)
+
+    @property
+    def guards(self) -> Iterator[GuardCondition]:
+        """The node's guard conditions."""
+        return self._of_kind(GuardCondition)
+
+    def _profile(
+        self, kind: type, topic: str, qos: QoSProfile | int, options: QoSOverridingOptions | None
+    ) -> QoSProfile:
+        """The profile of a new entity, after the overrides of parameters."""
+        profile = as_profile(qos)
+        if options is None:
+            return profile
+        from rclpy.qos_overriding_options import _declare_qos_parameteres
+
+        profile = copy.copy(profile)
+        _declare_qos_parameteres(kind, self._as_node(), topic, profile, options)
+        return profile
+
+    def create_publisher(
+        self,
+        msg_type: Any,
+        topic: str,
+        qos_profile: QoSProfile | int,
+        *,
+        callback_group: CallbackGroup | None = None,
+        event_callbacks: PublisherEventCallbacks | None = None,
+        qos_overriding_options: QoSOverridingOptions | None = None,
+        publisher_class: type[Publisher[Any]] = Publisher,
+    ) -> Publisher[Any]:
+        """Make a publisher.
+
+        Args:
+            msg_type: message class.
+            topic: relative, private or absolute name.
+            qos_profile: a profile, or the depth of the default one.
+            callback_group: of the event callbacks; None takes the node's default one.
+            event_callbacks: see `rclpy.event_handler`.
+            qos_overriding_options: policies that parameters may change.
+            publisher_class: a class derived from `Publisher`.
+
+        Raises:
+            NoTypeSupportImportedException, InvalidTopicNameException, InvalidQosOverridesError: see there.
+        """
+        type_name = check_is_interface(msg_type, ("msg",))
+        full = self.resolve_topic_name(topic)
+        validate_full_topic_name(full)
+        profile = self._profile(Publisher, full, qos_profile, qos_overriding_options)
+        publisher = publisher_class(self._as_node(), msg_type, full, profile, type_name)
+        self._publishers.append(publisher)
+        if event_callbacks is not None and event_callbacks.matched is not None:
+            group = callback_group or self._default_callback_group
+            place = (SUBSCRIPTION, full, type_name)
+            graph = self._context.session.graph
+            self._attach(publisher, MatchedEvents(event_callbacks.matched, group, graph, place))
+        return publisher
+
+    def create_subscription(
+        self,
+        msg_type: Any,
+        topic: str,
+        callback: Callable[..., Any],
+        qos_profile: QoSProfile | int,
+        *,
+        callback_group: CallbackGroup | None = None,
+        event_callbacks: SubscriptionEventCallbacks | None = None,
+        qos_overriding_options: QoSOverridingOptions | None = None,
+        raw: bool = False,
+    ) -> Subscription[Any]:
+        """Make a subscription.
+
+        Args:
+            msg_type: message class.
+            topic: relative, private or absolute name.
+            callback: gets the message, or the message and a `MessageInfo`.
+            qos_profile: a profile, or the depth of the default one.
+            callback_group: None takes the node's default one.
+            event_callbacks: see `rclpy.event_handler`.
+            qos_overriding_options: policies that parameters may change.
+            raw: hand over the CDR bytes instead of a message.
+
+        Raises:
+            NoTypeSupportImportedException, InvalidTopicNameException, InvalidQosOverridesError: see there.
+        """
+        type_name = check_is_interface(msg_type, ("msg",))
+        full = self.resolve_topic_name(topic)
+        validate_full_topic_name(full)
+        group = callback_group or self._default_callback_group
+        profile = self._profile(Subscription, full, qos_profile, qos_overriding_options)
+        subscription: Subscription[Any] = Subscription(
+            self._as_node(), msg_type, full, callback, group, profile, raw, type_name
+        )
+        self._add(subscription)
+        if event_callbacks is not None and event_callbacks.matched is not None:
+            place = (PUBLISHER, full, type_name)
+            graph = self._context.session.graph
+            self._attach(subscription, MatchedEvents(event_callbacks.matched, group, graph, place))
+        if event_callbacks is not None and event_callbacks.message_lost is not None:
+            subscription.lost_events = LostEvents(event_callbacks.message_lost, group)
+            self._attach(subscription, subscription.lost_events)
+        return subscription
+
+    def create_client(
+        self,
+        srv_type: Any,
+        srv_name: str,
+        *,
+        qos_profile: QoSProfile = qos_profile_services_default,
+        callback_group: CallbackGroup | None = None,
+        query_timeout: float = QUERY_TIMEOUT_S,
+    ) -> Client:
+        """Make a client; `query_timeout` [s] is when an unanswered call is forgotten by the network.
+
+        Raises:
+            NoTypeSupportImportedException, InvalidServiceNameException: see there.
+        """
+        type_name = check_is_interface(srv_type, ("srv",))
+        full = self.resolve_service_name(srv_name)
+        validate_full_topic_name(full, is_service=True)
+        group = callback_group or self._default_callback_group
+        client = Client(self._as_node(), srv_type, full, qos_profile, group, type_name, query_timeout)
+        self._add(client)
+        return client
+
+    def create_service(
+        self,
+        srv_type: Any,
+        srv_name: str,
+        callback: Callable[[Any, Any], Any],
+        *,
+        qos_profile: QoSProfile = qos_profile_services_default,
+        callback_group: CallbackGroup | None = None,
+    ) -> Service:
+        """Make a service.
+
+        Raises:
+            NoTypeSupportImportedException, InvalidServiceNameException: see there.
+        """
+        type_name = check_is_interface(srv_type, ("srv",))
+        full = self.resolve_service_name(srv_name)
+        validate_full_topic_name(full, is_service=True)
+        group = callback_group or self._default_callback_group
+        service = Service(self._as_node(), srv_type, full, callback, group, qos_profile, type_name)
+        self._add(service)
+        return service
+
+    def create_timer(
+        self,
+        timer_period_sec: float,
+        callback: Callable[..., Any] | None,
+        callback_group: CallbackGroup | None = None,
+        clock: Clock | None = None,
+        autostart: bool = True,
+    ) -> Timer:
+        """Make a timer with a period in seconds of a clock (None: the node's)."""
+        group = callback_group or self._default_callback_group
+        period = int(timer_period_sec * 1_000_000_000)
+        timer = Timer(callback, group, period, clock or self._clock, autostart=autostart)
+        self._add(timer)
+        return timer
+
+    def create_guard_condition(
+        self, callback: Callable[[], Any], callback_group: CallbackGroup | None = None
+    ) -> GuardCondition:
+        """Make a guard condition."""
+        guard = GuardCondition(callback, callback_group or self._default_callback_group)
+        self._add(guard)
+        return guard
+
+    def create_rate(self, frequency: float, clock: Clock | None = None) -> Rate:
+        """Make a rate of `frequency` [Hz].
+
+        Raises:
+            ValueError: not positive.
+        """
+        if frequency <= 0:
+            raise ValueError("frequency must be > 0")
+        timer = Timer(None, None, int(1_000_000_000 / frequency), clock or self._clock)
+        return Rate(timer, context=self._context)
+
+    def destroy_publisher(self, publisher: Publisher[Any]) -> bool:
+        """Destroy a publisher of this node; False when it is none."""
+        return self._remove(publisher)
+
+    def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
+        """Destroy a subscription of this node; False when it is none."""
+        return self._remove(subscription)
+
+    def destroy_client(self, client: Client) -> bool:
+        """Destroy a client of this node; False when it is none."""
+        return self._remove(client)
+
+    def destroy_service(self, service: Service) -> bool:
+        """Destroy a service of this node; False when it is none."""
+        return self._remove(service)
+
+    def destroy_timer(self, timer: Timer) -> bool:
+        """Destroy a timer of this node; False when it is none."""
+        return self._remove(timer)
+
+    def destroy_guard_condition(self, guard: GuardCondition) -> bool:
+        """Destroy a guard condition of this node; False when it is none."""
+        return self._remove(guard)
+
+    def destroy_rate(self, rate: Rate) -> bool:
+        """Destroy a rate."""
+        rate.destroy()
+        return True

@@ -1,0 +1,361 @@
+"""The parameters of a node: declaration, checks, callbacks, events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rcl_interfaces.msg import ParameterDescriptor, ParameterEvent, ParameterType, SetParametersResult
+
+from rclpy.exceptions import (
+    InvalidParameterException,
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+    ParameterAlreadyDeclaredException,
+    ParameterImmutableException,
+    ParameterNotDeclaredException,
+    ParameterUninitializedException,
+)
+from rclpy.parameter import Parameter
+
+if TYPE_CHECKING:
+    from rclpy.clock import Clock
+
+SetCallback = Callable[[list[Parameter]], Any]
+_UNSET = object()
+
+
+def _ok() -> Any:
+    return SetParametersResult(successful=True)
+
+
+def _refused(reason: str) -> Any:
+    return SetParametersResult(successful=False, reason=reason)
+
+
+def check_range(value: float, descriptor: Any) -> str:
+    """Why a number is outside the range of a descriptor, or an empty text.
+
+    A value is inside when it is a bound, or between them and a whole number of steps above the lower one.
+    """
+    is_float = isinstance(value, float)
+    ranges = descriptor.floating_point_range if is_float else descriptor.integer_range
+    if not ranges:
+        return ""
+    limits = ranges[0]
+    low, high, step = limits.from_value, limits.to_value, limits.step
+    if (math.isclose(value, low) or math.isclose(value, high)) if is_float else value in (low, high):
+        return ""
+    if not low < value < high:
+        return f"Parameter {descriptor.name} out of range. Min: {low}, Max: {high}, value: {value}"
+    if not step:
+        return ""
+    steps = (value - low) / step
+    on_grid = math.isclose(steps, round(steps), abs_tol=1e-6) if is_float else (value - low) % step == 0
+    return "" if on_grid else f"The parameter value for {descriptor.name} is not a valid step. Step: {step}"
+
+
+class ParameterMixin:
+    """Parameters of a node; everything named here is public in rclpy."""
+
+    _parameters: dict[str, Parameter]
+    _descriptors: dict[str, Any]
+    _overrides: dict[str, Any]
+    _allow_undeclared: bool
+    _pre_callbacks: list[Callable[[list[Parameter]], list[Parameter]]]
+    _on_callbacks: list[SetCallback]
+    _post_callbacks: list[Callable[[list[Parameter]], None]]
+    _event_publisher: Any
+
+    if TYPE_CHECKING:
+
+        def get_clock(self) -> Clock: ...
+        def get_fully_qualified_name(self) -> str: ...
+
+    def _init_parameters(self, overrides: dict[str, Any], allow_undeclared: bool) -> None:
+        """Start without parameters."""
+        self._parameters, self._descriptors, self._overrides = {}, {}, overrides
+        self._allow_undeclared = allow_undeclared
+        self._pre_callbacks, self._on_callbacks, self._post_callbacks = [], [], []
+        self._event_publisher = None
+
+    def declare_parameter(
+        self, name: str, value: Any = _UNSET, descriptor: Any = None, ignore_override: bool = False
+    ) -> Parameter:
+        """Declare a parameter and give it a value.
+
+        Args:
+            name: dots make groups.
+            value: default value, or a `Parameter.Type` for a parameter that gets its value from outside.
+            descriptor: `rcl_interfaces/msg/ParameterDescriptor`.
+            ignore_override: do not take a value from the command line or from `parameter_overrides`.
+
+        Raises:
+            ParameterAlreadyDeclaredException, InvalidParameterException, InvalidParameterTypeException,
+            InvalidParameterValueException, ValueError: see there.
+        """
+        if not isinstance(name, str) or not name:
+            raise InvalidParameterException(name)
+        if name in self._parameters:
+            raise ParameterAlreadyDeclaredException(name)
+        descriptor = descriptor or ParameterDescriptor(dynamic_typing=value is _UNSET or value is None)
+        descriptor.name = name
+        default = None if value is _UNSET else value
+        if isinstance(default, Parameter.Type):
+            if descriptor.dynamic_typing:
+                raise ValueError(f"{name}: a parameter of dynamic type cannot be declared with a type")
+            descriptor.type, default = default.value, None
+        elif not descriptor.dynamic_typing and default is not None:
+            descriptor.type = Parameter.Type.from_parameter_value(default).value
+        chosen = default if ignore_override or name not in self._overrides else self._overrides[name]
+        parameter = Parameter(name, value=chosen)
+        self._descriptors[name] = descriptor
+        if chosen is None and not descriptor.dynamic_typing:
+            self._parameters[name] = parameter
+            return parameter
+        try:
+            self._apply_checked([parameter], declaring=True)
+        except Exception:
+            del self._descriptors[name]
+            raise
+        return self._parameters[name]
+
+    def declare_parameters(
+        self, namespace: str, parameters: Sequence[tuple[Any, ...]], ignore_override: bool = False
+    ) -> list[Parameter]:
+        """Declare several: tuples of name, value and descriptor; `namespace` and a dot go in front."""
+        prefix = f"{namespace}." if namespace else ""
+        declared = []
+        for entry in parameters:
+            options = dict(zip(("value", "descriptor"), entry[1:], strict=False))
+            declared.append(
+                self.declare_parameter(prefix + entry[0], ignore_override=ignore_override, **options)
+            )
+        return declared
+
+    def undeclare_parameter(self, name: str) -> None:
+        """Forget a parameter.
+
+        Raises:
+            ParameterNotDeclaredException, ParameterImmutableException: see there.
+        """
+        if name not in self._parameters:
+            raise ParameterNotDeclaredException(name)
+        if self._descriptors[name].read_only:
+            raise ParameterImmutableException(name)
+        del self._parameters[name], self._descriptors[name]
+
+    def has_parameter(self, name: str) -> bool:
+        """True when the parameter is declared."""
+        return name in self._parameters
+
+    def get_parameter(self, name: str) -> Parameter:
+        """A parameter.
+
+        Raises:
+            ParameterNotDeclaredException: not declared, and undeclared ones are not allowed.
+            ParameterUninitializedException: of static type and without a value.
+        """
+        parameter = self._parameters.get(name)
+        if parameter is None:
+            if self._allow_undeclared:
+                return Parameter(name)
+            raise ParameterNotDeclaredException(name)
+        if parameter.type_ is Parameter.Type.NOT_SET and not self._descriptors[name].dynamic_typing:
+            raise ParameterUninitializedException(name)
+        return parameter
+
+    def get_parameters(self, names: list[str]) -> list[Parameter]:
+        """Several parameters; see `get_parameter`."""
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("All names must be instances of type str")
+        return [self.get_parameter(name) for name in names]
+
+    def get_parameter_or(self, name: str, alternative_value: Parameter | None = None) -> Parameter:
+        """A parameter, or the alternative when it is not declared or has no value."""
+        try:
+            found = self.get_parameter(name)
+        except (ParameterNotDeclaredException, ParameterUninitializedException):
+            found = Parameter(name)
+        missing = found.type_ is Parameter.Type.NOT_SET
+        return alternative_value if missing and alternative_value is not None else found
+
+    def get_parameters_by_prefix(self, prefix: str) -> dict[str, Parameter]:
+        """Parameters of a group, by name without the prefix."""
+        start = f"{prefix}." if prefix else ""
+        return {name[len(start) :]: p for name, p in self._parameters.items() if name.startswith(start)}
+
+    def get_parameter_types(self, names: list[str]) -> list[Parameter.Type]:
+        """The types of several parameters."""
+        return [self.get_parameter_type(name) for name in names]
+
+    def get_parameter_type(self, name: str) -> Parameter.Type:
+        """The type of a parameter.
+
+        Raises:
+            ParameterNotDeclaredException: see there.
+        """
+        if name in self._parameters:
+            return self._parameters[name].type_
+        if self._allow_undeclared:
+            return Parameter.Type.NOT_SET
+        raise ParameterNotDeclaredException(name)
+
+    def describe_parameter(self, name: str) -> Any:
+        """The descriptor of a parameter.
+
+        Raises:
+            ParameterNotDeclaredException: see there.
+        """
+        if name in self._descriptors:
+            return self._descriptors[name]
+        if self._allow_undeclared:
+            return ParameterDescriptor(name=name)
+        raise ParameterNotDeclaredException(name)
+
+    def describe_parameters(self, names: list[str]) -> list[Any]:
+        """The descriptors of several parameters."""
+        return [self.describe_parameter(name) for name in names]
+
+    def set_descriptor(self, name: str, descriptor: Any, alternative_value: Any = None) -> Any:
+        """Replace a descriptor; returns the value the parameter has then.
+
+        Raises:
+            ParameterNotDeclaredException, ParameterImmutableException, InvalidParameterValueException: see
+            there.
+        """
+        if name not in self._parameters:
+            raise ParameterNotDeclaredException(name)
+        if self._descriptors[name].read_only:
+            raise ParameterImmutableException(name)
+        former, value = self._descriptors[name], self._parameters[name].get_parameter_value()
+        wanted = self._parameters[name].value if alternative_value is None else alternative_value
+        descriptor.name = name
+        if not descriptor.dynamic_typing:
+            descriptor.type = Parameter.Type.from_parameter_value(wanted).value
+        self._descriptors[name] = descriptor
+        try:
+            self._apply_checked([Parameter(name, value=wanted)], declaring=True)
+        except Exception:
+            self._descriptors[name] = former
+            raise
+        return value
+
+    def set_parameters(self, parameter_list: list[Parameter]) -> list[Any]:
+        """Set parameters one after the other; returns a `SetParametersResult` for each.
+
+        Raises:
+            ParameterNotDeclaredException: one is not declared, and undeclared ones are not allowed.
+        """
+        return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
+
+    def set_parameters_atomically(self, parameter_list: list[Parameter]) -> Any:
+        """Set all parameters, or none; returns one `SetParametersResult`.
+
+        Raises:
+            ParameterNotDeclaredException: one is not declared, and undeclared ones are not allowed.
+        """
+        for callback in self._pre_callbacks:
+            parameter_list = callback(parameter_list)
+        missing = [p.name for p in parameter_list if p.name not in self._parameters]
+        if missing and not self._allow_undeclared:
+            raise ParameterNotDeclaredException(missing)
+        try:
+            self._apply_checked(parameter_list)
+        except (
+            ParameterImmutableException,
+            InvalidParameterTypeException,
+            InvalidParameterValueException,
+        ) as error:
+            return _refused(getattr(error, "reason", "") or str(error))
+        return _ok()
+
+    def _apply_checked(self, parameters: list[Parameter], declaring: bool = False) -> None:
+        """Check everything, ask the callbacks, store, tell."""
+        for parameter in parameters:
+            self._check(parameter, declaring)
+        for callback in self._on_callbacks:
+            result = callback(parameters)
+            if not result.successful:
+                first = parameters[0]
+                raise InvalidParameterValueException(first.name, first.value, result.reason)
+        self._store(parameters, declaring)
+        for post in self._post_callbacks:
+            post(parameters)
+
+    def _check(self, parameter: Parameter, declaring: bool) -> None:
+        """Check one value against its descriptor."""
+        descriptor = self._descriptors.get(parameter.name)
+        if descriptor is None:
+            return
+        if descriptor.read_only and not declaring:
+            raise ParameterImmutableException(parameter.name)
+        number = parameter.type_.value
+        if not number and not declaring and not descriptor.dynamic_typing:
+            raise InvalidParameterValueException(
+                parameter.name, parameter.value, "Static parameter cannot be undeclared"
+            )
+        is_empty_list = number == 5 and not list(parameter.value)  # fits each array type
+        if not descriptor.dynamic_typing and descriptor.type not in (0, number) and not is_empty_list:
+            raise InvalidParameterTypeException(parameter, Parameter.Type(descriptor.type).name)
+        if number in (ParameterType.PARAMETER_INTEGER, ParameterType.PARAMETER_DOUBLE):
+            reason = check_range(parameter.value, descriptor)
+            if reason:
+                raise InvalidParameterValueException(parameter.name, parameter.value, reason)
+
+    def _store(self, parameters: list[Parameter], declaring: bool) -> None:
+        """Keep the values and publish the event; a value that is not set deletes its parameter."""
+        stamp = self.get_clock().now().to_msg()
+        event = ParameterEvent(stamp=stamp, node=self.get_fully_qualified_name())
+        for parameter in parameters:
+            known = parameter.name in self._parameters
+            descriptor = self._descriptors.setdefault(
+                parameter.name, ParameterDescriptor(name=parameter.name)
+            )
+            if parameter.type_ is Parameter.Type.NOT_SET and known and not declaring:
+                self._parameters.pop(parameter.name)
+                self._descriptors.pop(parameter.name)
+                event.deleted_parameters.append(parameter.to_parameter_msg())
+                continue
+            if parameter.type_.value == 5 and not list(parameter.value) and descriptor.type:
+                parameter = Parameter(parameter.name, Parameter.Type(descriptor.type), [])
+            self._parameters[parameter.name] = parameter
+            if descriptor.dynamic_typing or not descriptor.type:
+                descriptor.type = parameter.type_.value
+            changes = event.changed_parameters if known else event.new_parameters
+            changes.append(parameter.to_parameter_msg())
+        if self._event_publisher is not None:
+            self._event_publisher.publish(event)
+
+    def add_on_set_parameters_callback(self, callback: SetCallback) -> None:
+        """Ask a function before values change; it returns a `SetParametersResult`. The newest is asked
+        first.
+        """
+        self._on_callbacks.insert(0, callback)
+
+    def remove_on_set_parameters_callback(self, callback: SetCallback) -> None:
+        """Undo `add_on_set_parameters_callback`.
+
+        Raises:
+            ValueError: it was not added.
+        """
+        self._on_callbacks.remove(callback)
+
+    def add_pre_set_parameters_callback(self, callback: Callable[[list[Parameter]], list[Parameter]]) -> None:
+        """Let a function change the list of parameters before it is checked."""
+        self._pre_callbacks.insert(0, callback)
+
+    def remove_pre_set_parameters_callback(
+        self, callback: Callable[[list[Parameter]], list[Parameter]]
+    ) -> None:
+        """Undo `add_pre_set_parameters_callback`."""
+        self._pre_callbacks.remove(callback)
+
+    def add_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
+        """Tell a function after values changed."""
+        self._post_callbacks.insert(0, callback)
+
+    def remove_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
+        """Undo `add_post_set_parameters_callback`."""
+        self._post_callbacks.remove(callback)

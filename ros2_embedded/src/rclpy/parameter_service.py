@@ -1,0 +1,93 @@
+"""The services through which other nodes read and set parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rcl_interfaces.msg import ListParametersResult, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    GetParameterTypes,
+    ListParameters,
+    SetParameters,
+    SetParametersAtomically,
+)
+
+from rclpy.exceptions import ParameterNotDeclaredException, ParameterUninitializedException
+from rclpy.parameter import PARAMETER_SEPARATOR_STRING, Parameter
+from rclpy.qos import qos_profile_parameters
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+
+class ParameterService:
+    """The six parameter services of a node."""
+
+    def __init__(self, node: Node) -> None:
+        """Create the services below the node's name."""
+        self._node = node
+        for kind, name, callback in (
+            (DescribeParameters, "describe_parameters", self._describe),
+            (GetParameters, "get_parameters", self._get),
+            (GetParameterTypes, "get_parameter_types", self._get_types),
+            (ListParameters, "list_parameters", self._list),
+            (SetParameters, "set_parameters", self._set),
+            (SetParametersAtomically, "set_parameters_atomically", self._set_atomically),
+        ):
+            node.create_service(kind, f"~/{name}", callback, qos_profile=qos_profile_parameters)
+
+    def _describe(self, request: Any, response: Any) -> Any:
+        for name in request.names:
+            try:
+                response.descriptors.append(self._node.describe_parameter(name))
+            except ParameterNotDeclaredException:
+                response.descriptors = [ParameterDescriptor() for _ in request.names]
+                break
+        return response
+
+    def _get(self, request: Any, response: Any) -> Any:
+        for name in request.names:
+            try:
+                parameter = self._node.get_parameter(name)
+            except (ParameterNotDeclaredException, ParameterUninitializedException) as error:
+                self._node.get_logger().warning(f"Failed to get parameters: {error}")
+                response.values = []
+                break
+            response.values.append(parameter.get_parameter_value())
+        return response
+
+    def _get_types(self, request: Any, response: Any) -> Any:
+        known = self._node._parameters
+        response.types = [known[name].type_.value if name in known else 0 for name in request.names]
+        return response
+
+    def _list(self, request: Any, response: Any) -> Any:
+        separator = PARAMETER_SEPARATOR_STRING
+        result = ListParametersResult()
+        for name in self._node._parameters:
+            for prefix in request.prefixes or [""]:
+                inside = not prefix or name == prefix or name.startswith(prefix + separator)
+                rest = name[len(prefix) :].lstrip(separator) if prefix else name
+                if inside and (request.depth == 0 or rest.count(separator) < request.depth):
+                    result.names.append(name)
+                    break
+        groups = {name.rpartition(separator)[0] for name in result.names if separator in name}
+        result.prefixes = sorted(groups)
+        response.result = result
+        return response
+
+    def _set_one(self, messages: list[Any]) -> Any:
+        try:
+            return self._node.set_parameters_atomically([Parameter.from_parameter_msg(m) for m in messages])
+        except (ParameterNotDeclaredException, ValueError, TypeError) as error:
+            return SetParametersResult(successful=False, reason=str(error))
+
+    def _set(self, request: Any, response: Any) -> Any:
+        response.results = [self._set_one([message]) for message in request.parameters]
+        return response
+
+    def _set_atomically(self, request: Any, response: Any) -> Any:
+        response.result = self._set_one(list(request.parameters))
+        return response

@@ -1,0 +1,219 @@
+"""Futures, and tasks that run functions and coroutines in an executor."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import warnings
+from collections.abc import Callable, Coroutine, Generator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import ref
+
+if TYPE_CHECKING:
+    from rclpy.executors import Executor
+
+T = TypeVar("T")
+
+
+class Future(Generic[T]):
+    """A result that comes later; thread-safe, and `await`-able in callbacks.
+
+    Done callbacks run as tasks of the executor when there is one, else at once in the thread that finished.
+    """
+
+    def __init__(self, *, executor: Executor | None = None) -> None:
+        """Make a future.
+
+        Args:
+            executor: where done callbacks run.
+        """
+        self._lock = threading.RLock()
+        self._finished = threading.Event()
+        self._cancelled = False
+        self._result: Any = None
+        self._exception: BaseException | None = None
+        self._exception_fetched = False
+        self._callbacks: list[Callable[[Future[T]], Any]] = []
+        self._set_executor(executor)
+
+    def _set_executor(self, executor: Executor | None) -> None:
+        """Choose where done callbacks run."""
+        self._executor = ref(executor) if executor is not None else lambda: None
+
+    def __del__(self) -> None:
+        """Tell of an exception that nobody looked at."""
+        if self._exception is not None and not self._exception_fetched:
+            warnings.warn(f"The following exception was never retrieved: {self._exception}", stacklevel=2)
+
+    def __await__(self) -> Generator[Future[T], None, T | None]:
+        """Suspend the coroutine until the future is done."""
+        while not self._finished.is_set():
+            yield self
+        return self.result()
+
+    def cancel(self) -> None:
+        """Cancel, unless done already."""
+        self._finish(cancelled=True)
+
+    def cancelled(self) -> bool:
+        """True after `cancel`."""
+        return self._cancelled
+
+    def done(self) -> bool:
+        """True when there is a result or an exception, or it was cancelled."""
+        return self._finished.is_set()
+
+    def result(self) -> T | None:
+        """The result, None while not done.
+
+        Raises:
+            The exception that was set.
+        """
+        if self._exception is not None:
+            self._exception_fetched = True
+            raise self._exception
+        result: T | None = self._result
+        return result
+
+    def exception(self) -> BaseException | None:
+        """The exception that was set, or None."""
+        self._exception_fetched = True
+        return self._exception
+
+    def set_result(self, result: T) -> None:
+        """Finish with a result."""
+        self._finish(result=result)
+
+    def set_exception(self, exception: BaseException) -> None:
+        """Finish with an exception."""
+        self._finish(exception=exception)
+
+    def _finish(
+        self, *, result: Any = None, exception: BaseException | None = None, cancelled: bool = False
+    ) -> None:
+        """Finish once, then run or schedule the callbacks."""
+        with self._lock:
+            if self._finished.is_set():
+                return
+            self._result, self._exception, self._cancelled = result, exception, cancelled
+            self._exception_fetched = False
+            self._finished.set()
+            callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            self._call(callback)
+
+    def _call(self, callback: Callable[[Future[T]], Any]) -> None:
+        executor = self._executor()
+        if executor is not None and not isinstance(callback, _Waker):
+            executor.create_task(callback, self)
+            return
+        try:
+            callback(self)
+        except Exception as error:  # noqa: BLE001 - must not break the one that finishes the future
+            warnings.warn(f"Unhandled exception in done callback: {error}", RuntimeWarning, stacklevel=2)
+
+    def add_done_callback(self, callback: Callable[[Future[T]], Any]) -> None:
+        """Call a function with this future when it is done (soon, when it is done already)."""
+        with self._lock:
+            if not self._finished.is_set():
+                self._callbacks.append(callback)
+                return
+        self._call(callback)
+
+    def remove_done_callback(self, callback: Callable[[Future[T]], Any]) -> bool:
+        """Take back `add_done_callback`; returns whether it was there."""
+        with self._lock:
+            found = callback in self._callbacks
+            self._callbacks = [known for known in self._callbacks if known != callback]
+        return found
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block this thread until done; somebody else must be spinning. Returns whether it is done."""
+        return self._finished.wait(timeout)
+
+    def _add_waker(self, waker: Callable[[Future[T]], Any]) -> None:
+        """Call a cheap internal function at once when done, without a task of its own."""
+        with self._lock:
+            if not self._finished.is_set():
+                self._callbacks.append(_Waker(waker))
+                return
+        waker(self)
+
+
+class _Waker:
+    """Marks callbacks that run in the finishing thread."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __call__(self, future: Any) -> Any:
+        return self.function(future)
+
+
+class Task(Future[T]):
+    """Runs a function or a coroutine; calling it does one step and returns at the first unfinished await."""
+
+    def __init__(
+        self,
+        handler: Callable[..., Any] | Coroutine[Any, Any, T],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        """Make a task; it does nothing until it is called, which the executor does."""
+        super().__init__(executor=executor)
+        self._args, self._kwargs = args or (), kwargs or {}
+        self._handler: Any = handler
+        if inspect.iscoroutinefunction(handler):
+            self._handler = handler(*self._args, **self._kwargs)
+        self._step_lock = threading.Lock()
+        self._executing = False
+
+    def __call__(self) -> None:
+        """Run up to the next unfinished await; does nothing when done."""
+        with self._step_lock:  # a step that another thread is just leaving must end first
+            if self.done():
+                return
+            self._executing = True
+            try:
+                self._step()
+            except BaseException as error:  # the executor raises it again where it spins
+                self.set_exception(error)
+                if not isinstance(error, Exception):
+                    raise
+            finally:
+                self._executing = False
+
+    def _step(self) -> None:
+        if not inspect.iscoroutine(self._handler):
+            result = self._handler(*self._args, **self._kwargs)
+            if not inspect.iscoroutine(result):
+                self.set_result(result)
+                return
+            self._handler = result
+        try:
+            awaited = self._handler.send(None)
+        except StopIteration as stop:
+            self.set_result(stop.value)
+            return
+        executor = self._executor()
+        if executor is None:
+            return
+        if isinstance(awaited, Future):
+            awaited._add_waker(lambda _: executor._schedule(self))
+        else:
+            executor._schedule(self)
+
+    def executing(self) -> bool:
+        """True while a step runs."""
+        return self._executing
+
+    def cancel(self) -> None:
+        """Cancel, and close the coroutine unless it is running now."""
+        if self._step_lock.acquire(blocking=False):
+            try:
+                if inspect.iscoroutine(self._handler):
+                    self._handler.close()
+            finally:
+                self._step_lock.release()
+        super().cancel()

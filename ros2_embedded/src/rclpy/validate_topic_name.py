@@ -1,0 +1,5 @@
+"""Validation of names, see `rclpy.validate_names`."""
+
+from rclpy.validate_names import TOPIC_SEPARATOR_STRING, validate_topic_name
+
+__all__ = ["TOPIC_SEPARATOR_STRING", "validate_topic_name"]

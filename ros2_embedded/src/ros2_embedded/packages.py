@@ -1,0 +1,136 @@
+"""Where ROS packages lie: the one look-up that messages, launch, the command line and ament_index share.
+
+Two sources, in this order of precedence:
+
+1. Prefixes: the entries of `AMENT_PREFIX_PATH`, then `sys.prefix`. A prefix holds a package when
+   `share/ament_index/resource_index/packages/<name>` exists below it; its share directory is
+   `<prefix>/share/<name>`, its executables are the files in `<prefix>/lib/<name>/`.
+2. Entry points of installed Python distributions. Group `ros2_embedded.packages`: the name is the ROS
+package,
+   the value `module:function` returns the share directory (a `pathlib.Path` with `package.xml`, `msg/`,
+   `srv/`,
+   `action/`, `launch/`). Group `ros2_embedded.executables`: the name is `<package>.<executable>`, the value
+   `module:main`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+PACKAGES_GROUP = "ros2_embedded.packages"
+EXECUTABLES_GROUP = "ros2_embedded.executables"
+BUNDLED = Path(__file__).parent / "interfaces"
+_INDEX = Path("share") / "ament_index" / "resource_index"
+
+
+class PackageNotFoundError(LookupError):
+    """No prefix and no entry point knows the package."""
+
+
+@dataclass(frozen=True)
+class Executable:
+    """One program of a package: a file below `lib/<package>/`, or an entry point.
+
+    Attributes:
+        package: ROS package name.
+        name: what `ros2 run` calls it.
+        path: the file, or None for an entry point.
+        target: `module:main` of the entry point, or None for a file.
+    """
+
+    package: str
+    name: str
+    path: Path | None = None
+    target: str | None = None
+
+    def command(self) -> list[str]:
+        """The argument vector that starts the program; append its own arguments."""
+        if self.path is not None:
+            return [str(self.path)]
+        return [sys.executable, "-m", "ros2_embedded.run", self.package, self.name]
+
+
+def prefixes() -> list[Path]:
+    """The prefixes searched, most important first; entries that do not exist are left out."""
+    listed = [Path(entry) for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if entry]
+    return [prefix for prefix in dict.fromkeys([*listed, Path(sys.prefix)]) if prefix.is_dir()]
+
+
+def index_directory(prefix: Path, resource_type: str) -> Path:
+    """The folder of one resource type in the ament resource index of a prefix."""
+    return prefix / _INDEX / resource_type
+
+
+@lru_cache(maxsize=1)
+def _package_entry_points() -> dict[str, EntryPoint]:
+    """Entry points by package name; read once, as reading the metadata of all distributions is slow."""
+    return {point.name: point for point in entry_points(group=PACKAGES_GROUP)}
+
+
+@lru_cache(maxsize=1)
+def _executable_entry_points() -> dict[str, dict[str, EntryPoint]]:
+    """Entry points by package and executable name."""
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for point in entry_points(group=EXECUTABLES_GROUP):
+        package, _, name = point.name.partition(".")
+        found.setdefault(package, {})[name] = point
+    return found
+
+
+def package_names() -> list[str]:
+    """The names of all packages that can be found, sorted; bundled interface packages are among them."""
+    names = set(_package_entry_points()) | set(_executable_entry_points())
+    names.update(path.name for path in BUNDLED.iterdir() if path.is_dir() and path.name != "__pycache__")
+    for prefix in prefixes():
+        folder = index_directory(prefix, "packages")
+        if folder.is_dir():
+            names.update(path.name for path in folder.iterdir())
+    return sorted(names)
+
+
+def package_prefix(name: str) -> Path | None:
+    """The prefix whose resource index lists the package, or None when it comes from an entry point."""
+    for prefix in prefixes():
+        if (index_directory(prefix, "packages") / name).is_file():
+            return prefix
+    return None
+
+
+def package_share(name: str) -> Path:
+    """The share directory of a package.
+
+    Raises:
+        PackageNotFoundError: nothing installed provides the package.
+    """
+    prefix = package_prefix(name)
+    if prefix is not None:
+        return prefix / "share" / name
+    point = _package_entry_points().get(name)
+    if point is not None:
+        return Path(point.load()())
+    if name and (BUNDLED / name).is_dir():
+        return BUNDLED / name
+    raise PackageNotFoundError(
+        f"package {name!r} is in no prefix of AMENT_PREFIX_PATH and in no entry point of group "
+        f"{PACKAGES_GROUP!r}: source its setup file, or pip install the distribution that provides it"
+    )
+
+
+def executables(package: str) -> dict[str, Executable]:
+    """The programs of a package by name; a file in `lib/<package>/` hides an entry point of the same name."""
+    found = {
+        name: Executable(package, name, target=point.value)
+        for name, point in _executable_entry_points().get(package, {}).items()
+    }
+    prefix = package_prefix(package)
+    folder = prefix / "lib" / package if prefix is not None else None
+    if folder is not None and folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and os.access(path, os.X_OK):
+                found[path.name] = Executable(package, path.name, path=path)
+    return found

@@ -1,0 +1,195 @@
+"""Makes the Python classes of messages, services and actions, and keeps their CDR functions."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ros2_embedded.rosidl.cdr_reader import make_deserializer
+from ros2_embedded.rosidl.cdr_support import DTYPES, SerializationError
+from ros2_embedded.rosidl.cdr_writer import make_serializer
+from ros2_embedded.rosidl.definition import NUMERIC, Definition, Field, FieldType
+from ros2_embedded.rosidl.message import Message, explain, require_fit
+from ros2_embedded.rosidl.registry import InterfaceNotFoundError, get_definition, interfaces_of
+
+_classes: dict[str, type] = {}
+_serializers: dict[str, Callable[[Any], bytearray]] = {}
+_deserializers: dict[str, Callable[[Any], Any]] = {}
+_lock = threading.RLock()
+_ZEROS = {"string": "", "wstring": "", "bool": False, "byte": b"\x00", "float32": 0.0, "float64": 0.0}
+
+
+def _default_factory(field: Field) -> Callable[[], Any]:
+    """A function that makes the default of a field."""
+    kind = field.type
+    single = kind.kind == "single"
+    if not kind.is_primitive:
+        nested = class_of(kind.base)
+        if single:
+            return nested
+        count = kind.size if kind.kind == "array" else 0
+        return lambda: [nested() for _ in range(count)]
+    zero = _ZEROS.get(kind.base, 0)
+    if single:
+        value = zero if field.default is None else field.default
+        return lambda: value
+    return _collection_factory(kind, field.default, zero)
+
+
+def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -> Callable[[], Any]:
+    """The default of an array (numpy for numbers) or a sequence (`array.array` for numbers)."""
+    values = list(default) if default is not None else [zero] * (kind.size if kind.kind == "array" else 0)
+    if kind.base not in NUMERIC:
+        return lambda: list(values)
+    if kind.kind == "array":
+        prototype = np.array(values, DTYPES[kind.base])
+        return prototype.copy
+    code = NUMERIC[kind.base][1]
+    return lambda: array(code, values)
+
+
+def _make_init(definition: Definition) -> Callable[..., None]:
+    """`__init__` with one keyword argument a field; compiled, as it runs for each message built."""
+    names: dict[str, Any] = {}
+    arguments, body = [], []
+    for index, field in enumerate(definition.fields):
+        arguments.append(f"{field.name}=None")
+        factory = _default_factory(field)
+        kind = field.type
+        names[f"default{index}"] = factory
+        make = f"default{index}()"
+        if kind.kind == "single" and kind.is_primitive:
+            names[f"default{index}"] = factory()
+            make = f"default{index}"
+        body.append(f"    self.{field.name} = {make} if {field.name} is None else {field.name}")
+    names["check"] = require_fit
+    body.append("    if check_fields: check(self)")
+    source = "\n".join([f"def __init__(self, *, {', '.join(arguments)}, check_fields=False):", *body])
+    exec(compile(source, f"<constructor of {definition.name}>", "exec"), names)
+    init: Callable[..., None] = names["__init__"]
+    return init
+
+
+def _make_message_class(definition: Definition) -> type[Message]:
+    """The class of a message-like definition."""
+    types = {field.name: str(field.type) for field in definition.fields}
+    attributes: dict[str, Any] = {constant.name: constant.value for constant in definition.constants}
+    attributes.update(
+        __slots__=tuple(types),
+        __init__=_make_init(definition),
+        __doc__=f"The interface {definition.name}: " + ", ".join(f"{n} ({t})" for n, t in types.items()),
+        __module__=f"{definition.package}.{definition.kind}",
+        _TYPE_NAME=definition.name,
+        _fields_and_field_types=types,
+        SLOT_TYPES=tuple(field.type for field in definition.fields),
+    )
+    return type(definition.short_name, (Message,), attributes)
+
+
+def class_of(name: str) -> type:
+    """The message class of a full name, e.g. `std_msgs/msg/Header`.
+
+    Raises:
+        InterfaceNotFoundError: no package provides it.
+    """
+    found = _classes.get(name)
+    if found is None:
+        with _lock:
+            found = _classes.get(name)
+            if found is None:
+                found = _classes[name] = _make_message_class(get_definition(name))
+    return found
+
+
+class _NotInstantiable(type):
+    """Services and actions are namespaces: making an instance is a mistake."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{cls.__name__} cannot be instantiated; use one of its message types")
+
+
+def service_class(name: str) -> type:
+    """The class of a service, e.g. `std_srvs/srv/Trigger`, with `.Request`, `.Response` and `.Event`."""
+    with _lock:
+        if name not in _classes:
+            package, kind, short = name.split("/")
+            parts = {part: class_of(f"{name}_{part}") for part in ("Request", "Response", "Event")}
+            attributes = {
+                "_TYPE_NAME": name,
+                "__module__": f"{package}.{kind}",
+                "__doc__": f"The service {name}.",
+            }
+            _classes[name] = _NotInstantiable(short, (), {**attributes, **parts})
+        return _classes[name]
+
+
+def action_class(name: str) -> type:
+    """The class of an action with `.Goal`, `.Result`, `.Feedback` and `.Impl` (the services and topics)."""
+    with _lock:
+        if name not in _classes:
+            package, kind, short = name.split("/")
+            impl = {
+                "SendGoalService": service_class(f"{name}_SendGoal"),
+                "GetResultService": service_class(f"{name}_GetResult"),
+                "FeedbackMessage": class_of(f"{name}_FeedbackMessage"),
+                "CancelGoalService": service_class("action_msgs/srv/CancelGoal"),
+                "GoalStatusMessage": class_of("action_msgs/msg/GoalStatusArray"),
+            }
+            parts = {part: class_of(f"{name}_{part}") for part in ("Goal", "Result", "Feedback")}
+            attributes = {
+                "_TYPE_NAME": name,
+                "__module__": f"{package}.{kind}",
+                "__doc__": f"The action {name}.",
+                "Impl": _NotInstantiable("Impl", (), impl),
+            }
+            _classes[name] = _NotInstantiable(short, (), {**attributes, **parts})
+        return _classes[name]
+
+
+def interface_class(name: str) -> type:
+    """The class of any interface by `package/kind/Name`.
+
+    Raises:
+        InterfaceNotFoundError: no package provides it.
+    """
+    package, _, rest = name.partition("/")
+    kind, _, short = rest.partition("/")
+    if kind in ("srv", "action") and short in interfaces_of(package)[kind]:
+        return service_class(name) if kind == "srv" else action_class(name)
+    if kind not in ("msg", "srv", "action") or not short:
+        raise InterfaceNotFoundError(f"{name!r} is not an interface name; write package/msg/Name")
+    return class_of(name)
+
+
+def serialize(message: Message) -> bytearray:
+    """The CDR form of a message, encapsulation header included.
+
+    Raises:
+        SerializationError: a field holds a value its type does not allow; the message names the field.
+    """
+    name = message._TYPE_NAME
+    function = _serializers.get(name)
+    if function is None:
+        function = _serializers[name] = make_serializer(get_definition(name))
+    try:
+        return function(message)
+    except Exception as error:  # whatever a wrong value raises, the caller needs the field's name
+        reason = explain(message) or str(error)
+        raise SerializationError(f"cannot serialise {name}: {reason}") from error
+
+
+def deserialize(data: bytes | bytearray | memoryview, message_type: type) -> Any:
+    """The message held by CDR bytes.
+
+    Raises:
+        SerializationError: the bytes are not such a message.
+    """
+    name: str = message_type._TYPE_NAME  # type: ignore[attr-defined]
+    function = _deserializers.get(name)
+    if function is None:
+        function = _deserializers[name] = make_deserializer(get_definition(name), class_of)
+    return function(data)

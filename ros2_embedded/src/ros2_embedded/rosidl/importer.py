@@ -1,0 +1,75 @@
+"""Makes `sensor_msgs.msg` and its like importable: the modules behind the hook of
+`ros2_embedded.bootstrap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ros2_embedded.packages import BUNDLED, PackageNotFoundError, package_share
+
+
+def _is_candidate(package: str) -> bool:
+    """True when a ROS package of that name exists, with interfaces or without."""
+    if (BUNDLED / package).is_dir():
+        return True
+    try:
+        package_share(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+class _InterfaceLoader:
+    """Loader of one interface module; classes are made when first asked for."""
+
+    def __init__(self, package: str, kind: str, names: Sequence[str]) -> None:
+        """Remember what the module will hold."""
+        self._package, self._kind, self._names = package, kind, list(names)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Let the import system make the module object."""
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill the module."""
+        if not self._kind:
+            module.__doc__ = f"The ROS interface package {self._package}."
+            return
+        module.__doc__ = f"The {self._kind} interfaces of {self._package}."
+        module.__dict__["__all__"] = self._names
+        module.__dict__["__getattr__"] = self._make_getattr(module)
+        module.__dict__["__dir__"] = lambda: self._names
+
+    def _make_getattr(self, module: ModuleType) -> Callable[[str], Any]:
+        """The module's `__getattr__` (PEP 562)."""
+
+        def get(name: str) -> Any:
+            from ros2_embedded.rosidl.classes import interface_class
+            from ros2_embedded.rosidl.registry import InterfaceNotFoundError
+
+            try:
+                found = interface_class(f"{self._package}/{self._kind}/{name}")
+            except InterfaceNotFoundError as error:
+                raise AttributeError(f"module {module.__name__!r} has no interface {name!r}") from error
+            module.__dict__[name] = found
+            return found
+
+        return get
+
+
+def find_interface_spec(package: str, kind: str) -> ModuleSpec | None:
+    """The spec of `package` (kind empty) or `package.kind`, or None when that is no interface module."""
+    if not _is_candidate(package):
+        return None
+    from ros2_embedded.rosidl.registry import interfaces_of
+
+    interfaces = interfaces_of(package)
+    names = interfaces.get(kind, [])
+    if (kind and not names) or not any(interfaces.values()):
+        return None
+    loader: Any = _InterfaceLoader(package, kind, names)
+    return ModuleSpec(f"{package}.{kind}" if kind else package, loader, is_package=not kind)

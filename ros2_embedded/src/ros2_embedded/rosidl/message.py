@@ -1,0 +1,171 @@
+"""The base class of all message classes, with the checks that can be switched on."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ros2_embedded.rosidl.definition import NUMERIC, FieldType
+
+_RANGES = {
+    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
+
+class Message:
+    """A message: one attribute a field.
+
+    Sequences of numbers default to `array.array`, fixed arrays to numpy arrays, as in rclpy. Any sequence
+    may be
+    assigned; bytes-like objects are fine for 8-bit elements. What does not fit raises when the message is
+    serialised, or at the assignment while checks are on.
+    """
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+    _TYPE_NAME: ClassVar[str]
+    _fields_and_field_types: ClassVar[dict[str, str]]
+    SLOT_TYPES: ClassVar[tuple[FieldType, ...]]
+
+    @classmethod
+    def get_fields_and_field_types(cls) -> dict[str, str]:
+        """Field names and their types in IDL spelling, a copy."""
+        return dict(cls._fields_and_field_types)
+
+    def __repr__(self) -> str:
+        """As rclpy prints it: `pkg.msg.Name(field=value, ...)`."""
+        fields = ", ".join(f"{name}={_plain(getattr(self, name))!r}" for name in self._fields_and_field_types)
+        return f"{self._TYPE_NAME.replace('/', '.')}({fields})"
+
+    def __eq__(self, other: object) -> bool:
+        """Same type and equal fields; the storage of numeric sequences does not matter."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in self._fields_and_field_types)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _plain(value: Any) -> Any:
+    """Numeric storage as a list, for printing."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Equality of two field values, which may be stored differently."""
+    if left is right:
+        return True
+    arrays = (np.ndarray, array, bytes, bytearray, memoryview)
+    if isinstance(left, arrays) or isinstance(right, arrays):
+        if isinstance(left, bytes) and isinstance(right, bytes):
+            return left == right
+        return np.array_equal(_as_array(left), _as_array(right))
+    return bool(left == right)
+
+
+def _as_array(value: Any) -> np.ndarray[Any, Any]:
+    """Numeric storage of any kind as a numpy array."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return np.frombuffer(value, np.uint8)
+    return np.asarray(value).reshape(-1)
+
+
+def check_value(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
+    """Why a value does not fit a field type, or None when it does."""
+    if kind.kind != "single":
+        return _check_collection(kind, value, class_of)
+    if kind.base in ("string", "wstring"):
+        if not isinstance(value, str):
+            return "must be of type 'str'"
+        if kind.string_bound and len(value) > kind.string_bound:
+            return f"must be a string of at most {kind.string_bound} characters"
+        return None
+    if kind.base == "bool":
+        return None if isinstance(value, (bool, np.bool_)) else "must be of type 'bool'"
+    if kind.base == "byte":
+        return None if isinstance(value, bytes) and len(value) == 1 else "must be bytes of length 1"
+    if kind.base in _RANGES:
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+            return "must be of type 'int'"
+        low, high = _RANGES[kind.base]
+        return None if low <= value <= high else f"must be an integer in [{low}, {high}]"
+    if kind.base in NUMERIC:
+        fits = isinstance(value, (float, np.floating))
+        return None if fits else "must be of type 'float'"
+    wanted = class_of(kind.base)
+    return None if isinstance(value, wanted) else f"must be a {kind.base.replace('/', '.')}"
+
+
+def _check_collection(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
+    """Why a value does not fit an array or a sequence, or None."""
+    if isinstance(value, (str, dict)) or not hasattr(value, "__len__"):
+        return "must be a sequence"
+    if kind.kind == "array" and len(value) != kind.size:
+        return f"must have exactly {kind.size} elements"
+    if kind.size and len(value) > kind.size:
+        return f"must have at most {kind.size} elements"
+    if kind.base in NUMERIC and isinstance(value, (array, np.ndarray, bytes, bytearray, memoryview)):
+        return None
+    element = FieldType(kind.base, string_bound=kind.string_bound)
+    for index, item in enumerate(value):
+        reason = check_value(element, item, class_of)
+        if reason:
+            return f"element {index} {reason}"
+    return None
+
+
+def explain(message: Message) -> str | None:
+    """The first field, by path, whose value does not fit its type, and why; None when all fit."""
+    from ros2_embedded.rosidl.classes import class_of
+
+    for name, kind in zip(message._fields_and_field_types, message.SLOT_TYPES, strict=True):
+        value = getattr(message, name)
+        reason = check_value(kind, value, class_of)
+        if reason:
+            return f"field {name!r} {reason}, not {value!r:.80}"
+        nested = [value] if isinstance(value, Message) else value if isinstance(value, list) else []
+        for item in nested:
+            inner = explain(item) if isinstance(item, Message) else None
+            if inner:
+                return f"in {name!r}: {inner}"
+    return None
+
+
+def require_fit(message: Message) -> None:
+    """Check all fields, as the keyword `check_fields` of a constructor asks.
+
+    Raises:
+        AssertionError: a value does not fit; the text names the field.
+    """
+    reason = explain(message)
+    if reason:
+        raise AssertionError(f"{type(message).__name__}: {reason}")
+
+
+def _checked_setattr(self: Message, name: str, value: Any) -> None:
+    """Assignment with checks; installed by `set_checks`."""
+    from ros2_embedded.rosidl.classes import class_of
+
+    if name in self._fields_and_field_types:
+        index = list(self._fields_and_field_types).index(name)
+        reason = check_value(self.SLOT_TYPES[index], value, class_of)
+        if reason:
+            raise AssertionError(f"The {name!r} field {reason}, not {value!r:.80}")
+    object.__setattr__(self, name, value)
+
+
+def set_checks(enabled: bool) -> None:
+    """Install or remove the checks on assignment, for all message classes of this process."""
+    if enabled:
+        Message.__setattr__ = _checked_setattr  # type: ignore[method-assign, assignment]
+    elif "__setattr__" in Message.__dict__:
+        del Message.__setattr__
+
+
+if os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1":  # the switch of rosidl_generator_py
+    set_checks(True)

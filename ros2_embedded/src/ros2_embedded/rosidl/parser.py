@@ -1,0 +1,151 @@
+"""Parser of the ROS 2 `.msg`, `.srv` and `.action` text, with default values and bounds.
+
+The grammar is the one of https://docs.ros.org/en/jazzy/Concepts/Basic/About-Interfaces.html.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from ros2_embedded.rosidl.definition import (
+    NUMERIC,
+    PRIMITIVES,
+    Constant,
+    Definition,
+    Field,
+    FieldType,
+    make_definition,
+)
+
+_TYPE = re.compile(r"^(?P<base>[A-Za-z][\w/]*)(?:<=(?P<bound>\d+))?(?:\[(?P<array>(?:<=)?\d*)\])?$")
+_FIELD = re.compile(r"^[a-z][a-z0-9_]*$", re.IGNORECASE)
+
+
+class InterfaceSyntaxError(ValueError):
+    """A definition cannot be parsed; the message names the file, the line and the reason."""
+
+
+def parse_type(text: str, package: str) -> FieldType:
+    """Parse a type such as `float64[<=3]`, `string<=10`, `Header` or `std_msgs/Header`.
+
+    Raises:
+        ValueError: not a type.
+    """
+    match = _TYPE.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a type")
+    base = {"char": "uint8", "octet": "byte"}.get(match["base"], match["base"])
+    if base not in PRIMITIVES:
+        parts = base.split("/")
+        if len(parts) == 1:
+            base = (
+                "std_msgs/msg/Header"
+                if base == "Header" and package != "std_msgs"
+                else f"{package}/msg/{base}"
+            )
+        elif len(parts) == 2:
+            base = f"{parts[0]}/msg/{parts[1]}"
+    bound = int(match["bound"] or 0)
+    array = match["array"]
+    if array is None:
+        return FieldType(base, string_bound=bound)
+    if array == "" or array.startswith("<="):
+        return FieldType(base, "sequence", int(array[2:] or 0), bound)
+    return FieldType(base, "array", int(array), bound)
+
+
+def _parse_scalar(base: str, text: str) -> Any:
+    """The Python value of a literal of a primitive type."""
+    if base in ("string", "wstring"):
+        return ast.literal_eval(text) if text[:1] in "\"'" and len(text) > 1 else text
+    if base == "bool":
+        lowered = text.lower()
+        if lowered not in ("true", "false", "1", "0"):
+            raise ValueError(f"{text!r} is not a bool")
+        return lowered in ("true", "1")
+    if base == "byte":
+        return bytes([int(text, 0)])
+    if base in NUMERIC:
+        return float(text) if base.startswith("float") else int(text, 0)
+    raise ValueError(f"type {base} takes no literal")
+
+
+def _parse_value(kind: FieldType, text: str) -> Any:
+    """The Python value of a default: a scalar, or a list for arrays and sequences."""
+    if kind.kind == "single":
+        return _parse_scalar(kind.base, text)
+    if kind.base == "bool":
+        text = re.sub(r"\b(true|false)\b", lambda match: match[0].capitalize(), text)
+    values = ast.literal_eval(text)
+    if not isinstance(values, list):
+        raise ValueError(f"{text!r} is not a list")
+    return [bytes([value]) if kind.base == "byte" else value for value in values]
+
+
+def _strip_comment(line: str) -> str:
+    """The line without its comment; a `#` inside quotes stays."""
+    quote = ""
+    for index, char in enumerate(line):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char == "#":
+            return line[:index]
+    return line
+
+
+def _parse_line(line: str, package: str) -> Field | Constant:
+    """One declaration, already without comment and outer blanks."""
+    type_text, _, rest = line.partition(" ")
+    rest = rest.strip()
+    kind = parse_type(type_text, package)
+    constant = re.match(r"^([A-Z][A-Z0-9_]*)\s*=\s*(.*)$", rest)
+    if constant and kind.kind == "single":
+        return Constant(constant[1], kind.base, _parse_scalar(kind.base, constant[2].strip()))
+    name, _, default = rest.partition(" ")
+    if not _FIELD.match(name):
+        raise ValueError(f"{name!r} is not a field name")
+    return Field(name, kind, _parse_value(kind, default.strip()) if default.strip() else None)
+
+
+def parse_message(text: str, name: str, where: str = "") -> Definition:
+    """Parse one message section.
+
+    Args:
+        text: the definition.
+        name: full name `package/kind/Name`.
+        where: file name for error messages.
+
+    Raises:
+        InterfaceSyntaxError: a line cannot be parsed.
+    """
+    package = name.split("/")[0]
+    fields: list[Field] = []
+    constants: list[Constant] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        # A string constant keeps an unquoted '#', but an apostrophe in a comment is no quote.
+        line = raw.split("#", 1)[0].strip() if raw.lstrip().startswith("#") else _strip_comment(raw).strip()
+        if not line:
+            continue
+        try:
+            entry = _parse_line(re.sub(r"\s+", " ", line, count=1), package)
+        except (ValueError, SyntaxError) as error:
+            raise InterfaceSyntaxError(f"{where or name}:{number}: {line!r}: {error}") from error
+        if isinstance(entry, Field):
+            fields.append(entry)
+        else:
+            constants.append(entry)
+    return make_definition(name, fields, constants)
+
+
+def split_sections(text: str, count: int, where: str) -> list[str]:
+    """Split a `.srv` (2) or `.action` (3) text at its `---` lines."""
+    sections = re.split(r"(?m)^---[ \t]*(?:#.*)?$", text)
+    if len(sections) != count:
+        raise InterfaceSyntaxError(
+            f"{where}: {count} sections divided by '---' expected, {len(sections)} found"
+        )
+    return sections

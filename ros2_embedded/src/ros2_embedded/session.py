@@ -1,0 +1,70 @@
+"""One Zenoh session: its liveliness tokens and the graph it sees; `session_config` says how it is set up."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import zenoh
+
+from ros2_embedded.graph import GraphCache
+from ros2_embedded.session_config import make_config
+from ros2_embedded.wire.tokens import PREFIX
+
+
+class RosSession:
+    """A Zenoh session with the graph of one ROS domain."""
+
+    def __init__(self, domain: int) -> None:
+        """Open the session and read the graph.
+
+        Args:
+            domain: ROS domain id.
+        """
+        self.domain = domain
+        self.graph = GraphCache()
+        self.zenoh = zenoh.open(make_config())
+        self.id = str(self.zenoh.zid())
+        self._ids = itertools.count(1)
+        self._liveliness = self.zenoh.liveliness()
+        self._watcher = self._liveliness.declare_subscriber(
+            f"{PREFIX}/{domain}/**", direct(self._on_token), history=True
+        )
+
+    def next_id(self) -> int:
+        """A number no other entity of this session has."""
+        return next(self._ids)
+
+    def announce(self, key: str) -> Callable[[], None]:
+        """Declare a liveliness token; call the result to take it back."""
+        token = self._liveliness.declare_token(key)
+        self.graph.add(key)
+
+        def withdraw() -> None:
+            self.graph.remove(key)
+            if not self.zenoh.is_closed():
+                token.undeclare()
+
+        return withdraw
+
+    def _on_token(self, sample: zenoh.Sample) -> None:
+        """A token came or went; runs in a thread of Zenoh."""
+        if sample.kind == zenoh.SampleKind.PUT:
+            self.graph.add(str(sample.key_expr))
+        else:
+            self.graph.remove(str(sample.key_expr))
+
+    def close(self) -> None:
+        """Close the session and with it everything declared on it; a second call does nothing."""
+        if not self.zenoh.is_closed():
+            self.zenoh.close()
+
+
+def direct(function: Callable[[Any], None]) -> Any:
+    """A Zenoh handler that runs in the receiving thread.
+
+    The default handler has a Python thread of its own, which costs latency and keeps a process from ending
+    when the session was not closed. The function must not block.
+    """
+    return zenoh.handlers.Callback(function, indirect=False)

@@ -1,0 +1,116 @@
+"""Playing of bags."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rosbag2_py import SequentialReader
+from rosbag2_py.qos_profiles import adapted, from_mapping
+
+from ..errors import CliError
+from ..interfaces import load
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+    from rclpy.publisher import Publisher
+    from rclpy.qos import QoSProfile
+
+_NS = 10**9
+
+
+@dataclass
+class Player:
+    """Publishes the messages of a bag as they were recorded.
+
+    Attributes:
+        node: the node that publishes; it needs no spinning.
+        reader: an open bag, its filter set.
+        rate: speed, 1 as recorded.
+        start_offset: what to skip at the beginning [s].
+        duration: how much of the bag to play [s], None for all.
+        overrides: QoS profiles by topic, in place of the recorded ones.
+        remappings: new names of topics.
+        clock_rate: how often to publish /clock [Hz], 0 for never.
+    """
+
+    node: Node
+    reader: SequentialReader
+    rate: float = 1.0
+    start_offset: float = 0.0
+    duration: float | None = None
+    overrides: dict[str, QoSProfile] = field(default_factory=dict)
+    remappings: dict[str, str] = field(default_factory=dict)
+    clock_rate: float = 0.0
+    count: int = 0
+    _publishers: dict[str, Publisher[Any]] = field(default_factory=dict)
+    _clock: Publisher[Any] | None = None
+
+    def prepare(self, topics: list[str]) -> None:
+        """Make the publishers of these topics; raise CliError where no package provides a type."""
+        types = {topic.name: topic for topic in self.reader.get_all_topics_and_types()}
+        for name in topics:
+            topic = types[name]
+            target = self.remappings.get(name, name)
+            profile = self.overrides.get(name) or adapted(map(from_mapping, topic.offered_qos_profiles))
+            self._publishers[name] = self.node.create_publisher(load("msg", topic.type), target, profile)
+        if self.clock_rate:
+            self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
+
+    def play(self) -> None:
+        """Publish all messages, each at its time, and return behind the last."""
+        metadata = self.reader.get_metadata()
+        first = metadata.starting_time_ns + int(self.start_offset * _NS)
+        last = None if self.duration is None else first + int(self.duration * _NS)
+        self.reader.seek(first)
+        begin = time.monotonic_ns()
+        clock_ticks = self._clock_ticks(first)
+        next_tick = next(clock_ticks)
+        while self.reader.has_next():
+            topic, data, stamp = self.reader.read_next()
+            if last is not None and stamp > last:
+                break
+            while next_tick <= stamp:
+                self._sleep_until(begin, next_tick - first)
+                self._publish_clock(next_tick)
+                next_tick = next(clock_ticks)
+            self._sleep_until(begin, stamp - first)
+            self._publishers[topic].publish(data)
+            self.count += 1
+
+    def _sleep_until(self, begin: int, offset_ns: int) -> None:
+        """Wait for a moment of the bag, given by its offset from where playing began."""
+        pause = begin + offset_ns / self.rate - time.monotonic_ns()
+        if pause > 0:
+            time.sleep(pause / _NS)
+
+    def _clock_ticks(self, first: int) -> Iterator[int]:
+        """Yield the moments of the bag [ns] at which /clock is due; none is ever reached without a clock."""
+        if not self.clock_rate:
+            while True:
+                yield 2**63
+        tick, period = float(first), _NS * self.rate / self.clock_rate
+        while True:
+            yield int(tick)
+            tick += period
+
+    def _publish_clock(self, stamp: int) -> None:
+        assert self._clock is not None  # ticks are only reached with a clock
+        from rosgraph_msgs.msg import Clock
+
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(stamp, _NS)
+        self._clock.publish(message)
+
+
+def parse_remappings(words: list[str]) -> dict[str, str]:
+    """Return new names by old ones from words `old:=new`; raise CliError for any other word."""
+    pairs = {}
+    for word in words:
+        old, separator, new = word.partition(":=")
+        if not (old and separator and new):
+            raise CliError(f"malformed remapping '{word}'; write old:=new")
+        pairs[old if old.startswith("/") else f"/{old}"] = new
+    return pairs

@@ -1,0 +1,131 @@
+"""Recording of topics."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rosbag2_py import SequentialWriter, TopicMetadata
+from rosbag2_py.qos_profiles import adapted, to_mapping
+
+from ..errors import CliError
+from ..interfaces import load
+from ..node import is_hidden
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+    from rclpy.qos import QoSProfile
+
+FLUSH_PERIOD_S = 0.5
+"""A crash loses what came after the last flush: half of the second that is allowed."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which topics to record: those named, those that a regular expression finds, or all; some are excluded.
+
+    Attributes:
+        everything: whether to record all topics that are not hidden.
+        names: full names of topics.
+        regex: records every topic in which it is found.
+        exclude_names: full names of topics to leave out.
+        exclude_regex: leaves out every topic in which it is found.
+        types: records every topic of these types.
+        exclude_types: leaves out every topic of these types.
+        hidden: whether names with a leading underscore count.
+    """
+
+    everything: bool = False
+    names: Collection[str] = ()
+    regex: str = ""
+    exclude_names: Collection[str] = ()
+    exclude_regex: str = ""
+    types: Collection[str] = ()
+    exclude_types: Collection[str] = ()
+    hidden: bool = False
+
+    def wants(self, topic: str, type_name: str) -> bool:
+        """Return whether to record a topic of a type."""
+        if topic in self.names:
+            return True
+        if topic in self.exclude_names or type_name in self.exclude_types:
+            return False
+        if self.exclude_regex and re.search(self.exclude_regex, topic):
+            return False
+        if is_hidden(topic) and not self.hidden:
+            return False
+        found = bool(self.regex and re.search(self.regex, topic))
+        return self.everything or found or type_name in self.types
+
+
+@dataclass
+class Recorder:
+    """Subscribes to topics as they appear and writes their messages to a bag.
+
+    Attributes:
+        node: a node that somebody else spins.
+        writer: an open bag.
+        selection: what to record.
+        overrides: QoS profiles of topics by name, in place of what fits their publishers.
+        poll_period: how often to look for new topics [s].
+    """
+
+    node: Node
+    writer: SequentialWriter
+    selection: Selection
+    overrides: dict[str, QoSProfile] = field(default_factory=dict)
+    poll_period: float = 0.1
+    count: int = 0
+    _refused: set[str] = field(default_factory=set)
+    _subscribed: set[str] = field(default_factory=set)
+
+    def start(self) -> None:
+        """Begin; messages are written while the node is spun."""
+        logger = self.node.get_logger()
+        logger.info("Listening for topics...")
+        self._look()
+        self.node.create_timer(self.poll_period, self._look)
+        self.node.create_timer(FLUSH_PERIOD_S, self.writer.flush)
+        logger.info("Recording...")
+
+    def _look(self) -> None:
+        """Subscribe to the topics that have appeared."""
+        for topic, types in self.node.get_topic_names_and_types():
+            if topic in self._subscribed or topic in self._refused:
+                continue
+            if self.selection.wants(topic, types[0]):
+                self._subscribe(topic, types)
+
+    def _subscribe(self, topic: str, types: list[str]) -> None:
+        logger = self.node.get_logger()
+        if len(types) > 1:
+            self._refused.add(topic)
+            logger.warning(f"Topic '{topic}' has several types ({', '.join(types)}): not recorded")
+            return
+        publishers = self.node.get_publishers_info_by_topic(topic)
+        if not publishers and topic not in self.overrides:
+            return  # its QoS is known only when somebody publishes
+        try:
+            message_type = load("msg", types[0])
+        except CliError as error:
+            self._refused.add(topic)
+            logger.warning(f"Topic '{topic}' is not recorded: {error}")
+            return
+        offered = [info.qos_profile for info in publishers]
+        self.writer.create_topic(
+            TopicMetadata(len(self._subscribed), topic, types[0], "cdr", [to_mapping(one) for one in offered])
+        )
+        profile = self.overrides.get(topic) or adapted(offered)
+        self.node.create_subscription(message_type, topic, self._taker(topic), profile, raw=True)
+        self._subscribed.add(topic)
+        logger.info(f"Subscribed to topic '{topic}'")
+
+    def _taker(self, topic: str) -> Callable[[Any, Any], None]:
+        def take(data: Any, info: Any) -> None:
+            self.writer.write(topic, bytes(data), time.time_ns(), info["source_timestamp"])
+            self.count += 1
+
+        return take

@@ -1,0 +1,100 @@
+"""Entry point of `ros2`: find the verb, parse its arguments, run it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+from .commands import ALIASES, COMMANDS
+from .errors import CliError
+from .plugins import plugin_verbs
+
+_INTERRUPTED = 130  # what shells report for a program that SIGINT ended
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
+    except CliError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"ros2: {error}\n")
+        return 1
+    except BrokenPipeError:
+        # The reader went away (`ros2 topic echo /x | head -1`): nothing to say, and nowhere to say it at
+        # interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        _print_table(
+            "usage: ros2 <command> ...\n\nCommands:", {name: help_ for name, (help_, _) in COMMANDS.items()}
+        )
+        return 0
+    command, *rest = arguments
+    command = ALIASES.get(command, command)
+    plugins = plugin_verbs(command)
+    if command not in COMMANDS and not plugins:
+        raise CliError(
+            f"unknown command '{command}'{_did_you_mean(command, COMMANDS)}; 'ros2 --help' lists them"
+        )
+    help_, verbs = COMMANDS.get(command, (f"Verbs of {command}, added by plug-ins", {}))
+    if "" in verbs:
+        return _run(command, "main", help_, rest)
+    if not rest or rest[0] in ("-h", "--help"):
+        added = {name: f"plug-in, {point.value}" for name, point in plugins.items()}
+        _print_table(f"usage: ros2 {command} <verb> ...\n\n{help_}\n\nVerbs:", {**verbs, **added})
+        return 0
+    verb, *rest = rest
+    if verb in plugins and verb not in verbs:
+        return _run_module(plugins[verb].load(), f"{command} {verb}", "", rest)
+    if verb not in verbs:
+        raise CliError(
+            f"unknown verb '{command} {verb}'{_did_you_mean(verb, verbs)}; 'ros2 {command} --help' lists them"
+        )
+    return _run(command, verb, verbs[verb], rest)
+
+
+def _run(command: str, verb: str, help_: str, arguments: list[str]) -> int:
+    module = importlib.import_module(f"{__package__}.verbs.{command}.{verb}")
+    return _run_module(module, command if verb == "main" else f"{command} {verb}", help_, arguments)
+
+
+def _run_module(module: ModuleType, name: str, help_: str, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog=f"ros2 {name}", description=help_)
+    module.add_arguments(parser)
+    code: int = module.main(_parse(parser, arguments))
+    return code
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    if any(action.nargs == argparse.REMAINDER for action in parser._actions):
+        return parser.parse_args(arguments)
+    # Options may stand before, after and between the other arguments.
+    return parser.parse_intermixed_args(arguments)
+
+
+def _print_table(title: str, rows: dict[str, str]) -> None:
+    width = max(map(len, rows)) + 2
+    sys.stdout.write(title + "\n" + "".join(f"  {name:<{width}}{help_}\n" for name, help_ in rows.items()))
+
+
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f", did you mean '{close[0]}'?" if close else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""The error of commands."""
+
+from __future__ import annotations
+
+
+class CliError(Exception):
+    """Something the user can mend: shown as one line, exit code 1."""

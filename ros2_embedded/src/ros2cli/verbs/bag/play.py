@@ -1,0 +1,103 @@
+"""ros2 bag play."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+
+from ...bag.overrides import read_overrides
+from ...bag.player import Player, parse_remappings
+from ...errors import CliError
+from ...node import cli_node, full_name
+
+_CLOCK_HZ = 40.0
+_DISCOVERY_S = 0.2  # subscriptions find a new publisher within milliseconds; a busy machine takes longer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("bag_path", help="directory of the bag, or a single MCAP file")
+    parser.add_argument("-s", "--storage", default="", help="accepted for ROS 2's sake: the bag itself says")
+    parser.add_argument("-r", "--rate", type=float, default=1.0, help="speed, 1 as recorded")
+    parser.add_argument("-l", "--loop", action="store_true", help="begin again at the end, until interrupted")
+    parser.add_argument("-d", "--delay", type=float, default=0.0, metavar="S", help="wait before playing")
+    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="only these topics")
+    parser.add_argument("-e", "--regex", default="", help="only topics in which this is found")
+    parser.add_argument("-x", "--exclude-regex", default="", help="leave out topics in which this is found")
+    parser.add_argument(
+        "--exclude-topics", nargs="+", default=[], metavar="TOPIC", help="leave out these topics"
+    )
+    parser.add_argument(
+        "-m", "--remap", nargs="+", default=[], metavar="OLD:=NEW", help="new names of topics"
+    )
+    parser.add_argument(
+        "--start-offset", type=float, default=0.0, metavar="S", help="skip so much at the beginning"
+    )
+    parser.add_argument("--playback-duration", type=float, metavar="S", help="play so much of the bag")
+    parser.add_argument(
+        "--clock",
+        type=float,
+        nargs="?",
+        const=_CLOCK_HZ,
+        default=0.0,
+        metavar="HZ",
+        help="publish /clock as well",
+    )
+    parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
+    parser.add_argument("--disable-keyboard-controls", action="store_true", help="accepted: there are none")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Publish what a bag holds, in its own time."""
+    from rosbag2_py import BagError, SequentialReader, StorageFilter, StorageOptions
+
+    if args.rate <= 0:
+        raise CliError(f"rate {args.rate:g} must be greater than zero")
+    reader = SequentialReader()
+    try:
+        reader.open(StorageOptions(uri=args.bag_path, storage_id=args.storage))
+    except BagError as error:
+        raise CliError(str(error)) from error
+    topics = _chosen(args, [topic.name for topic in reader.get_all_topics_and_types()])
+    reader.set_filter(StorageFilter(topics=topics))
+    with cli_node("rosbag2_player") as node:
+        player = Player(
+            node,
+            reader,
+            rate=args.rate,
+            start_offset=args.start_offset,
+            duration=args.playback_duration,
+            overrides=read_overrides(args.qos_profile_overrides_path),
+            remappings=parse_remappings(args.remap),
+            clock_rate=args.clock,
+        )
+        player.prepare(topics)
+        time.sleep(_DISCOVERY_S + args.delay)
+        node.get_logger().info(f"Playing {len(topics)} topic(s) of '{args.bag_path}' at rate {args.rate:g}")
+        player.play()
+        while args.loop:
+            player.play()
+        node.get_logger().info(f"Played {player.count} messages")
+        time.sleep(_DISCOVERY_S)  # the last messages leave before the node does
+    return 0
+
+
+def _chosen(args: argparse.Namespace, known: list[str]) -> list[str]:
+    named = [full_name(topic) for topic in args.topics]
+    unknown = sorted(set(named) - set(known))
+    if unknown:
+        raise CliError(f"the bag has no topic {', '.join(unknown)}; it has: {', '.join(known) or 'none'}")
+    excluded = {full_name(topic) for topic in args.exclude_topics}
+    chosen = []
+    for topic in known:
+        wanted = topic in named or bool(args.regex and re.search(args.regex, topic))
+        if not named and not args.regex:
+            wanted = True
+        if args.exclude_regex and re.search(args.exclude_regex, topic):
+            wanted = False
+        if wanted and topic not in excluded:
+            chosen.append(topic)
+    if not chosen:
+        raise CliError(f"no topic is left to play; the bag has: {', '.join(known) or 'none'}")
+    return chosen

@@ -1,0 +1,118 @@
+"""ros2 bag record."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import signal
+
+from ...bag.overrides import read_overrides
+from ...bag.recorder import Recorder, Selection
+from ...errors import CliError
+from ...node import cli_node, full_name
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("topics", nargs="*", help="names of topics")
+    parser.add_argument(
+        "--topics", dest="more_topics", nargs="+", default=[], metavar="TOPIC", help="the same"
+    )
+    parser.add_argument(
+        "--topic-types", nargs="+", default=[], metavar="TYPE", help="all topics of these types"
+    )
+    parser.add_argument("-a", "--all", action="store_true", help="all topics that are not hidden")
+    parser.add_argument("--all-topics", dest="all", action="store_true", help="the same")
+    parser.add_argument("-e", "--regex", default="", help="all topics in which this is found")
+    parser.add_argument("-x", "--exclude-regex", default="", help="leave out topics in which this is found")
+    parser.add_argument(
+        "--exclude-topics", nargs="+", default=[], metavar="TOPIC", help="leave out these topics"
+    )
+    parser.add_argument(
+        "--exclude-topic-types", nargs="+", default=[], metavar="TYPE", help="leave out these types"
+    )
+    parser.add_argument(
+        "--include-hidden-topics", action="store_true", help="with topics such as /x/_action/status"
+    )
+    parser.add_argument("-o", "--output", help="directory of the bag, rosbag2_<date> by default")
+    parser.add_argument("-s", "--storage", choices=("mcap",), default="mcap", help="storage")
+    parser.add_argument(
+        "-b", "--max-bag-size", type=int, default=0, metavar="BYTES", help="begin another file then"
+    )
+    parser.add_argument(
+        "-d", "--max-bag-duration", type=int, default=0, metavar="S", help="begin another file then"
+    )
+    parser.add_argument("--storage-preset-profile", default="", help="none, zstd_fast or zstd_small")
+    parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
+    parser.add_argument("--polling-interval", type=int, default=100, metavar="MS", help="how often to look")
+    parser.add_argument("--node-name", default="rosbag2_recorder", help="name of the recording node")
+    parser.add_argument(
+        "--custom-data", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the metadata"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Record topics until interrupted."""
+    from rclpy.executors import SingleThreadedExecutor
+    from rosbag2_py import SequentialWriter, StorageOptions
+
+    selection = _selection(args)
+    uri = args.output or datetime.datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")
+    options = StorageOptions(
+        uri=uri,
+        max_bagfile_size=args.max_bag_size,
+        max_bagfile_duration=args.max_bag_duration,
+        storage_preset_profile=args.storage_preset_profile,
+        custom_data=_pairs(args.custom_data),
+    )
+    overrides = read_overrides(args.qos_profile_overrides_path)
+    # A launch ends its children with SIGINT, a service manager with SIGTERM: both complete the bag, also
+    # SIGINT where a shell started the program in the background and told it to ignore it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    with cli_node(args.node_name) as node, SequentialWriter() as writer:
+        try:
+            writer.open(options)
+        except (OSError, ValueError) as error:
+            raise CliError(f"cannot write a bag to '{uri}': {error}") from error
+        recorder = Recorder(node, writer, selection, overrides, args.polling_interval / 1000)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        recorder.start()
+        try:
+            executor.spin()
+        except KeyboardInterrupt:
+            node.get_logger().info(f"Recording stopped, {recorder.count} messages in '{uri}'")
+    return 0
+
+
+def _selection(args: argparse.Namespace) -> Selection:
+    names = [full_name(topic) for topic in (*args.topics, *args.more_topics)]
+    if not (args.all or names or args.regex or args.topic_types):
+        raise CliError("nothing to record; name topics, or use --all, --regex or --topic-types")
+    for pattern in (args.regex, args.exclude_regex):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise CliError(f"'{pattern}' is no regular expression: {error}") from error
+    return Selection(
+        everything=args.all,
+        names=names,
+        regex=args.regex,
+        exclude_names=[full_name(topic) for topic in args.exclude_topics],
+        exclude_regex=args.exclude_regex,
+        types=args.topic_types,
+        exclude_types=args.exclude_topic_types,
+        hidden=args.include_hidden_topics,
+    )
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    pairs = {}
+    for word in words:
+        key, separator, value = word.partition("=")
+        if not separator:
+            raise CliError(f"malformed custom data '{word}'; write key=value")
+        pairs[key] = value
+    return pairs

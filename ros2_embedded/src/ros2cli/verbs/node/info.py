@@ -1,0 +1,46 @@
+"""ros2 node info."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ...actions import split_actions
+from ...node import cli_node, is_hidden
+from ...nodes import require_node, split_name
+from ...topics import write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("node_name", help="full name of the node")
+    parser.add_argument("--include-hidden", action="store_true", help="with hidden topics and services")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the topics, services and actions of a node."""
+    with cli_node() as node:
+        full = require_node(node, args.node_name)
+        name = split_name(full)
+        publishers = node.get_publisher_names_and_types_by_node(*name)
+        subscriptions = node.get_subscriber_names_and_types_by_node(*name)
+        services = node.get_service_names_and_types_by_node(*name)
+        clients = node.get_client_names_and_types_by_node(*name)
+    sections = {
+        "Subscribers": subscriptions,
+        "Publishers": publishers,
+        "Service Servers": services,
+        "Service Clients": clients,
+        "Action Servers": split_actions(services),
+        "Action Clients": split_actions(clients),
+    }
+    lines = [full]
+    for title, entries in sections.items():
+        lines.append(f"  {title}:")
+        lines += [f"    {entry}: {', '.join(types)}" for entry, types in _shown(entries, args.include_hidden)]
+    write("\n".join(lines) + "\n")
+    return 0
+
+
+def _shown(entries: Any, include_hidden: bool) -> list[tuple[str, list[str]]]:
+    return [(name, types) for name, types in sorted(entries) if include_hidden or not is_hidden(name)]

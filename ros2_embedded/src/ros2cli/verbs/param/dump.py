@@ -1,0 +1,39 @@
+"""ros2 param dump."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ...node import cli_node
+from ...nodes import require_node
+from ...parameters import get_values, list_names, plain_value
+from ...topics import write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("node_name", help="the node")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the parameters of a node in the form of a parameter file."""
+    import yaml
+
+    with cli_node() as node:
+        target = require_node(node, args.node_name)
+        names = list_names(node, target)
+        # One by one: a node answers nothing at all when one of the parameters has no value.
+        found = [(name, value) for name in names for value in get_values(node, target, [name])]
+    tree: dict[str, Any] = {}
+    for name, value in found:
+        _put(tree, name.split("."), plain_value(value))
+    write(yaml.safe_dump({target: {"ros__parameters": tree}}, sort_keys=True))
+    return 0
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    *above, last = path
+    for name in above:
+        tree = tree.setdefault(name, {})
+    tree[last] = value

@@ -1,0 +1,37 @@
+"""ros2 param get."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...errors import CliError
+from ...node import cli_node
+from ...nodes import require_node
+from ...parameters import TYPE_NAMES, get_values, plain_value
+from ...topics import write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("node_name", help="the node")
+    parser.add_argument("parameter_name", help="the parameter")
+    parser.add_argument("--hide-type", action="store_true", help="print the value only")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the value of a parameter."""
+    with cli_node() as node:
+        target = require_node(node, args.node_name)
+        values = get_values(node, target, [args.parameter_name])
+    if not values or values[0].type == 0:
+        raise CliError(
+            f"node '{target}' has no parameter '{args.parameter_name}'; see 'ros2 param list {target}'"
+        )
+    value = plain_value(values[0])
+    if args.hide_type:
+        write(f"{value}\n")
+        return 0
+    name = TYPE_NAMES[values[0].type]
+    phrase = f"{name.capitalize()} values are" if name.endswith("array") else f"{name.capitalize()} value is"
+    write(f"{phrase.replace(' array', '')}: {value}\n")
+    return 0

@@ -1,0 +1,44 @@
+"""ros2 param list."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...node import cli_node, is_hidden, settle
+from ...nodes import node_names, require_node
+from ...parameters import TYPE_NAMES, get_descriptors, list_names
+from ...topics import write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("node_name", nargs="?", help="the node; all by default")
+    parser.add_argument("--include-hidden-nodes", action="store_true")
+    parser.add_argument(
+        "--param-prefixes", nargs="+", default=[], metavar="PREFIX", help="only names that start so"
+    )
+    parser.add_argument("--param-type", action="store_true", help="show the types")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the names of the parameters of one node or of all."""
+    with cli_node() as node:
+        if args.node_name is not None:
+            targets = [require_node(node, args.node_name)]
+        else:
+            settle(node)
+            services = dict(node.get_service_names_and_types())
+            targets = [name for name in node_names(node) if args.include_hidden_nodes or not is_hidden(name)]
+            targets = [name for name in targets if f"{name}/list_parameters" in services]
+        for target in targets:
+            if args.node_name is None:
+                write(f"{target}:\n")
+            names = list_names(node, target, args.param_prefixes)
+            types = (
+                [f" (type: {TYPE_NAMES[d.type]})" for d in get_descriptors(node, target, names)]
+                if args.param_type
+                else []
+            )
+            for index, name in enumerate(names):
+                write(f"  {name}{types[index] if types else ''}\n")
+    return 0

@@ -1,0 +1,23 @@
+"""ros2 service find."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...node import cli_node, settle
+from ...topics import write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("service_type", help="type to look for, such as std_srvs/srv/Trigger")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the services of a type."""
+    with cli_node() as node:
+        settle(node)
+        for name, types in sorted(node.get_service_names_and_types()):
+            if args.service_type in types:
+                write(f"{name}\n")
+    return 0

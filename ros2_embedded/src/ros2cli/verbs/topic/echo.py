@@ -1,0 +1,118 @@
+"""ros2 topic echo."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from ...errors import CliError
+from ...interfaces import load
+from ...node import cli_node, full_name
+from ...qos import add_qos_arguments
+from ...topics import spin, subscription_profile, wait_for_topic, write
+
+_DEFAULT_TRUNCATE_LENGTH = 128
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("topic", help="name of the topic")
+    parser.add_argument(
+        "message_type", nargs="?", help="its type, such as std_msgs/msg/String; the topic's by default"
+    )
+    parser.add_argument("--once", action="store_true", help="print one message and end")
+    parser.add_argument(
+        "--timeout", type=float, metavar="S", help="end with an error after so many seconds without a message"
+    )
+    parser.add_argument("--field", metavar="A.B", help="print this field only")
+    parser.add_argument(
+        "--filter", metavar="EXPR", help="print messages for which this Python expression of 'm' is true"
+    )
+    parser.add_argument("--csv", action="store_true", help="print comma separated values")
+    parser.add_argument("--raw", action="store_true", help="print the serialised bytes")
+    parser.add_argument("--no-arr", action="store_true", help="print type and length of arrays only")
+    parser.add_argument("--no-str", action="store_true", help="print type and length of strings only")
+    parser.add_argument("--flow-style", action="store_true", help="print sequences and mappings in one line")
+    parser.add_argument("-f", "--full-length", action="store_true", help="print all of arrays and strings")
+    parser.add_argument("-l", "--truncate-length", type=int, default=_DEFAULT_TRUNCATE_LENGTH, metavar="N")
+    parser.add_argument("--no-lost-messages", action="store_true", help="accepted for ROS 2's sake")
+    add_qos_arguments(parser, "subscription")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the messages of a topic."""
+    if args.filter is not None and args.raw:
+        raise CliError("--filter looks into messages, which --raw does not read; use one of them")
+    topic = full_name(args.topic)
+    received = 0
+    last = time.monotonic()
+
+    def take(message: Any) -> None:
+        nonlocal received, last
+        if args.once and received:
+            return
+        if args.filter is not None and not _passes(message, args.filter):
+            return
+        received, last = received + 1, time.monotonic()
+        write(_format(message, args))
+
+    def ended() -> bool:
+        if args.timeout is not None and time.monotonic() - last > args.timeout:
+            raise CliError(f"no message on '{topic}' for {args.timeout:g} s")
+        return args.once and received > 0
+
+    with cli_node() as node:
+        message_type = load("msg", args.message_type or wait_for_topic(node, topic))
+        profile = subscription_profile(node, topic, args)
+        node.create_subscription(message_type, topic, take, profile, raw=args.raw)
+        spin(node, ended)
+    return 0
+
+
+def _passes(message: Any, expression: str) -> bool:
+    from launch.utilities.expression import ExpressionError, evaluate
+
+    try:
+        return bool(evaluate(expression, values={"m": message}))
+    except ExpressionError as error:
+        raise CliError(f"filter '{expression}': {error}") from error
+
+
+def _format(message: Any, args: argparse.Namespace) -> str:
+    from rosidl_runtime_py import message_to_csv, message_to_yaml
+
+    if args.raw:
+        return f"{bytes(message)!r}\n---\n"
+    options: dict[str, Any] = {
+        "truncate_length": None if args.full_length else args.truncate_length,
+        "no_arr": args.no_arr,
+        "no_str": args.no_str,
+    }
+    if args.field:
+        message = _select(message, args.field)
+        if not hasattr(message, "get_fields_and_field_types"):
+            return _format_value(message, args.csv) + ("\n" if args.csv else "\n---\n")
+    if args.csv:
+        return message_to_csv(message, **options) + "\n"
+    return message_to_yaml(message, flow_style=args.flow_style, **options) + "---\n"
+
+
+def _select(message: Any, field: str) -> Any:
+    for part in field.split("."):
+        name, _, index = part.partition("[")
+        if not hasattr(message, name):
+            known: dict[str, str] = getattr(message, "get_fields_and_field_types", dict)()
+            raise CliError(f"no field '{name}' in '{field}'; there is: {', '.join(known) or 'none'}")
+        message = getattr(message, name)
+        if index:
+            message = message[int(index.rstrip("]"))]
+    return message
+
+
+def _format_value(value: Any, csv: bool) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if csv and isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value)

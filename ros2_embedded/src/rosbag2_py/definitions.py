@@ -1,0 +1,79 @@
+"""Message definitions as text, as they are kept in bags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ros2_embedded.rosidl.definition import PLACEHOLDER, Constant, Definition, Field, FieldType
+from ros2_embedded.rosidl.registry import get_definition
+
+_SEPARATOR = "=" * 80
+
+
+def constant_line(constant: Constant) -> str:
+    """Return a constant as a `.msg` file spells it."""
+    return f"{constant.type} {constant.name}={_literal(constant.value)}"
+
+
+def field_line(field: Field) -> str:
+    """Return a field as a `.msg` file spells it, with its default value."""
+    default = "" if field.default is None else f" {_literal(field.default)}"
+    return f"{_spell(field.type)} {field.name}{default}"
+
+
+def real_fields(definition: Definition) -> list[Field]:
+    """Return the fields that a definition's file has."""
+    return [field for field in definition.fields if field.name != PLACEHOLDER]
+
+
+def full_text(type_name: str) -> str:
+    """Return a message definition followed by those of all messages in it (schema encoding `ros2msg`).
+
+    Args:
+        type_name: such as `std_msgs/msg/Header`.
+
+    Raises:
+        InterfaceNotFoundError: no package provides it.
+    """
+    names = list(dict.fromkeys(_walk(type_name)))
+    parts = [_text(get_definition(type_name))]
+    for name in names[1:]:
+        package, _, short = name.split("/")
+        parts.append(f"{_SEPARATOR}\nMSG: {package}/{short}\n{_text(get_definition(name))}")
+    return "".join(parts)
+
+
+def _walk(type_name: str) -> Iterator[str]:
+    yield type_name
+    for field in get_definition(type_name).fields:
+        if not field.type.is_primitive:
+            yield from _walk(field.type.base)
+
+
+def _text(definition: Definition) -> str:
+    lines = [constant_line(constant) for constant in definition.constants]
+    lines += [field_line(field) for field in real_fields(definition)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    return str(value)
+
+
+def _spell(kind: FieldType) -> str:
+    base = kind.base if kind.is_primitive else "{0}/{2}".format(*kind.base.split("/"))
+    if kind.string_bound:
+        base = f"{base}<={kind.string_bound}"
+    if kind.kind == "array":
+        return f"{base}[{kind.size}]"
+    if kind.kind == "sequence":
+        return f"{base}[<={kind.size}]" if kind.size else f"{base}[]"
+    return base

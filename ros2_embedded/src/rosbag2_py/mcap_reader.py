@@ -1,0 +1,163 @@
+"""Reading of MCAP files, complete or cut off in the middle."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import zstandard
+from mcap.exceptions import McapError
+from mcap.reader import SeekingReader
+from mcap.records import Channel, Chunk, Message, Schema
+from mcap.stream_reader import StreamReader, breakup_chunk
+from mcap.summary import Summary
+
+from .errors import BagError
+
+_MAGIC = b"\x89MCAP0\r\n"
+_BROKEN = (
+    McapError,
+    struct.error,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OverflowError,
+    ValueError,
+    zstandard.ZstdError,
+)
+"""What reading a file raises where it ends early or holds nonsense."""
+
+
+@dataclass
+class McapTopic:
+    """A topic in a file, with its type, encoding, metadata and number of messages."""
+
+    name: str
+    type_name: str
+    encoding: str
+    metadata: dict[str, str]
+    count: int = 0
+
+
+@dataclass
+class McapMessage:
+    """A message: its topic, bytes, and times [ns since the epoch]."""
+
+    topic: str
+    data: bytes
+    log_time: int
+    publish_time: int
+
+
+class McapReader:
+    """One MCAP file. Times are in nanoseconds since the epoch, 0 for a file without messages.
+
+    Args:
+        path: the file.
+
+    Raises:
+        BagError: the file is no MCAP file.
+        OSError: it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._size = path.stat().st_size  # no record can be longer, whatever damaged bytes say
+        self.topics: dict[str, McapTopic] = {}
+        self.start_time = self.end_time = 0
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise BagError(f"'{path}' is no MCAP file")
+        summary = self._read_summary()
+        self.complete = summary is not None
+        if summary is not None:
+            self._take_summary(summary)
+        else:
+            self._scan()
+
+    def _read_summary(self) -> Summary | None:
+        """Return the summary at the end of the file, None where there is none that says all."""
+        with self.path.open("rb") as file:
+            try:
+                summary = SeekingReader(file, record_size_limit=self._size).get_summary()
+            except _BROKEN:
+                return None
+            except OSError:  # the file is shorter than the end of a complete one: nowhere to seek to
+                return None
+        return None if summary is None or summary.statistics is None else summary
+
+    def _take_summary(self, summary: Summary) -> None:
+        assert summary.statistics is not None  # _read_summary looked
+        self.start_time = summary.statistics.message_start_time
+        self.end_time = summary.statistics.message_end_time
+        for number, channel in summary.channels.items():
+            count = summary.statistics.channel_message_counts.get(number, 0)
+            self._take_channel(channel, summary.schemas.get(channel.schema_id)).count += count
+
+    def _scan(self) -> None:
+        for message in self._linear(None):
+            self.topics[message.topic].count += 1
+            self.start_time = min(self.start_time or message.log_time, message.log_time)
+            self.end_time = max(self.end_time, message.log_time)
+
+    def _take_channel(self, channel: Channel, schema: Schema | None) -> McapTopic:
+        topic = McapTopic(
+            channel.topic,
+            "" if schema is None else schema.name,
+            channel.message_encoding,
+            dict(channel.metadata),
+        )
+        return self.topics.setdefault(channel.topic, topic)
+
+    def messages(self, topics: Collection[str] | None = None, start_time: int = 0) -> Iterator[McapMessage]:
+        """Yield messages by time, of some topics only if given, from `start_time` on.
+
+        In a file without its end the order is that of the file, sorted within each chunk.
+
+        Raises:
+            BagError: the file is damaged.
+        """
+        if not self.complete:
+            yield from (message for message in self._linear(topics) if message.log_time >= start_time)
+            return
+        with self.path.open("rb") as file:
+            found = SeekingReader(file, validate_crcs=True, record_size_limit=self._size).iter_messages(
+                topics=topics, starting_at=start_time
+            )
+            try:
+                for _, channel, message in found:
+                    yield McapMessage(channel.topic, message.data, message.log_time, message.publish_time)
+            except _BROKEN as error:
+                raise BagError(f"'{self.path}' is damaged: {error!r}") from error
+
+    def _linear(self, topics: Collection[str] | None) -> Iterator[McapMessage]:
+        schemas: dict[int, Schema] = {}
+        channels: dict[int, Channel] = {}
+        for records in self._groups():
+            messages = []
+            for record in records:
+                if isinstance(record, Schema):
+                    schemas[record.id] = record
+                elif isinstance(record, Channel):
+                    channels[record.id] = record
+                    self._take_channel(record, schemas.get(record.schema_id))
+                elif isinstance(record, Message) and record.channel_id in channels:
+                    messages.append(record)
+            for message in sorted(messages, key=lambda message: message.log_time):
+                topic = channels[message.channel_id].topic
+                if topics is None or topic in topics:
+                    yield McapMessage(topic, message.data, message.log_time, message.publish_time)
+
+    def _groups(self) -> Iterator[list[object]]:
+        """Yield the records of each chunk, and each record outside of chunks, as far as the file goes."""
+        with self.path.open("rb") as file:
+            try:
+                for record in StreamReader(file, emit_chunks=True, record_size_limit=self._size).records:
+                    if isinstance(record, Chunk):
+                        yield list(breakup_chunk(record, validate_crc=True))
+                    else:
+                        yield [record]
+            except _BROKEN:
+                return  # the process that wrote it was killed here

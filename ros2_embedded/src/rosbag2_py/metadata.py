@@ -1,0 +1,181 @@
+"""What `metadata.yaml` says about a bag: version 9 of rosbag2's `BagMetadata`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from rclpy.duration import Duration
+    from rclpy.time import Time
+
+FILE_NAME = "metadata.yaml"
+_ROOT = "rosbag2_bagfile_information"
+_NO_TIME = 2**63 - 1  # what rosbag2 writes for a bag without messages
+
+
+@dataclass
+class TopicMetadata:
+    """A topic of a bag.
+
+    Attributes:
+        id: a number, for the storage's own use.
+        name: its name.
+        type: such as `std_msgs/msg/String`.
+        serialization_format: `cdr`.
+        offered_qos_profiles: the profiles of its publishers, see `rosbag2_py.qos_profiles`.
+        type_description_hash: `RIHS01_...`, filled in by the writer.
+    """
+
+    id: int
+    name: str
+    type: str
+    serialization_format: str = "cdr"
+    offered_qos_profiles: list[dict[str, Any]] = field(default_factory=list)
+    type_description_hash: str = ""
+
+
+@dataclass
+class TopicInformation:
+    """A topic and how many messages it has."""
+
+    topic_metadata: TopicMetadata
+    message_count: int
+
+
+@dataclass
+class FileInformation:
+    """A file of a bag; times in nanoseconds."""
+
+    path: str
+    starting_time_ns: int
+    duration_ns: int
+    message_count: int
+
+
+@dataclass
+class BagMetadata:
+    """A bag; times in nanoseconds, `bag_size` in bytes."""
+
+    version: int = 9
+    bag_size: int = 0
+    storage_identifier: str = "mcap"
+    relative_file_paths: list[str] = field(default_factory=list)
+    files: list[FileInformation] = field(default_factory=list)
+    starting_time_ns: int = 0
+    duration_ns: int = 0
+    message_count: int = 0
+    topics_with_message_count: list[TopicInformation] = field(default_factory=list)
+    compression_format: str = ""
+    compression_mode: str = ""
+    custom_data: dict[str, str] = field(default_factory=dict)
+    ros_distro: str = ""
+
+    @property
+    def starting_time(self) -> Time:
+        """When the first message was received."""
+        from rclpy.time import Time
+
+        return Time(nanoseconds=self.starting_time_ns)
+
+    @property
+    def duration(self) -> Duration:
+        """From the first message to the last."""
+        from rclpy.duration import Duration
+
+        return Duration(nanoseconds=self.duration_ns)
+
+
+def to_yaml(metadata: BagMetadata) -> str:
+    """Return the text of `metadata.yaml`."""
+    return yaml.safe_dump({_ROOT: _as_dict(metadata)}, sort_keys=False, default_flow_style=False)
+
+
+def inner_yaml(metadata: BagMetadata) -> str:
+    """Return the text that an MCAP file keeps of it."""
+    return yaml.safe_dump(_as_dict(metadata), sort_keys=False, default_flow_style=False)
+
+
+def _as_dict(metadata: BagMetadata) -> dict[str, Any]:
+    start = metadata.starting_time_ns if metadata.message_count else _NO_TIME
+    return {
+        "version": metadata.version,
+        "storage_identifier": metadata.storage_identifier,
+        "duration": {"nanoseconds": metadata.duration_ns},
+        "starting_time": {"nanoseconds_since_epoch": start},
+        "message_count": metadata.message_count,
+        "topics_with_message_count": [
+            {"topic_metadata": _topic_dict(topic.topic_metadata), "message_count": topic.message_count}
+            for topic in metadata.topics_with_message_count
+        ],
+        "compression_format": metadata.compression_format,
+        "compression_mode": metadata.compression_mode,
+        "relative_file_paths": list(metadata.relative_file_paths),
+        "files": [
+            {
+                "path": file.path,
+                "starting_time": {"nanoseconds_since_epoch": file.starting_time_ns or _NO_TIME},
+                "duration": {"nanoseconds": file.duration_ns},
+                "message_count": file.message_count,
+            }
+            for file in metadata.files
+        ],
+        "custom_data": dict(metadata.custom_data) or None,
+        "ros_distro": metadata.ros_distro,
+    }
+
+
+def _topic_dict(topic: TopicMetadata) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "type": topic.type,
+        "serialization_format": topic.serialization_format,
+        "offered_qos_profiles": topic.offered_qos_profiles,
+        "type_description_hash": topic.type_description_hash,
+    }
+
+
+def read_metadata(folder: Path) -> BagMetadata | None:
+    """Return what a bag's `metadata.yaml` says, None where there is none.
+
+    Raises:
+        ValueError: the file is no such metadata.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))[_ROOT]
+        return BagMetadata(
+            version=values["version"],
+            storage_identifier=values["storage_identifier"],
+            relative_file_paths=list(values["relative_file_paths"]),
+            starting_time_ns=values["starting_time"]["nanoseconds_since_epoch"],
+            duration_ns=values["duration"]["nanoseconds"],
+            message_count=values["message_count"],
+            topics_with_message_count=[_topic_from(entry) for entry in values["topics_with_message_count"]],
+            compression_format=values.get("compression_format", ""),
+            compression_mode=values.get("compression_mode", ""),
+            custom_data=values.get("custom_data") or {},
+            ros_distro=values.get("ros_distro", ""),
+        )
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise ValueError(f"'{path}' is no metadata of a bag: {error!r}") from error
+
+
+def _topic_from(entry: dict[str, Any]) -> TopicInformation:
+    values = entry["topic_metadata"]
+    profiles = values.get("offered_qos_profiles") or []
+    topic = TopicMetadata(
+        id=0,
+        name=values["name"],
+        type=values["type"],
+        serialization_format=values["serialization_format"],
+        # Before version 9 the list was text inside the text.
+        offered_qos_profiles=yaml.safe_load(profiles) or [] if isinstance(profiles, str) else profiles,
+        type_description_hash=values.get("type_description_hash", ""),
+    )
+    return TopicInformation(topic, entry["message_count"])

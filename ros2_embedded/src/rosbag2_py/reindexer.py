@@ -1,0 +1,50 @@
+"""Completing of bags whose recording was killed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from .errors import BagError
+from .metadata import FILE_NAME
+from .options import StorageOptions
+from .sequential_reader import SequentialReader
+from .sequential_writer import SequentialWriter
+
+
+class Reindexer:
+    """Gives a bag back its index and its `metadata.yaml`, so that every reader takes it."""
+
+    def reindex(self, storage_options: StorageOptions) -> int:
+        """Write the bag's files anew and return how many messages they hold.
+
+        The old files are replaced only when the new ones are complete.
+
+        Raises:
+            BagError: the bag is no directory, or nothing readable is there.
+        """
+        folder = Path(storage_options.uri)
+        if not folder.is_dir():
+            raise BagError(f"'{folder}' is no directory of a bag")
+        reader = SequentialReader()
+        reader.open(storage_options)
+        old = [folder / name for name in reader.get_metadata().relative_file_paths]
+        work = folder / ".reindex"
+        shutil.rmtree(work, ignore_errors=True)  # of an attempt that was killed itself
+        made = work / folder.resolve().name  # files are named after their folder
+        count = 0
+        with SequentialWriter() as writer:
+            writer.open(StorageOptions(uri=str(made)))
+            for topic in reader.get_all_topics_and_types():
+                writer.create_topic(topic)
+            while reader.has_next():
+                writer.write(*reader.read_next())
+                count += 1
+        new = sorted(made.glob("*.mcap"))
+        for path in new:
+            path.replace(folder / path.name)
+        for path in {*old} - {folder / path.name for path in new}:
+            path.unlink()
+        (made / FILE_NAME).replace(folder / FILE_NAME)
+        shutil.rmtree(work)
+        return count

@@ -1,0 +1,149 @@
+"""Reading of bags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import yaml
+
+from .errors import BagError
+from .mcap_reader import McapReader
+from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata
+from .options import ConverterOptions, StorageFilter, StorageOptions
+
+Entry = tuple[str, bytes, int]
+"""Topic, bytes in CDR, and when the message was received [ns since the epoch]."""
+
+
+class SequentialReader:
+    """The messages of a bag, by time."""
+
+    def __init__(self) -> None:
+        self._metadata = BagMetadata()
+        self._source: Callable[[list[str], int], Iterator[Entry]] | None = None
+        self._filter = StorageFilter()
+        self._entries: Iterator[Entry] = iter(())
+        self._next: Entry | None = None
+
+    def open(
+        self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
+    ) -> None:
+        """Open a bag: its directory, with or without `metadata.yaml`, or a single MCAP file.
+
+        Raises:
+            BagError: nothing readable is there.
+        """
+        path = Path(storage_options.uri)
+        try:
+            said = read_metadata(path) if path.is_dir() else None
+            if said is not None and said.storage_identifier == "sqlite3":
+                self._metadata, self._source = said, _sqlite_source(path)
+            else:
+                readers = [McapReader(file) for file in _mcap_files(path, said)]
+                self._metadata, self._source = _survey(readers, said), _mcap_source(readers)
+        except (OSError, ValueError) as error:
+            raise BagError(str(error)) from error
+        self.seek(0)
+
+    def get_metadata(self) -> BagMetadata:
+        """Return what the bag holds, as found in its files."""
+        return self._metadata
+
+    def get_all_topics_and_types(self) -> list[TopicMetadata]:
+        """Return the topics."""
+        return [topic.topic_metadata for topic in self._metadata.topics_with_message_count]
+
+    def set_filter(self, storage_filter: StorageFilter) -> None:
+        """Return only some messages from here on; the reader goes back to the beginning."""
+        self._filter = storage_filter
+        self.seek(0)
+
+    def reset_filter(self) -> None:
+        """Return all messages again, from the beginning."""
+        self.set_filter(StorageFilter())
+
+    def seek(self, timestamp: int) -> None:
+        """Go to the first message received at this time or later [ns since the epoch]."""
+        if self._source is None:
+            raise RuntimeError("the bag is not open; call open() first")
+        self._entries = self._source(self._filter.topics, timestamp)
+        self._next = next(self._entries, None)
+
+    def has_next(self) -> bool:
+        """Return whether there is another message."""
+        return self._next is not None
+
+    def read_next(self) -> Entry:
+        """Return topic, bytes and time of the next message; raise StopIteration behind the last."""
+        if self._next is None:
+            raise StopIteration("the bag has no more messages")
+        entry, self._next = self._next, next(self._entries, None)
+        return entry
+
+
+def _mcap_files(path: Path, said: BagMetadata | None) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise BagError(f"no bag at '{path}'")
+    if said is not None:
+        return [path / name for name in said.relative_file_paths]
+    # By number: `_10` comes after `_9`.
+    files = sorted(path.glob("*.mcap"), key=lambda file: (len(file.name), file.name))
+    if not files:
+        raise BagError(f"'{path}' holds neither metadata.yaml nor an MCAP file")
+    return files
+
+
+def _mcap_source(readers: list[McapReader]) -> Callable[[list[str], int], Iterator[Entry]]:
+    def entries(topics: list[str], start: int) -> Iterator[Entry]:
+        for reader in readers:
+            for message in reader.messages(topics or None, start):
+                yield message.topic, message.data, message.log_time
+
+    return entries
+
+
+def _sqlite_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
+    from rosbags.rosbag2 import Reader
+
+    def entries(topics: list[str], start: int) -> Iterator[Entry]:
+        with Reader(path) as reader:
+            wanted = [one for one in reader.connections if not topics or one.topic in topics]
+            for connection, time, data in reader.messages(wanted, start=start or None) if wanted else ():
+                yield connection.topic, bytes(data), time
+
+    return entries
+
+
+def _survey(readers: list[McapReader], said: BagMetadata | None) -> BagMetadata:
+    """Return metadata made from the files themselves, which also exist after a crash."""
+    topics: dict[str, TopicInformation] = {}
+    for reader in readers:
+        for topic in reader.topics.values():
+            profiles = yaml.safe_load(topic.metadata.get("offered_qos_profiles", "")) or []
+            metadata = TopicMetadata(
+                0,
+                topic.name,
+                topic.type_name,
+                topic.encoding,
+                profiles,
+                topic.metadata.get("topic_type_hash", ""),
+            )
+            topics.setdefault(topic.name, TopicInformation(metadata, 0)).message_count += topic.count
+    for entry in said.topics_with_message_count if said is not None else ():
+        topics.setdefault(entry.topic_metadata.name, entry)
+    filled = [reader for reader in readers if reader.end_time]
+    start = min((reader.start_time for reader in filled), default=0)
+    end = max((reader.end_time for reader in filled), default=0)
+    return BagMetadata(
+        bag_size=sum(reader.path.stat().st_size for reader in readers),
+        relative_file_paths=[reader.path.name for reader in readers],
+        starting_time_ns=start,
+        duration_ns=end - start,
+        message_count=sum(topic.message_count for topic in topics.values()),
+        topics_with_message_count=sorted(topics.values(), key=lambda topic: topic.topic_metadata.name),
+        custom_data=said.custom_data if said is not None else {},
+        ros_distro=said.ros_distro if said is not None else "",
+    )

@@ -1,0 +1,188 @@
+"""Writing of bags."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from ros2_embedded.rosidl.registry import distribution
+from ros2_embedded.rosidl.type_hash import type_hash
+
+from .definitions import full_text
+from .mcap_writer import McapWriter
+from .metadata import (
+    FILE_NAME,
+    BagMetadata,
+    FileInformation,
+    TopicInformation,
+    TopicMetadata,
+    inner_yaml,
+    to_yaml,
+)
+from .options import PRESETS, ConverterOptions, StorageOptions
+
+
+@dataclass
+class _File:
+    """The file at work."""
+
+    path: Path
+    writer: McapWriter
+    channels: dict[str, int] = field(default_factory=dict)
+    schemas: dict[str, int] = field(default_factory=dict)
+    start: int = 0
+    end: int = 0
+    count: int = 0
+
+
+class SequentialWriter:
+    """A bag that is being written. Close it, or use it in a `with` statement."""
+
+    def __init__(self) -> None:
+        self._options: StorageOptions | None = None
+        self._topics: dict[str, TopicInformation] = {}
+        self._files: list[FileInformation] = []
+        self._file: _File | None = None
+
+    def open(
+        self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
+    ) -> None:
+        """Make the bag's directory and its first file.
+
+        Raises:
+            FileExistsError: the directory exists.
+            ValueError: another storage than `mcap`, another format than `cdr`, or an unknown preset.
+        """
+        formats = converter_options or ConverterOptions()
+        if storage_options.storage_id not in ("", "mcap"):
+            raise ValueError(f"storage '{storage_options.storage_id}' cannot be written; use mcap")
+        if {formats.input_serialization_format, formats.output_serialization_format} - {"", "cdr"}:
+            raise ValueError(f"{formats}: messages can only be written as they are, in cdr")
+        if storage_options.storage_preset_profile not in PRESETS:
+            known = ", ".join(filter(None, PRESETS))
+            raise ValueError(f"unknown preset '{storage_options.storage_preset_profile}'; known: {known}")
+        folder = Path(storage_options.uri)
+        folder.mkdir(parents=True)
+        self._options = storage_options
+        self._file = self._open_file()
+
+    def create_topic(self, topic: TopicMetadata) -> None:
+        """Add a topic; one that is there already stays as it is.
+
+        Raises:
+            InterfaceNotFoundError: no package provides its type.
+        """
+        self._open()
+        if topic.name in self._topics:
+            return
+        topic.type_description_hash = topic.type_description_hash or type_hash(topic.type)
+        self._topics[topic.name] = TopicInformation(topic, 0)
+
+    def write(
+        self, topic_name: str, message: bytes, time_stamp: int, publish_time: int | None = None
+    ) -> None:
+        """Add a message.
+
+        Args:
+            topic_name: a topic that `create_topic` was told of.
+            message: its bytes in CDR.
+            time_stamp: when it was received [ns since the epoch].
+            publish_time: when it was published, the same moment by default.
+
+        Raises:
+            KeyError: the topic was not created.
+        """
+        file = self._open()
+        if topic_name not in self._topics:
+            raise KeyError(f"topic '{topic_name}' is not in the bag; call create_topic() first")
+        if self._is_full(file, time_stamp):
+            self._close_file(file)
+            file = self._file = self._open_file()
+        if topic_name not in file.channels:
+            self._add_channel(file, self._topics[topic_name].topic_metadata)
+        published = time_stamp if publish_time is None else publish_time
+        file.writer.add_message(
+            file.channels[topic_name], message, time_stamp, published, file.count & 0xFFFFFFFF
+        )
+        self._topics[topic_name].message_count += 1
+        file.start = min(file.start or time_stamp, time_stamp)
+        file.end = max(file.end, time_stamp)
+        file.count += 1
+
+    def flush(self) -> None:
+        """Put what was written so far on the disk: a crash takes only what comes after."""
+        self._open().writer.flush(sync=True)
+
+    def close(self) -> None:
+        """Complete the file and write `metadata.yaml`; a second call does nothing."""
+        if self._file is None or self._options is None:
+            return
+        self._close_file(self._file)
+        self._file = None
+        target = Path(self._options.uri) / FILE_NAME
+        part = target.with_suffix(".yaml.part")
+        part.write_text(to_yaml(self._metadata()), encoding="utf-8")
+        part.replace(target)
+
+    def __enter__(self) -> SequentialWriter:
+        """Return the writer."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the bag."""
+        self.close()
+
+    def _open(self) -> _File:
+        if self._file is None:
+            raise RuntimeError("the bag is not open; call open() first")
+        return self._file
+
+    def _open_file(self) -> _File:
+        assert self._options is not None  # open() sets it
+        folder = Path(self._options.uri)
+        path = folder / f"{folder.resolve().name}_{len(self._files)}.mcap"
+        library = f"ros2-embedded {importlib.metadata.version('ros2-embedded')}"
+        level = PRESETS[self._options.storage_preset_profile]
+        return _File(path, McapWriter(path, profile="ros2", library=library, zstd_level=level))
+
+    def _is_full(self, file: _File, now: int) -> bool:
+        assert self._options is not None  # open() sets it
+        size, seconds = self._options.max_bagfile_size, self._options.max_bagfile_duration
+        if not file.count:
+            return False
+        return bool((size and file.writer.size >= size) or (seconds and now - file.start >= seconds * 10**9))
+
+    def _add_channel(self, file: _File, topic: TopicMetadata) -> None:
+        if topic.type not in file.schemas:
+            file.schemas[topic.type] = file.writer.add_schema(topic.type, "ros2msg", full_text(topic.type))
+        metadata = {
+            "offered_qos_profiles": yaml.safe_dump(topic.offered_qos_profiles, sort_keys=False).strip(),
+            "topic_type_hash": topic.type_description_hash,
+        }
+        file.channels[topic.name] = file.writer.add_channel(
+            topic.name, file.schemas[topic.type], topic.serialization_format, metadata
+        )
+
+    def _close_file(self, file: _File) -> None:
+        information = FileInformation(file.path.name, file.start, file.end - file.start, file.count)
+        self._files.append(information)
+        file.writer.add_metadata("rosbag2", {"serialized_metadata": inner_yaml(self._metadata())})
+        file.writer.close()
+
+    def _metadata(self) -> BagMetadata:
+        filled = [file for file in self._files if file.message_count]
+        start = min((file.starting_time_ns for file in filled), default=0)
+        end = max((file.starting_time_ns + file.duration_ns for file in filled), default=0)
+        return BagMetadata(
+            relative_file_paths=[file.path for file in self._files],
+            files=self._files,
+            starting_time_ns=start,
+            duration_ns=end - start,
+            message_count=sum(file.message_count for file in self._files),
+            topics_with_message_count=list(self._topics.values()),
+            custom_data=self._options.custom_data if self._options is not None else {},
+            ros_distro=distribution(),
+        )

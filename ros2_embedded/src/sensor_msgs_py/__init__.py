@@ -1,0 +1,1 @@
+"""Helpers for sensor messages: point clouds as numpy arrays."""

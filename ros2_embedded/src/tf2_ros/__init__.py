@@ -1,0 +1,43 @@
+"""Transforms over ROS: broadcasters, a listener, and the buffer that answers."""
+
+from __future__ import annotations
+
+from tf2_py import (
+    BufferCore,
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TimeoutException,
+    TransformException,
+)
+from tf2_ros.buffer import Buffer
+from tf2_ros.buffer_interface import (
+    BufferInterface,
+    ConvertRegistration,
+    NotImplementedException,
+    TransformRegistration,
+    TypeException,
+)
+from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
+from tf2_ros.transform_broadcaster import TransformBroadcaster
+from tf2_ros.transform_listener import TransformListener
+
+__all__ = [
+    "Buffer",
+    "BufferCore",
+    "BufferInterface",
+    "ConnectivityException",
+    "ConvertRegistration",
+    "ExtrapolationException",
+    "InvalidArgumentException",
+    "LookupException",
+    "NotImplementedException",
+    "StaticTransformBroadcaster",
+    "TimeoutException",
+    "TransformBroadcaster",
+    "TransformException",
+    "TransformListener",
+    "TransformRegistration",
+    "TypeException",
+]

@@ -1,0 +1,82 @@
+"""The program `static_transform_publisher`: one transform on `/tf_static` until it is ended.
+
+ros2 run tf2_ros static_transform_publisher --x 0.1 --yaw 1.57 --frame-id base --child-frame-id camera
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+from geometry_msgs.msg import TransformStamped
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.utilities import remove_ros_args
+from tf2_py.rigid import Quaternion, normalise
+from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
+
+
+def quaternion_from_euler(roll: float, pitch: float, yaw: float) -> Quaternion:
+    """The rotation by `roll` about x, then `pitch` about the fixed y, then `yaw` about the fixed z [rad]."""
+    cr, sr = math.cos(roll / 2), math.sin(roll / 2)
+    cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
+    cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+def parse(arguments: list[str]) -> TransformStamped:
+    """The transform a command line asks for.
+
+    Raises:
+        SystemExit: it is wrong; the usage is on standard error.
+    """
+    parser = argparse.ArgumentParser(prog="static_transform_publisher")
+    for name in ("x", "y", "z"):
+        parser.add_argument(f"--{name}", type=float, default=0.0, help="translation [m]")
+    for name in ("qx", "qy", "qz", "qw"):
+        parser.add_argument(f"--{name}", type=float, help="rotation, a quaternion")
+    for name in ("roll", "pitch", "yaw"):
+        parser.add_argument(f"--{name}", type=float, help="rotation [rad]")
+    parser.add_argument("--frame-id", required=True, help="parent frame")
+    parser.add_argument("--child-frame-id", required=True, help="child frame")
+    found = parser.parse_args(arguments)
+    by_quaternion = [found.qx, found.qy, found.qz, found.qw]
+    by_angles = [found.roll, found.pitch, found.yaw]
+    if any(v is not None for v in by_quaternion) and any(v is not None for v in by_angles):
+        parser.error("give the rotation as a quaternion or as angles, not both")
+    if found.frame_id == found.child_frame_id:
+        parser.error("a frame cannot be its own parent")
+    rotation = quaternion_from_euler(*(v or 0.0 for v in by_angles))
+    if any(v is not None for v in by_quaternion):
+        x, y, z, w = (v or 0.0 for v in by_quaternion)
+        if not any((x, y, z, w)):
+            parser.error("the quaternion is zero")
+        rotation = normalise((x, y, z, w))
+    message = TransformStamped(child_frame_id=found.child_frame_id)
+    message.header.frame_id = found.frame_id
+    t, q = message.transform.translation, message.transform.rotation
+    t.x, t.y, t.z = found.x, found.y, found.z
+    q.x, q.y, q.z, q.w = rotation
+    return message
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Publish until the process is told to end; returns the exit status."""
+    command_line = sys.argv if argv is None else argv
+    message = parse(remove_ros_args(command_line)[1:])
+    try:
+        with rclpy.init(args=command_line), Node("static_transform_publisher") as node:
+            message.header.stamp = node.get_clock().now().to_msg()
+            StaticTransformBroadcaster(node).sendTransform(message)
+            rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    return 0

@@ -1,0 +1,219 @@
+"""Bag files: read back by an independent library, cut off anywhere, split, compressed."""
+
+from __future__ import annotations
+
+import pytest
+from rosbags.highlevel import AnyReader
+from rosbags.rosbag2 import Reader
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from rclpy.serialization import deserialize_message, serialize_message
+from rosbag2_py import (
+    BagError,
+    Reindexer,
+    SequentialReader,
+    SequentialWriter,
+    StorageFilter,
+    StorageOptions,
+    TopicMetadata,
+)
+from rosbag2_py.definitions import full_text
+
+START = 1_700_000_000 * 10**9
+STEP = 10_000_000
+PROFILE = {
+    "history": "keep_last",
+    "depth": 10,
+    "reliability": "reliable",
+    "durability": "transient_local",
+    "deadline": {"sec": 9223372036, "nsec": 854775807},
+    "lifespan": {"sec": 9223372036, "nsec": 854775807},
+    "liveliness": "automatic",
+    "liveliness_lease_duration": {"sec": 9223372036, "nsec": 854775807},
+    "avoid_ros_namespace_conventions": False,
+}
+
+
+def fill(path, count=50, *, flush_every=0, close=True, **options):
+    """Write `count` messages on each of two topics."""
+    writer = SequentialWriter()
+    writer.open(StorageOptions(uri=str(path), **options))
+    writer.create_topic(TopicMetadata(0, "/text", "std_msgs/msg/String", offered_qos_profiles=[PROFILE]))
+    writer.create_topic(TopicMetadata(1, "/joints", "sensor_msgs/msg/JointState"))
+    for index in range(count):
+        stamp = START + index * STEP
+        writer.write("/text", serialize_message(String(data=f"message {index}")), stamp)
+        joints = JointState(name=["a", "b"], position=[float(index), 0.5])
+        writer.write("/joints", serialize_message(joints), stamp + 1)
+        if flush_every and index % flush_every == flush_every - 1:
+            writer.flush()
+    if close:
+        writer.close()
+    return writer
+
+
+def read(path, **keywords):
+    reader = SequentialReader()
+    reader.open(StorageOptions(uri=str(path), **keywords))
+    entries = []
+    while reader.has_next():
+        entries.append(reader.read_next())
+    return reader, entries
+
+
+@pytest.mark.parametrize("preset", ["", "zstd_fast"])
+def test_an_independent_reader_gets_every_message(tmp_path, preset):
+    fill(tmp_path / "bag", storage_preset_profile=preset)
+    with Reader(tmp_path / "bag") as reader:
+        assert reader.message_count == 100
+        assert reader.start_time == START
+        assert reader.ros_distro == "jazzy"
+        [text] = [connection for connection in reader.connections if connection.topic == "/text"]
+        assert text.digest.startswith(
+            "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
+        )
+        assert text.ext.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
+        assert text.msgdef.data == "string data\n"
+    # Types from the definitions in the bag, not from the reader's own.
+    with AnyReader([tmp_path / "bag"]) as reader:
+        seen = [
+            reader.deserialize(data, connection.msgtype)
+            for connection, _, data in reader.messages()
+            if connection.topic == "/joints"
+        ]
+    assert [list(message.position) for message in seen] == [[float(index), 0.5] for index in range(50)]
+    assert list(seen[0].name) == ["a", "b"]
+
+
+def test_reader_filters_and_seeks(tmp_path):
+    fill(tmp_path / "bag")
+    reader, entries = read(tmp_path / "bag")
+    assert [entry[2] for entry in entries] == sorted(entry[2] for entry in entries)
+    assert len(entries) == 100
+    assert deserialize_message(entries[0][1], String).data == "message 0"
+    reader.set_filter(StorageFilter(topics=["/text"]))
+    reader.seek(START + 45 * STEP)
+    left = []
+    while reader.has_next():
+        left.append(deserialize_message(reader.read_next()[1], String).data)
+    assert left == [f"message {index}" for index in range(45, 50)]
+    with pytest.raises(StopIteration):
+        reader.read_next()
+    metadata = reader.get_metadata()
+    assert metadata.duration_ns == 49 * STEP + 1
+    assert {topic.name: topic.type for topic in reader.get_all_topics_and_types()}[
+        "/text"
+    ] == "std_msgs/msg/String"
+
+
+def test_what_was_flushed_survives_a_crash(tmp_path):
+    fill(tmp_path / "bag", count=50, flush_every=20, close=False)
+    assert not (tmp_path / "bag/metadata.yaml").exists()
+    reader, entries = read(tmp_path / "bag")
+    assert len(entries) == 80  # two flushes of 20 pairs; the last 10 pairs were never flushed
+    assert reader.get_metadata().message_count == 80
+    assert reader.get_metadata().starting_time_ns == START
+
+
+def test_reindexed_bag_is_taken_by_every_reader(tmp_path):
+    fill(tmp_path / "bag", count=50, flush_every=20, close=False)
+    with pytest.raises(Exception, match=r"metadata"):
+        Reader(tmp_path / "bag")
+    before = read(tmp_path / "bag")[1]
+    assert Reindexer().reindex(StorageOptions(uri=str(tmp_path / "bag"))) == 80
+    assert sorted(path.name for path in (tmp_path / "bag").iterdir()) == ["bag_0.mcap", "metadata.yaml"]
+    with Reader(tmp_path / "bag") as reader:
+        assert reader.message_count == 80
+    assert read(tmp_path / "bag")[1] == before
+    with pytest.raises(BagError, match="no directory"):
+        Reindexer().reindex(StorageOptions(uri=str(tmp_path / "none")))
+
+
+def test_a_file_cut_off_anywhere_gives_its_whole_chunks(tmp_path):
+    fill(tmp_path / "bag", count=30, flush_every=10)
+    whole = (tmp_path / "bag/bag_0.mcap").read_bytes()
+    counts = []
+    cut = tmp_path / "cut.mcap"
+    for length in range(8, len(whole), 97):
+        cut.write_bytes(whole[:length])
+        _, entries = read(cut)
+        counts.append(len(entries))
+    assert counts == sorted(counts)
+    assert set(counts) == {0, 20, 40, 60}
+
+
+def test_damaged_bytes_never_crash_the_reader(tmp_path):
+    fill(tmp_path / "bag", count=10, flush_every=5)
+    whole = bytearray((tmp_path / "bag/bag_0.mcap").read_bytes())
+    damaged = tmp_path / "damaged.mcap"
+    for position in range(8, len(whole), 61):
+        copy = bytearray(whole)
+        copy[position] ^= 0xFF
+        damaged.write_bytes(copy)
+        try:
+            _, entries = read(damaged)
+        except BagError:
+            continue
+        assert len(entries) <= 20
+
+
+def test_bag_is_split_by_size_and_by_duration(tmp_path):
+    fill(tmp_path / "size", max_bagfile_size=2000)
+    assert len(list((tmp_path / "size").glob("*.mcap"))) > 2
+    fill(tmp_path / "duration", count=250, max_bagfile_duration=1)
+    assert len(list((tmp_path / "duration").glob("*.mcap"))) == 3
+    for name, count in (("size", 100), ("duration", 500)):
+        with Reader(tmp_path / name) as reader:
+            assert reader.message_count == count
+        _, entries = read(tmp_path / name)
+        assert [entry[2] for entry in entries] == sorted(entry[2] for entry in entries)
+        assert len(entries) == count
+
+
+def test_bags_of_other_writers_are_read(tmp_path):
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for plugin in (StoragePlugin.MCAP, StoragePlugin.SQLITE3):
+        path = tmp_path / plugin.name
+        with Writer(path, version=9, storage_plugin=plugin) as writer:
+            connection = writer.add_connection("/text", "std_msgs/msg/String", typestore=store)
+            for index in range(5):
+                writer.write(connection, START + index, serialize_message(String(data=str(index))))
+        reader, entries = read(path)
+        assert [deserialize_message(data, String).data for _, data, _ in entries] == list("01234")
+        assert reader.get_metadata().message_count == 5
+
+
+def test_mistakes_are_named(tmp_path):
+    with pytest.raises(BagError, match="no bag at"):
+        read(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BagError, match=r"neither metadata\.yaml nor"):
+        read(tmp_path / "empty")
+    (tmp_path / "text.mcap").write_text("no bag")
+    with pytest.raises(BagError, match="is no MCAP file"):
+        read(tmp_path / "text.mcap")
+    (tmp_path / "empty/metadata.yaml").write_text("{}")
+    with pytest.raises(BagError, match="is no metadata of a bag"):
+        read(tmp_path / "empty")
+    writer = SequentialWriter()
+    with pytest.raises(RuntimeError, match="not open"):
+        writer.write("/x", b"", 0)
+    with pytest.raises(ValueError, match="unknown preset"):
+        writer.open(StorageOptions(uri=str(tmp_path / "p"), storage_preset_profile="huge"))
+    writer.open(StorageOptions(uri=str(tmp_path / "w")))
+    with pytest.raises(KeyError, match="create_topic"):
+        writer.write("/x", b"", 0)
+    with pytest.raises(FileExistsError):
+        SequentialWriter().open(StorageOptions(uri=str(tmp_path / "w")))
+
+
+def test_definition_holds_every_nested_message_once():
+    text = full_text("geometry_msgs/msg/PoseWithCovarianceStamped")
+    assert text.startswith("std_msgs/Header header\ngeometry_msgs/PoseWithCovariance pose\n")
+    assert text.count("MSG: ") == len({line for line in text.splitlines() if line.startswith("MSG: ")})
+    assert "float64 w 1" in text
+    assert "float64[36] covariance\n" in text

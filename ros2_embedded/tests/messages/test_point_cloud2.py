@@ -1,0 +1,53 @@
+"""Point clouds to numpy and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import PointField
+from std_msgs.msg import Header
+
+from sensor_msgs_py import point_cloud2
+
+POINTS = [(1.0, 2.0, 3.0), (4.0, float("nan"), 6.0), (7.0, 8.0, 9.0)]
+
+
+def test_round_trip() -> None:
+    cloud = point_cloud2.create_cloud_xyz32(Header(frame_id="lidar"), POINTS)
+    assert (cloud.width, cloud.height, cloud.point_step, cloud.row_step) == (3, 1, 12, 36)
+    points = point_cloud2.read_points(cloud)
+    assert points.dtype.names == ("x", "y", "z")
+    assert np.array_equal(points["x"], [1, 4, 7])
+    assert point_cloud2.read_points_list(cloud, ["z"])[2].z == 9.0
+
+
+def test_selection() -> None:
+    cloud = point_cloud2.create_cloud_xyz32(Header(), POINTS)
+    assert np.array_equal(point_cloud2.read_points_numpy(cloud, skip_nans=True), [[1, 2, 3], [7, 8, 9]])
+    assert len(point_cloud2.read_points(cloud, ["x", "z"], skip_nans=True)) == 3  # a nan in y does not matter
+    assert np.array_equal(point_cloud2.read_points(cloud, uvs=[2])["y"], [8])
+    with pytest.raises(ValueError, match="no field w"):
+        point_cloud2.read_points(cloud, ["w"])
+
+
+def test_mixed_types_padding_and_organised() -> None:
+    fields = [
+        PointField(name="x", offset=0, datatype=PointField.FLOAT32, count=1),
+        PointField(name="rgb", offset=4, datatype=PointField.UINT8, count=3),
+    ]
+    dtype = point_cloud2.dtype_from_fields(fields, 16)
+    assert (dtype.itemsize, dtype.names) == (16, ("x", "rgb_0", "rgb_1", "rgb_2"))
+    grid = np.zeros((2, 3), dtype)
+    grid["rgb_1"] = [[1, 2, 3], [4, 5, 6]]
+    cloud = point_cloud2.create_cloud(Header(), fields, grid, 16)
+    assert (cloud.height, cloud.width, len(cloud.data)) == (2, 3, 96)
+    back = point_cloud2.read_points(cloud, reshape_organized_cloud=True)
+    assert np.array_equal(back["rgb_1"], grid["rgb_1"])
+    with pytest.raises(ValueError, match="different types"):
+        point_cloud2.read_points_numpy(cloud)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="need 3"):
+        point_cloud2.create_cloud_xyz32(Header(), [(1.0, 2.0)])
+    assert point_cloud2.create_cloud_xyz32(Header(), []).width == 0

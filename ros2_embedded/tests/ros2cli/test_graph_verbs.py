@@ -1,0 +1,178 @@
+"""Verbs that look at a running node and talk to it."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import yaml
+
+
+def test_node_list_and_info(robot):
+    assert robot.ok("node", "list").split() == ["/robot"]
+    info = robot.ok("node", "info", "/robot")
+    assert "    /chatter: std_msgs/msg/String\n" in info
+    assert "    /add: example_interfaces/srv/AddTwoInts\n" in info
+    assert "    /fibonacci: example_interfaces/action/Fibonacci\n" in info
+
+
+def test_topic_list_type_find_and_info(robot):
+    assert "/chatter [std_msgs/msg/String]\n" in robot.ok("topic", "list", "-t")
+    verbose = robot.ok("topic", "list", "-v")
+    published, _, subscribed = verbose.partition("Subscribed topics:\n")
+    assert published.startswith("Published topics:\n")
+    assert " * /chatter [std_msgs/msg/String] 1 publisher\n" in published
+    assert " * /ear [std_msgs/msg/String] 1 subscriber\n" in subscribed
+    assert robot.ok("topic", "type", "/chatter") == "std_msgs/msg/String\n"
+    assert "/latched" in robot.ok("topic", "find", "std_msgs/msg/String").split()
+    info = robot.ok("topic", "info", "/latched", "-v")
+    assert "Node name: robot\n" in info
+    assert "Durability: TRANSIENT_LOCAL\n" in info
+
+
+def test_echo_prints_yaml_fields_and_csv(robot):
+    assert robot.ok("topic", "echo", "--once", "/chatter") == "data: speed 1\n---\n"
+    assert robot.ok("topic", "echo", "--once", "/chatter", "--field", "data") == "speed 1\n---\n"
+    assert robot.ok("topic", "echo", "--once", "/chatter", "--csv") == "speed 1\n"
+
+
+def test_echo_adapts_to_a_latched_publisher(robot):
+    # Only a transient local subscription gets what was published before it existed.
+    assert robot.ok("topic", "echo", "--once", "/latched") == "data: still here\n---\n"
+
+
+def test_echo_flushes_into_a_pipe_and_ends_quietly(robot):
+    process = robot.start("topic", "echo", "/chatter")
+    assert process.stdout.readline() == "data: speed 1\n"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=20)
+    assert "Traceback" not in rest
+    assert process.returncode == 130
+
+
+def test_hz_measures_the_rate(robot):
+    output = robot.ok("topic", "hz", "/chatter", "--duration", "2.5")
+    rates = [float(rate) for rate in re.findall(r"average rate: ([\d.]+)", output)]
+    assert rates
+    assert 5 < rates[-1] < 21
+    assert "B/s from" in robot.ok("topic", "bw", "/chatter", "--duration", "1.5")
+
+
+def test_pub_reaches_a_subscription(robot):
+    echo = robot.start("topic", "echo", "--once", "/heard", "std_msgs/msg/String")
+    output = robot.ok(
+        "topic", "pub", "-r", "20", "-t", "40", "/ear", "std_msgs/msg/String", "{data: over here}"
+    )
+    assert "publishing #1: std_msgs.msg.String(data='over here')" in output
+    assert echo.communicate(timeout=20)[0] == "data: over here\n---\n"
+
+
+def test_filter_and_messages_from_a_file(robot):
+    path = robot.folder / "messages.yaml"
+    path.write_text("data: first\n---\ndata: second\n")
+    echo = robot.start(
+        "topic", "echo", "--once", "/heard", "std_msgs/msg/String", "--filter", "'sec' in m.data"
+    )
+    robot.ok("topic", "pub", "-r", "20", "-t", "40", "/ear", "std_msgs/msg/String", "--yaml-file", str(path))
+    assert echo.communicate(timeout=20)[0] == "data: second\n---\n"
+    code, output = robot.run("topic", "echo", "--once", "/chatter", "--filter", "m.nothing > 1")
+    assert code == 1
+    assert "filter 'm.nothing > 1'" in output
+    code, output = robot.run("topic", "pub", "/ear", "std_msgs/msg/String", "--yaml-file", "/no/such/file")
+    assert code == 1
+    assert "cannot read" in output
+
+
+def test_pub_fills_in_the_time(robot):
+    import time
+
+    values = "{header: auto, point: {x: 1.5}}"
+    echo = robot.start(
+        "topic", "echo", "--once", "/point", "geometry_msgs/msg/PointStamped", "--field", "header.stamp.sec"
+    )
+    before = int(time.time())
+    robot.ok("topic", "pub", "-r", "20", "-t", "20", "/point", "geometry_msgs/msg/PointStamped", values)
+    stamp = int(echo.communicate(timeout=20)[0].split()[0])
+    assert before <= stamp <= time.time()
+
+
+def test_pub_names_the_wrong_field(robot):
+    code, output = robot.run("topic", "pub", "--once", "/ear", "std_msgs/msg/String", "{text: x}")
+    assert code == 1
+    assert "has no field 'text'; it has: data" in output
+    code, output = robot.run("topic", "pub", "--once", "/ear", "std_msgs/msg/Strong", "{}")
+    assert code == 1
+    assert "std_msgs/msg/Strong" in output
+
+
+def test_service_list_type_and_call(robot):
+    assert "/add [example_interfaces/srv/AddTwoInts]\n" in robot.ok("service", "list", "-t")
+    info = robot.ok("service", "info", "/add")
+    assert info == "Type: example_interfaces/srv/AddTwoInts\nClients count: 0\nServices count: 1\n"
+    assert robot.ok("service", "type", "/add") == "example_interfaces/srv/AddTwoInts\n"
+    assert robot.ok("service", "find", "example_interfaces/srv/AddTwoInts") == "/add\n"
+    output = robot.ok("service", "call", "/add", "example_interfaces/srv/AddTwoInts", "{a: 2, b: 40}")
+    assert "AddTwoInts_Response(sum=42)" in output
+    code, output = robot.run("service", "call", "--timeout", "0.3", "/nobody", "std_srvs/srv/Trigger")
+    assert code == 1
+    assert "'/nobody' is not available" in output
+
+
+def test_action_list_info_and_send_goal(robot):
+    assert robot.ok("action", "list", "-t") == "/fibonacci [example_interfaces/action/Fibonacci]\n"
+    assert robot.ok("action", "type", "/fibonacci") == "example_interfaces/action/Fibonacci\n"
+    assert robot.ok("action", "find", "example_interfaces/action/Fibonacci") == "/fibonacci\n"
+    assert "Action servers: 1\n    /robot\n" in robot.ok("action", "info", "/fibonacci")
+    output = robot.ok(
+        "action", "send_goal", "--feedback", "/fibonacci", "example_interfaces/action/Fibonacci", "{order: 4}"
+    )
+    assert "Feedback:\n" in output
+    assert "Goal finished with status: SUCCEEDED" in output
+    assert output.count("    - 3\n") >= 1
+
+
+def test_parameters(robot):
+    assert {"speed", "names", "arm.gain"} <= set(robot.ok("param", "list", "/robot").split())
+    assert robot.ok("param", "get", "/robot", "speed") == "Integer value is: 1\n"
+    assert robot.ok("param", "set", "/robot", "speed", "3") == "Set parameter successful\n"
+    assert robot.ok("param", "get", "/robot", "speed", "--hide-type") == "3\n"
+    code, output = robot.run("param", "set", "/robot", "speed", "fast")
+    assert code == 1
+    assert "failed" in output
+    assert "Type: double" in robot.ok("param", "describe", "/robot", "arm.gain")
+    dumped = yaml.safe_load(robot.ok("param", "dump", "/robot"))
+    values = dumped["/robot"]["ros__parameters"]
+    assert values["names"] == ["a", "b"]
+    assert values["arm"]["gain"] == 0.5
+    path = robot.folder / "parameters.yaml"
+    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": {"speed": 1, "arm": {"gain": 2.0}}}}))
+    assert "Set parameter arm.gain successful" in robot.ok("param", "load", "/robot", str(path))
+    assert robot.ok("param", "get", "/robot", "arm.gain") == "Double value is: 2.0\n"
+    code, output = robot.run("param", "get", "/robot", "sped")
+    assert code == 1
+    assert "no parameter 'sped'" in output
+
+
+def test_lifecycle(robot):
+    assert robot.ok("lifecycle", "nodes") == "/robot\n"
+    assert robot.ok("lifecycle", "get", "/robot") == "unconfigured [1]\n"
+    assert "- configure [1]" in robot.ok("lifecycle", "list", "/robot")
+    code, output = robot.run("lifecycle", "set", "/robot", "activate")
+    assert code == 1
+    assert "possible: configure [1]" in output
+    assert robot.ok("lifecycle", "set", "/robot", "configure") == "Transitioning successful\n"
+    robot.ok("lifecycle", "set", "/robot", "activate")
+    assert robot.ok("lifecycle", "get", "/robot") == "active [3]\n"
+
+
+def test_unknown_names_are_one_line(robot):
+    for arguments in (
+        ("node", "info", "/nobody"),
+        ("topic", "info", "/nothing"),
+        ("topic", "lst"),
+        ("tpic",),
+    ):
+        code, output = robot.run(*arguments)
+        assert code == 1, arguments
+        assert output.startswith("ros2: ")
+        assert output.count("\n") == 1

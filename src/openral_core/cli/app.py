@@ -1,0 +1,39 @@
+"""`openral`: the root of the command line, and the one place where its errors become an exit code."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import typer
+from rich.console import Console
+
+from openral_core.cli import doctor_command, rskill_commands
+from openral_core.cli.plugins import PluginGroup
+from openral_core.errors import OpenralError
+
+EXIT_FAILURE = 1
+"""Exit code of an error that the user can mend."""
+
+app = typer.Typer(
+    name="openral",
+    cls=PluginGroup,
+    help="Vision-language-action checkpoints as ROS 2 skills: one sentence moves an arm.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.command("doctor")(doctor_command.doctor)
+app.add_typer(rskill_commands.app, name="rskill")
+
+
+def main() -> None:
+    """Run the command line; an error of openral's own is one message and exit code 1, not a traceback."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    try:
+        app()
+    except OpenralError as error:
+        Console(stderr=True).print(
+            f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
+        sys.exit(EXIT_FAILURE)

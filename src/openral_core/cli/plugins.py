@@ -1,0 +1,55 @@
+"""Verbs that other packages add to `openral`, imported when they are asked for.
+
+An entry point of the group `openral.cli` has the verb as its name and `module:object` as its value, where the
+object is a typer app (a group of verbs) or a function (one verb). `openral --help` imports those modules for
+their one-line help, so they must be light: no torch, no simulator, no rclpy before the verb runs.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+GROUP = "openral.cli"
+_log = logging.getLogger(__name__)
+
+
+class PluginGroup(TyperGroup):
+    """The built-in verbs, then those of the plug-ins; a plug-in cannot replace a built-in."""
+
+    @cached_property
+    def _plugins(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return every verb, sorted."""
+        return sorted({*super().list_commands(ctx), *self._plugins})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a verb, or None if there is none of that name or its package is broken (which is logged)."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None or cmd_name not in self._plugins:
+            return command
+        entry = self._plugins[cmd_name]
+        try:
+            command = command_of(entry.load(), cmd_name)
+        except (ImportError, AttributeError) as error:
+            _log.warning("`openral %s` (%s) cannot be loaded: %s", cmd_name, entry.value, error)
+            return None
+        self.add_command(command, cmd_name)
+        return command
+
+
+def command_of(target: Any, name: str) -> Any:
+    """Turn a typer app or a function into a command of that name."""
+    if not isinstance(target, typer.Typer):
+        function, target = target, typer.Typer(add_completion=False)
+        target.command(name)(function)
+    command = typer.main.get_command(target)
+    command.name = name
+    return command

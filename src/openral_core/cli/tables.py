@@ -1,0 +1,30 @@
+"""Tables of gates and checks, the same look for every verb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+OK, FAULT = "[green]ok[/green]", "[red]no[/red]"
+
+
+def console() -> Console:
+    """Return a console for results on standard output."""
+    return Console(highlight=False)
+
+
+def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
+    """Print rows of (what, ok, found, mend); the mends of failing rows follow below, unbroken, to be copied."""
+    out = console()
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    for what, ok, found, _ in rows:
+        table.add_row(OK if ok else FAULT, escape(what), escape(found))
+    out.print(table)
+    for what, ok, _, mend in rows:
+        if not ok:
+            out.print(f"\n[bold]{escape(what)}[/bold]\n  {escape(mend)}", soft_wrap=True)

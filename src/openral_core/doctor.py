@@ -1,0 +1,184 @@
+"""What openral needs of a machine, row by row; a failing row carries the command that mends it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from openral_core.errors import OpenralError
+from openral_core.registry import load_package, skill_folders
+
+MIN_FREE_GB = 2.0
+"""[GB] torch for the CPU, a run's video and a data set of demonstrations."""
+_TIMEOUT_S = 60.0
+_FIRST, _LAST = (3, 10), (3, 13)
+_RENDER = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+renderer = mujoco.Renderer(model, 16, 16)
+renderer.update_scene(data)
+assert renderer.render().shape == (16, 16, 3)
+renderer.close()
+"""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One row."""
+
+    name: str
+    """What was looked at."""
+    ok: bool
+    """Whether it is well."""
+    found: str
+    """What there is, or the fault."""
+    mend: str = ""
+    """Command that mends it; empty where it is well."""
+
+
+def examine() -> list[Check]:
+    """Run every check. Takes some seconds: rendering is tried in a process of its own."""
+    checks: list[Callable[[], Check]] = [
+        _python,
+        _ros,
+        _simulator,
+        _rendering,
+        _torch,
+        _disk,
+        _loopback,
+        _multicast,
+    ]
+    return [*(check() for check in checks), *_skills()]
+
+
+def _row(name: str, ok: bool, found: str, mend: str) -> Check:
+    return Check(name, ok, found, "" if ok else mend)
+
+
+def _python() -> Check:
+    ok = _FIRST <= sys.version_info[:2] <= _LAST
+    return _row("python", ok, platform.python_version(), "make PYTHON=python3.11")
+
+
+def _ros() -> Check:
+    spec = importlib.util.find_spec("rclpy")
+    if spec is None or spec.origin is None:
+        return Check(
+            "ros runtime", False, "none", "pip install ros2-embedded, or source /opt/ros/<distro>/setup.bash"
+        )
+    embedded = importlib.util.find_spec("ros2_embedded")
+    beside = embedded is not None and embedded.origin is not None
+    if beside and Path(spec.origin).parents[1] == Path(str(embedded and embedded.origin)).parents[1]:
+        return Check("ros runtime", True, "ros2_embedded")
+    return Check(
+        "ros runtime", True, f"ROS 2 {os.environ.get('ROS_DISTRO', '')} ({Path(spec.origin).parent})"
+    )
+
+
+def _package(name: str, distribution: str, extra: str) -> Check:
+    try:
+        return Check(name, True, f"{distribution} {version(distribution)}")
+    except PackageNotFoundError:
+        return Check(name, False, "not installed", f"pip install 'openral[{extra}]'")
+
+
+def _simulator() -> Check:
+    return _package("simulator", "metaworld", "sim")
+
+
+def _torch() -> Check:
+    return _package("torch", "torch", "models")
+
+
+def _rendering() -> Check:
+    """Render one image with EGL, else with OSMesa; either is enough, EGL is faster."""
+    if importlib.util.find_spec("mujoco") is None:
+        return Check("rendering", False, "mujoco is not installed", "pip install 'openral[sim]'")
+    reason = ""
+    for backend in ("egl", "osmesa"):
+        environment = {**os.environ, "MUJOCO_GL": backend}
+        try:
+            result = subprocess.run(
+                [sys.executable, "-c", _RENDER],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            reason = f"{backend} did not answer in {_TIMEOUT_S:g} s"
+            continue
+        if result.returncode == 0:
+            return Check("rendering", True, backend)
+        reason = (result.stderr.strip().splitlines() or ["failed"])[-1][:100]
+    return Check("rendering", False, reason, "sudo apt-get install -y libegl1 libgl1-mesa-dri")
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    return _row("disk", free >= MIN_FREE_GB, f"{free:.1f} GB free here", "df -h . and free some space")
+
+
+def _loopback() -> Check:
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(2.0)
+            with socket.create_connection(server.getsockname(), timeout=2.0):
+                server.accept()[0].close()
+    except OSError as error:
+        return Check("loopback", False, str(error), "sudo ip link set lo up")
+    return Check("loopback", True, "127.0.0.1")
+
+
+def _multicast() -> Check:
+    """Nodes of the embedded runtime find each other by multicast on the loopback interface."""
+    group = "224.0.0.225"
+    member = struct.pack("4s4s", socket.inet_aton(group), socket.inet_aton("127.0.0.1"))
+    try:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender,
+        ):
+            receiver.bind((group, 0))
+            receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+            receiver.settimeout(2.0)
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+            sender.sendto(b"openral", (group, receiver.getsockname()[1]))
+            receiver.recv(16)
+    except OSError as error:
+        return Check("multicast on loopback", False, str(error), "sudo ip link set lo multicast on")
+    return Check("multicast on loopback", True, group)
+
+
+def _skills() -> list[Check]:
+    checks = []
+    for folder in skill_folders():
+        name = f"skill {folder.name}"
+        try:
+            package = load_package(folder)
+            if package.manifest.weights_uri is not None:
+                package.weights_path()
+        except OpenralError as error:
+            checks.append(
+                Check(
+                    name,
+                    False,
+                    str(error).splitlines()[0].removeprefix(f"{folder}/"),
+                    f"openral rskill check {folder}",
+                )
+            )
+        else:
+            checks.append(Check(name, True, f"{package.manifest.kind}, {package.manifest.license}"))
+    return checks or [Check("skills", False, "none", "put a folder with an rskill.yaml below rskills/")]

@@ -1,0 +1,194 @@
+"""YAML as a document with line numbers: a small, closed subset, read without ever building a Python object.
+
+Refused: anchors and aliases (their expansion can exhaust memory), explicit tags, merge keys, duplicate or
+non-text keys, more than one document, text that is not UTF-8, and files beyond the limits below. Plain scalars
+follow the core schema of YAML 1.2 (https://yaml.org/spec/1.2.2/#103-core-schema): `no` and `on` are words, not
+booleans, and a date is text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_core.errors import ManifestError
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 24
+MAX_NODES = 20_000
+
+Key = tuple[str | int, ...]
+
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **{sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
+}
+
+
+@dataclass
+class Document:
+    """A parsed file: its values, and where each of them stands."""
+
+    path: Path
+    data: Any = None
+    lines: dict[Key, int] = field(default_factory=dict)
+    """Line, counted from 1, of every key and list item."""
+
+    def line(self, key: Key) -> int:
+        """Return the line of `key`, or of the nearest ancestor that has one."""
+        while key and key not in self.lines:
+            key = key[:-1]
+        return self.lines.get(key, 1)
+
+    def fault(self, key: Key, what: str, mend: str) -> str:
+        """Return the one-line report `file:line: key: what; mend`."""
+        return _fault(self.path, self.line(key), dotted(key) or "file", what, mend)
+
+
+def dotted(key: Key) -> str:
+    """Return `sensors_required[0].modality` for `("sensors_required", 0, "modality")`."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return " ".join(text.split())
+
+
+def read_document(path: Path) -> Document:
+    """Read and parse one file.
+
+    Raises:
+        ManifestError: the file cannot be read, or is not YAML of the accepted subset.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ManifestError(
+                _fault(
+                    path,
+                    1,
+                    "file",
+                    f"larger than {MAX_BYTES // 1024} KiB",
+                    "a description is text; move data out",
+                )
+            )
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ManifestError(
+            _fault(path, 1, "file", error.strerror or "unreadable", "check the path")
+        ) from error
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ManifestError(_fault(path, line, "file", "not UTF-8", "save it as UTF-8")) from error
+    return parse_document(text, path)
+
+
+def parse_document(text: str, path: Path) -> Document:
+    """Parse YAML text; `path` is only used in messages. Raises ManifestError as `read_document` does."""
+    document = Document(path)
+    try:
+        composer = _Composer(text, path)
+        try:
+            node = composer.get_single_node()
+        finally:
+            composer.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        what = " ".join((error.problem or error.context or "malformed").split())
+        raise ManifestError(
+            _fault(path, line, "file", f"not YAML ({what})", "mend the syntax there")
+        ) from error
+    except yaml.YAMLError as error:
+        what = " ".join(str(error).split())[:120]
+        raise ManifestError(_fault(path, 1, "file", f"not YAML ({what})", "mend the syntax there")) from error
+    if node is not None:
+        document.data = _build(node, (), document)
+    return document
+
+
+class _Composer(yaml.BaseLoader):
+    """PyYAML's composer with limits; it resolves no tags and builds no objects."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        super().__init__(text)
+        self._path = path
+        self._depth = 0
+        self._nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise ManifestError(
+                _fault(self._path, line, "file", "anchors and aliases are refused", "write it out")
+            )
+        self._nodes += 1
+        self._depth += 1
+        if self._depth > MAX_DEPTH or self._nodes > MAX_NODES:
+            limit = (
+                f"more than {MAX_DEPTH} levels"
+                if self._depth > MAX_DEPTH
+                else f"more than {MAX_NODES} values"
+            )
+            raise ManifestError(
+                _fault(self._path, line, "file", limit, "a description is small; make it flatter")
+            )
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _build(node: yaml.Node, key: Key, document: Document) -> Any:
+    """Turn a node into plain values and note the line of each."""
+    document.lines.setdefault(key, node.start_mark.line + 1)
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, key, document)
+    if node.tag not in _COLLECTION_TAGS:
+        raise ManifestError(document.fault(key, f"tag {node.tag[:60]} is refused", "remove the tag"))
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(item, (*key, index), document) for index, item in enumerate(node.value)]
+    values: dict[str, Any] = {}
+    for name_node, value_node in node.value:
+        line = name_node.start_mark.line + 1
+        name = _scalar(name_node, key, document) if isinstance(name_node, yaml.ScalarNode) else None
+        if not isinstance(name, str) or name == "<<":
+            what = "a key must be a plain word"
+            raise ManifestError(_fault(document.path, line, dotted(key) or "file", what, "write it as text"))
+        if name in values:
+            first = document.line((*key, name))
+            what, mend = f"written twice, first on line {first}", "keep one"
+            raise ManifestError(_fault(document.path, line, dotted((*key, name)), what, mend))
+        document.lines[(*key, name)] = line
+        values[name] = _build(value_node, (*key, name), document)
+    return values
+
+
+def _scalar(node: yaml.ScalarNode, key: Key, document: Document) -> Any:
+    if node.tag != _TEXT_TAG:
+        raise ManifestError(document.fault(key, f"tag {node.tag[:60]} is refused", "remove the tag"))
+    text: str = node.value
+    if node.style is not None:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def _fault(path: Path, line: int, key: str, what: str, mend: str) -> str:
+    return f"{path}:{line}: {key}: {what}; {mend}"

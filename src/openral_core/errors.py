@@ -1,0 +1,39 @@
+"""The errors openral raises on purpose. Each message names the place and the mend."""
+
+from __future__ import annotations
+
+
+class OpenralError(Exception):
+    """Base of every error that openral raises on purpose; its text is fit to be shown as it is."""
+
+
+class InstallationError(OpenralError):
+    """A part of openral, or of what it needs, is not installed."""
+
+
+class ManifestError(OpenralError):
+    """A manifest, robot, scene or suite file is wrong. The text reads `file:line: key: what, mend`."""
+
+
+class NotFoundError(OpenralError):
+    """A skill, robot, scene, task or file of that name does not exist. The text lists what does."""
+
+
+class ContractError(OpenralError):
+    """What a scene offers does not fit what a skill demands."""
+
+
+class LicenseError(OpenralError):
+    """The licence of a skill's weights forbids what was asked."""
+
+
+class EnvelopeError(OpenralError):
+    """An action left the envelope of the robot; nothing of its chunk may be executed."""
+
+
+class PolicyError(OpenralError):
+    """A policy could not be loaded or did not answer in the promised form."""
+
+
+class SimulationError(OpenralError):
+    """A simulator could not be built, reset, stepped or rendered."""

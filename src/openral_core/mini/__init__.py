@@ -1,0 +1,1 @@
+"""What openral's own `mini` models share, policies and reward models alike. The one part of core that needs torch."""

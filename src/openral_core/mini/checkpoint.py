@@ -1,0 +1,60 @@
+"""A `mini` checkpoint on disk: `config.json` and `model.safetensors` (bf16)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from openral_core.errors import PolicyError
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+NetworkT = TypeVar("NetworkT", bound=nn.Module)
+
+
+def load_network(folder: Path, make: Callable[..., NetworkT]) -> NetworkT:
+    """Build the network that `config.json` describes and load its weights, as float32.
+
+    Args:
+        folder: of the checkpoint.
+        make: takes the fields of config.json, without `family`, by name.
+
+    Raises:
+        PolicyError: a file is missing or does not fit the network.
+    """
+    try:
+        content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        if content.pop("family", None) != "mini":
+            raise PolicyError(f"{folder / CONFIG}: family is not mini")
+        network = make(**content)
+        network.load_state_dict({name: value.float() for name, value in load_file(folder / WEIGHTS).items()})
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+        raise PolicyError(f"{folder}: not a checkpoint of this mini network ({error})") from error
+    return network
+
+
+def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[str, str]) -> None:
+    """Write a checkpoint; weights in bf16, buffers (statistics of the data) in float32.
+
+    Args:
+        network: any module.
+        config: a dataclass, the fields of config.json.
+        folder: made if it is not there.
+        metadata: written into the safetensors header.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fields = {"family": "mini", **asdict(config)}
+    (folder / CONFIG).write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
+    buffers = {name for name, _ in network.named_buffers()}
+    tensors = {
+        name: value.to(torch.float32 if name in buffers else torch.bfloat16).contiguous()
+        for name, value in network.state_dict().items()
+    }
+    save_file(tensors, folder / WEIGHTS, metadata=metadata)

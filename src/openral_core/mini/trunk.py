@@ -1,0 +1,70 @@
+"""The small vision trunk of the `mini` models: a CNN that looks where the words say."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+CHANNELS = (32, 64, 96, 128)
+"""Of four stride-2 convolutions: 96 px become 6 × 6 cells; the keypoints are taken at 12 × 12."""
+
+
+class FilmBlock(nn.Module):
+    """Convolution, group norm, and a per-channel scale and shift from the words (FiLM, Perez et al. 2018)."""
+
+    def __init__(self, channels_in: int, channels_out: int, stride: int, words: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv2d(channels_in, channels_out, 3, stride, padding=1)
+        self.norm = nn.GroupNorm(8, channels_out, affine=False)
+        self.film = nn.Linear(words, 2 * channels_out)
+        nn.init.zeros_(self.film.weight)
+        nn.init.zeros_(self.film.bias)
+
+    def forward(self, x: Tensor, words: Tensor) -> Tensor:
+        """Map (B, C, H, W) to (B, C', H/stride, W/stride), modulated by `words` (B, L)."""
+        scale, shift = self.film(words)[:, :, None, None].chunk(2, dim=1)
+        return nn.functional.silu(self.norm(self.convolution(x)) * (1 + scale) + shift)
+
+
+class FilmTrunk(nn.Module):
+    """From an image and a sentence embedding to a vector of keypoints and pooled features."""
+
+    def __init__(self, sentence_dim: int = 384, words: int = 64) -> None:
+        super().__init__()
+        self.words = nn.Sequential(
+            nn.Linear(sentence_dim, words), nn.SiLU(), nn.Linear(words, words), nn.LayerNorm(words)
+        )
+        stem, *rest = CHANNELS
+        self.stem = nn.Conv2d(3, stem, 5, 2, padding=2)
+        self.blocks = nn.ModuleList(
+            FilmBlock(a, b, stride, words)
+            for a, b, stride in zip((stem, *rest[:-1]), rest, (2, 2, 1), strict=True)
+        )
+        self.coarse = FilmBlock(rest[-1], rest[-1], 2, words)
+        self.temperature = nn.Parameter(torch.ones(()))
+        self.out_features = 3 * rest[-1] + words
+
+    def forward(self, images: Tensor, sentences: Tensor) -> Tensor:
+        """Return features (B, out_features).
+
+        Args:
+            images: (B, 3, H, W) uint8 or float in 0..255, RGB.
+            sentences: (B, sentence_dim) unit vectors.
+        """
+        words = self.words(sentences)
+        x = nn.functional.silu(self.stem(images.to(self.stem.weight.dtype) / 127.5 - 1.0))
+        for block in self.blocks:
+            x = block(x, words)
+        pooled = self.coarse(x, words).mean(dim=(2, 3))
+        return torch.cat([self._keypoints(x), pooled, words], dim=1)
+
+    def _keypoints(self, x: Tensor) -> Tensor:
+        """Return the expected position (B, 2C) of each channel, in -1..1 (spatial soft-argmax, Levine et al. 2016)."""
+        height, width = x.shape[2:]
+        logits = x.flatten(2).float() * self.temperature.float()
+        weights = torch.softmax(logits, dim=2).reshape(*x.shape[:2], height, width)
+        rows = torch.linspace(-1, 1, height, device=x.device)
+        columns = torch.linspace(-1, 1, width, device=x.device)
+        vertical = (weights.sum(dim=3) * rows).sum(dim=2)
+        horizontal = (weights.sum(dim=2) * columns).sum(dim=2)
+        return torch.cat([horizontal, vertical], dim=1).to(x.dtype)

@@ -1,0 +1,50 @@
+"""Finding a description by path or by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from openral_core.errors import NotFoundError
+from openral_core.share import share_directory
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def find_file(ref: str | Path, kind: str, patterns: Sequence[str]) -> Path:
+    """Return the file that `ref` means: a path, a path below openral's data, or a bare name.
+
+    Args:
+        ref: what the user wrote.
+        kind: word for the message, such as "scene".
+        patterns: where bare names live below openral's data, such as "scenes/deploy/{}.yaml".
+
+    Raises:
+        NotFoundError: nothing of that name; the text lists what there is.
+    """
+    share = share_directory()
+    for path in (Path(ref), share / ref):
+        if os.path.isfile(path):
+            return path
+    if NAME.fullmatch(str(ref)):
+        for pattern in patterns:
+            path = share / pattern.format(ref)
+            if os.path.isfile(path):
+                return path
+    names = ", ".join(names_of(patterns)) or "none"
+    raise NotFoundError(f"{kind} '{ref}' was not found; give a path or one of: {names}")
+
+
+def names_of(patterns: Sequence[str]) -> list[str]:
+    """Return the bare names that exist below openral's data, sorted."""
+    share = share_directory()
+    found: set[str] = set()
+    for pattern in patterns:
+        wildcard = re.compile(re.escape(pattern).replace(re.escape("{}"), r"([^/]+)"))
+        for path in share.glob(pattern.format("*")):
+            match = wildcard.fullmatch(path.relative_to(share).as_posix())
+            if match:
+                found.add(match.group(1))
+    return sorted(found)

@@ -1,0 +1,122 @@
+"""From what the bridge publishes to exactly what a checkpoint was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ContractError
+from openral_core.manifest import ImagePreprocessing, RSkillManifest
+from openral_core.scene import DeployScene, SceneCamera
+from openral_core.state_layout import LAYOUTS, layout_of
+from openral_core.types import Image, Observation, PolicyBatch
+
+
+class ObservationAdapter:
+    """Names, sizes, flips and state layout of one skill in one scene. Stateless; one for each policy."""
+
+    def __init__(self, manifest: RSkillManifest, scene: DeployScene) -> None:
+        """Pair the skill's inputs with the scene's cameras.
+
+        Raises:
+            ContractError: a camera that the skill needs is not in the scene, or its state layout is unknown.
+        """
+        self._preprocessing = manifest.image_preprocessing or ImagePreprocessing()
+        self._cameras = [
+            (_input_name(camera, self._preprocessing), camera) for camera in cameras_for(manifest, scene)
+        ]
+        self._state = LAYOUTS[layout_of(manifest)]
+
+    @property
+    def cameras(self) -> tuple[SceneCamera, ...]:
+        """The cameras of the scene that the skill looks through."""
+        return tuple(camera for _, camera in self._cameras)
+
+    def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
+        """Adapt B observations.
+
+        Returns:
+            images (B, H, W, 3) uint8 RGB by the checkpoint's names, state (B, D) float32, B instructions.
+
+        Raises:
+            ContractError: an image is missing or has another form than the scene says.
+        """
+        if not observations:
+            raise ContractError("an empty batch of observations; give at least one")
+        images = {
+            name: np.stack([self._image(camera, observation) for observation in observations])
+            for name, camera in self._cameras
+        }
+        state = np.stack([self._state(observation.state) for observation in observations])
+        return PolicyBatch(images, state, [observation.instruction for observation in observations])
+
+    def _image(self, camera: SceneCamera, observation: Observation) -> Image:
+        image = observation.images.get(camera.name)
+        if image is None:
+            have = ", ".join(observation.images) or "none"
+            raise ContractError(
+                f"no image of camera '{camera.name}'; have {have}: check that the bridge publishes it"
+            )
+        check_image(camera, image)
+        return _prepare(image, self._preprocessing)
+
+
+def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
+    """Compare an image with its camera. Raises ContractError naming both forms."""
+    needed = (camera.height, camera.width, 3)
+    if image.shape != needed or image.dtype != np.uint8:
+        raise ContractError(
+            f"camera '{camera.name}' sends {image.shape} {image.dtype}, the scene says {needed} uint8; "
+            "mend the camera's width and height in the scene, or the camera"
+        )
+
+
+def cameras_for(manifest: RSkillManifest, scene: DeployScene) -> list[SceneCamera]:
+    """Return the scene's cameras that the skill needs, in the manifest's order.
+
+    A requirement with a feature key takes the camera of that key; one without takes the first that are left.
+
+    Raises:
+        ContractError: there are too few, or none has the key.
+    """
+    wanted = [sensor for sensor in manifest.sensors_required if sensor.modality == "rgb"]
+    by_key = {camera.feature_key: camera for camera in scene.cameras}
+    keyed = [sensor.vla_feature_key for sensor in wanted if sensor.vla_feature_key]
+    spare = [camera for camera in scene.cameras if camera.feature_key not in keyed]
+    chosen: list[SceneCamera] = []
+    for sensor in wanted:
+        if sensor.vla_feature_key:
+            if sensor.vla_feature_key not in by_key:
+                raise ContractError(
+                    f"{manifest.name} needs a camera with feature_key {sensor.vla_feature_key}; "
+                    f"the scene has {', '.join(by_key)}: give one of its cameras that feature_key"
+                )
+            chosen.append(by_key[sensor.vla_feature_key])
+            continue
+        if len(spare) < sensor.count:
+            raise ContractError(
+                f"{manifest.name} needs {sensor.count} more rgb camera(s), have {len(spare)}: add one"
+            )
+        chosen += spare[: sensor.count]
+        del spare[: sensor.count]
+    return chosen
+
+
+def _input_name(camera: SceneCamera, preprocessing: ImagePreprocessing) -> str:
+    return preprocessing.aliases.get(camera.feature_key, camera.feature_key)
+
+
+def _prepare(image: Image, preprocessing: ImagePreprocessing) -> Image:
+    """Resize, then flip: both commute, and the smaller image is cheaper to flip."""
+    size = preprocessing.image_size
+    if size is not None and image.shape[:2] != size:
+        height, width = size
+        image = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+    if preprocessing.flip_180:
+        image = image[::-1, ::-1]
+    if preprocessing.flip_vertical:
+        image = image[::-1]
+    return np.ascontiguousarray(image)

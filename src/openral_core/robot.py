@@ -1,0 +1,181 @@
+"""A robot's description: what it is, where its joints and cameras are, what it may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from openral_core.document import read_document
+from openral_core.named_files import find_file
+from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Word, raise_faults, validate
+from openral_core.vocabulary import ControlMode, Embodiment, Modality
+
+ROBOT_PATTERNS = ("robots/{}/robot.yaml",)
+
+
+class Joint(Schema):
+    """One joint, named as in the URDF and in `/joint_states`."""
+
+    name: Word
+    """As in the URDF."""
+    joint_type: Literal["revolute", "continuous", "prismatic", "fixed"]
+    """As in the URDF."""
+    parent_link: Word
+    """Link nearer to the base."""
+    child_link: Word
+    """Link that the joint moves."""
+    role: Literal["arm", "gripper", "base", "head", "leg", "passive"] = "arm"
+    """Part of the body it belongs to."""
+    position_limits: Interval | None = None
+    """[rad], or [m] for prismatic joints; absent for continuous and fixed ones."""
+    velocity_limit: Positive | None = None
+    """[rad/s] or [m/s]"""
+    effort_limit: Positive | None = None
+    """[Nm] or [N]"""
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Joint:
+        limited = self.joint_type in ("revolute", "prismatic")
+        if limited and self.position_limits is None:
+            raise_faults(
+                [Fault("position_limits", f"is missing for a {self.joint_type} joint", "add [low, high]")]
+            )
+        if self.position_limits is not None and self.position_limits[0] >= self.position_limits[1]:
+            raise_faults([Fault("position_limits", f"{self.position_limits} is empty", "write [low, high]")])
+        return self
+
+
+class EndEffector(Schema):
+    """What the arm ends in."""
+
+    name: Word
+    """Unique in the robot."""
+    kind: Literal["parallel_gripper", "suction", "dexterous_hand", "tool"]
+    """How it holds things."""
+    frame: Word
+    """tf frame whose pose is `/openral/ee_pose`."""
+    gripper_joint: Word | None = None
+    """Joint whose position in `/joint_states` is the opening [m]."""
+    max_opening_m: Positive | None = None
+    """[m] distance between the open fingers."""
+
+
+class Intrinsics(Schema):
+    """A pinhole camera."""
+
+    width: Count
+    """[px]"""
+    height: Count
+    """[px]"""
+    fx: Positive
+    """[px]"""
+    fy: Positive
+    """[px]"""
+    cx: Positive
+    """[px]"""
+    cy: Positive
+    """[px]"""
+
+
+class RobotSensor(Schema):
+    """A sensor that belongs to the robot."""
+
+    name: Word
+    """Unique in the robot."""
+    modality: Modality
+    """What it measures."""
+    frame_id: Word
+    """tf frame of its data."""
+    rate_hz: Positive
+    """[Hz]"""
+    vla_feature_key: Word | None = None
+    """Name a skill asks for."""
+    intrinsics: Intrinsics | None = None
+    """For cameras."""
+
+
+class Capabilities(Schema):
+    """What the robot can do."""
+
+    supported_control_modes: Many[ControlMode] = Field(min_length=1)
+    """How it may be commanded."""
+    flags: dict[Word, bool] = Field(default_factory=dict)
+    """Such as has_vision or bimanual; a skill's `capabilities_required` is compared with them."""
+
+
+class Safety(Schema):
+    """Limits that no command may exceed."""
+
+    max_ee_speed_m_s: Positive
+    """[m/s] of the end effector."""
+
+
+class RobotDescription(Schema):
+    """`robots/<name>/robot.yaml`."""
+
+    schema_version: Literal["0.2"] = "0.2"
+    """Version of this schema."""
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
+    """Also the name of its folder."""
+    description: Word
+    """For people."""
+    embodiment_kind: Literal[
+        "humanoid", "manipulator", "bimanual", "quadruped", "mobile_base", "mobile_manipulator", "drone"
+    ]
+    """What sort of body it is."""
+    embodiment_tags: Many[Embodiment] = Field(min_length=1)
+    """What skills call this body."""
+    base_frame: Word
+    """tf frame of its base."""
+    world_frame: Word = "world"
+    """tf frame of the scene."""
+    joints: Many[Joint] = Field(min_length=1)
+    """In the order of `/joint_states`."""
+    end_effectors: Many[EndEffector] = Field(min_length=1)
+    """The first is the one of `/openral/ee_pose`."""
+    sensors: Many[RobotSensor] = ()
+    """Those fixed to the robot; a scene has its own cameras."""
+    capabilities: Capabilities
+    """What it can do."""
+    safety: Safety
+    """What it may do."""
+    urdf: Word | None = None
+    """File beside robot.yaml, or absent where the simulator's model is the source."""
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> RobotDescription:
+        names = [joint.name for joint in self.joints]
+        faults = []
+        if len(names) != len(set(names)):
+            faults.append(Fault("joints", "a joint is named twice", "keep one"))
+        faults += [
+            Fault(
+                f"end_effectors.{index}.gripper_joint", f"'{hand.gripper_joint}' is no joint", "name a joint"
+            )
+            for index, hand in enumerate(self.end_effectors)
+            if hand.gripper_joint is not None and hand.gripper_joint not in names
+        ]
+        raise_faults(faults)
+        return self
+
+    @property
+    def gripper_joint(self) -> Joint | None:
+        """The joint whose position is the opening of the first gripper, if there is one."""
+        return next((joint for joint in self.joints if joint.role == "gripper"), None)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names in the order of `/joint_states`."""
+        return tuple(joint.name for joint in self.joints)
+
+
+def load_robot(name_or_path: str | Path) -> RobotDescription:
+    """Load a robot by name (`sawyer`) or path.
+
+    Raises:
+        NotFoundError: no such robot.
+        ManifestError: one line a fault.
+    """
+    return validate(RobotDescription, read_document(find_file(name_or_path, "robot", ROBOT_PATTERNS)))

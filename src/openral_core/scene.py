@@ -1,0 +1,189 @@
+"""Scenes: a world with a robot in it, in three tiers, each one an extension of the last.
+
+deploy: what is there. sim: a task in it, and how often to try. benchmark: a task under a published protocol.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeVar, overload
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from openral_core.document import Document, read_document
+from openral_core.errors import ManifestError
+from openral_core.manifest.contracts import Box
+from openral_core.named_files import find_file
+from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
+from openral_core.schema import Count, Fault, Many, Positive, Schema, Word, raise_faults, validate
+
+__all__ = [
+    "BenchmarkScene",
+    "DeployScene",
+    "Protocol",
+    "SceneAction",
+    "SceneCamera",
+    "SceneTask",
+    "SceneWorld",
+    "SimScene",
+    "load_scene",
+    "scene_of",
+]
+
+SceneT = TypeVar("SceneT", bound="DeployScene")
+SCENE_PATTERNS = ("scenes/deploy/{}.yaml", "scenes/sim/{}.yaml", "scenes/benchmarks/{}.yaml")
+
+
+class DeployScene(Schema):
+    """A world with a robot in it, and the skills that are to run there."""
+
+    scene: SceneWorld
+    """The world and its cameras."""
+    robot_id: Word
+    """Name or path of the robot's description."""
+    control_hz: Positive
+    """[Hz] rate at which the bridge executes actions."""
+    action: SceneAction
+    """The actions it takes."""
+    workspace: Box | None = None
+    """[m] box in the world frame; a hand outside it may not be driven further out; needed for `delta_ee_*`."""
+    skills: Many[Word] = ()
+    """References of the skills to deploy."""
+    reward_skill: Word | None = None
+    """Reference of the reward skill that watches."""
+    mission: Word | None = None
+    """The sentence that starts it, if the operator says nothing else."""
+
+    @model_validator(mode="after")
+    def _rates_fit(self) -> DeployScene:
+        faults = []
+        for index, camera in enumerate(self.scene.cameras):
+            ratio = self.control_hz / camera.rate_hz
+            if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6 * ratio:
+                what = f"{camera.rate_hz:g} Hz does not divide control_hz {self.control_hz:g}"
+                faults.append(Fault(f"scene.cameras.{index}.rate_hz", what, "choose a divisor"))
+        if self.action.representation.startswith("delta_ee") and self.workspace is None:
+            faults.append(
+                Fault("workspace", f"is missing for {self.action.representation}", "add low and high [m]")
+            )
+        raise_faults(faults)
+        return self
+
+    @property
+    def dt(self) -> float:
+        """[s] one control step."""
+        return 1.0 / self.control_hz
+
+    @property
+    def cameras(self) -> tuple[SceneCamera, ...]:
+        """The scene's cameras."""
+        return self.scene.cameras
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """Tasks that can be done here, as `family/task`, for comparison with `evaluated_tasks`."""
+        family = self.scene.backend_options.get("family")
+        tasks = self.scene.backend_options.get("tasks")
+        names = [str(task) for task in tasks] if isinstance(tasks, list) else []
+        return tuple(f"{family}/{name}" if family else name for name in names)
+
+
+class SceneTask(Schema):
+    """What is to be done, and how the simulator tells that it was."""
+
+    id: Word
+    """Such as metaworld/drawer-open-v3."""
+    scene_id: Word
+    """Compared with a skill's `evaluated_tasks`."""
+    instruction: Word
+    """The words given to the policy."""
+    max_steps: Count | None = None
+    """Control steps until an episode is cut off; absent: the backend's own."""
+    success_key: Word | None = None
+    """Key of the simulator's step info that means success."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    """Remarks; nothing reads them."""
+
+
+class SimScene(DeployScene):
+    """One task in a scene."""
+
+    task: SceneTask
+    """What is to be done."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """First initial state; episode `i` begins in state `seed + i`."""
+    n_episodes: Count = 1
+    """How often to try."""
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The one task."""
+        return (self.task.id,)
+
+
+class Protocol(Schema):
+    """Where a benchmark comes from, and what its number does and does not say."""
+
+    paper: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)]
+    """Where the benchmark was published."""
+    honest_scope: Annotated[str, StringConstraints(min_length=1, max_length=600)]
+    """What the number says, and what it does not."""
+    display_name: Word | None = None
+    """For tables; absent: the task's id."""
+    simulator: Word | None = None
+    """Versions it was run with."""
+
+
+class BenchmarkScene(SimScene):
+    """A task under a published protocol: nothing about it is left to a default."""
+
+    seed: Annotated[int, Field(ge=0)]
+    """See SimScene."""
+    n_episodes: Count
+    """See SimScene."""
+    metadata: Protocol
+    """Where the protocol comes from."""
+
+    @model_validator(mode="after")
+    def _protocol_is_complete(self) -> BenchmarkScene:
+        raise_faults(
+            [
+                Fault(f"task.{name}", "is missing for a benchmark", "add it")
+                for name in ("max_steps", "success_key")
+                if getattr(self.task, name) is None
+            ]
+        )
+        return self
+
+
+@overload
+def load_scene(path_or_name: str | Path) -> DeployScene: ...
+@overload
+def load_scene(path_or_name: str | Path, tier: type[SceneT]) -> SceneT: ...
+def load_scene(path_or_name: str | Path, tier: type[DeployScene] = DeployScene) -> DeployScene:
+    """Load a scene as the highest tier that its keys speak of.
+
+    Args:
+        path_or_name: `metaworld_drawer`, `scenes/deploy/metaworld_drawer.yaml` or a path.
+        tier: the least tier that is needed; a higher one is one of these, too.
+
+    Raises:
+        NotFoundError: no such scene.
+        ManifestError: one line a fault, or the file is of a lower tier.
+    """
+    return scene_of(read_document(find_file(path_or_name, "scene", SCENE_PATTERNS)), tier)
+
+
+def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> DeployScene:
+    """Validate a document as a scene; see `load_scene`."""
+    keys = document.data if isinstance(document.data, dict) else {}
+    found: type[DeployScene] = DeployScene
+    if "metadata" in keys:
+        found = BenchmarkScene
+    elif "task" in keys:
+        found = SimScene
+    if not issubclass(found, tier):
+        missing = "metadata" if "task" in keys else "task"
+        what = f"is missing: a {found.__name__}, needed a {tier.__name__}"
+        raise ManifestError(document.fault((missing,), what, "add it, or name a scene that has it"))
+    return validate(found, document)

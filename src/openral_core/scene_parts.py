@@ -1,0 +1,110 @@
+"""The parts of a scene: its cameras, its world, the actions it takes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from openral_core.schema import Count, Fault, Finite, Many, Positive, Schema, Word, raise_faults
+from openral_core.vocabulary import Representation
+
+
+class SceneCamera(Schema):
+    """One camera; in YAML a bare name stands for one with all defaults."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    """Name in the simulator, and in `/openral/cameras/<name>/image_raw`."""
+    feature_key: Word
+    """Name a skill asks for; default observation.images.camera<N>, counted from 1."""
+    width: Count
+    """[px] default `observation_width`."""
+    height: Count
+    """[px] default `observation_height`."""
+    rate_hz: Positive = 20.0
+    """[Hz]"""
+
+
+class SceneWorld(Schema):
+    """The simulated (or real) world."""
+
+    id: Word
+    """Scene id, compared with a skill's `evaluated_tasks`."""
+    backend: Literal[
+        "mujoco", "mujoco_mjx", "pybullet", "sapien", "isaacsim", "coppeliasim", "genesis", "mock"
+    ]
+    """The simulator."""
+    observation_height: Count = 256
+    """[px] of rendered images."""
+    observation_width: Count = 256
+    """[px]"""
+    cameras: Many[SceneCamera] = Field(min_length=1)
+    """All that can be seen; the first is what the reward monitor watches."""
+    backend_options: dict[str, JsonValue] = Field(default_factory=dict)
+    """What the backend reads: family, tasks, init_id, render_profile…"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_cameras(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("cameras"), (list, tuple)):
+            return data
+        width, height = data.get("observation_width", 256), data.get("observation_height", 256)
+        cameras = []
+        for index, camera in enumerate(data["cameras"], start=1):
+            fields = {"name": camera} if isinstance(camera, str) else camera
+            if isinstance(fields, dict):
+                key = f"observation.images.camera{index}"
+                fields = {"feature_key": key, "width": width, "height": height, **fields}
+            cameras.append(fields)
+        return {**data, "cameras": cameras}
+
+    @model_validator(mode="after")
+    def _cameras_fit(self) -> SceneWorld:
+        faults = []
+        for name in ("name", "feature_key"):
+            values = [getattr(camera, name) for camera in self.cameras]
+            if len(values) != len(set(values)):
+                faults.append(Fault("cameras", f"two have the same {name}", f"give each its own {name}"))
+        size = (self.observation_width, self.observation_height)
+        faults += [
+            Fault(
+                f"cameras.{index}",
+                f"{camera.width}x{camera.height}, rendered {size[0]}x{size[1]}",
+                "make them equal",
+            )
+            for index, camera in enumerate(self.cameras)
+            if (camera.width, camera.height) != size
+        ]
+        raise_faults(faults)
+        return self
+
+
+class SceneAction(Schema):
+    """The action contract that the scene offers."""
+
+    representation: Representation
+    """What one action means."""
+    dim: Count
+    """A, length of one action."""
+    low: Many[Finite]
+    """(A,) least value, in the action's own units."""
+    high: Many[Finite]
+    """(A,) greatest value."""
+    step_m: Positive | None = None
+    """[m] end-effector displacement of a command of 1; needed for delta representations."""
+    max_age_s: Positive = 0.5
+    """[s] a chunk that answers an older observation is rejected."""
+
+    @model_validator(mode="after")
+    def _bounds_fit(self) -> SceneAction:
+        faults = [
+            Fault(name, f"has {len(values)} numbers for dim {self.dim}", f"write {self.dim}")
+            for name, values in (("low", self.low), ("high", self.high))
+            if len(values) != self.dim
+        ]
+        if not faults and any(low >= high for low, high in zip(self.low, self.high, strict=True)):
+            faults.append(Fault("high", "is not above low", "write low < high for each number"))
+        if self.representation.startswith("delta_ee") and self.step_m is None:
+            faults.append(Fault("step_m", f"is missing for {self.representation}", "add it, in metres"))
+        raise_faults(faults)
+        return self

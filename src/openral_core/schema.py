@@ -1,0 +1,183 @@
+"""What all of openral's YAML schemas share: a strict base model, field types, and one-line faults."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from openral_core.document import Document, Key
+from openral_core.errors import ManifestError
+
+T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+Many = Annotated[tuple[T, ...], Field(strict=False)]
+"""A tuple that may be written as a list."""
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""A share, 0 to 1."""
+Count = Annotated[int, Field(gt=0)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Vector3 = Annotated[tuple[Finite, Finite, Finite], Field(strict=False)]
+Interval = Annotated[tuple[Finite, Finite], Field(strict=False)]
+"""[low, high] with low < high where a validator says so."""
+
+
+class Schema(BaseModel):
+    """Base of every schema: no coercion, no unknown keys, no change after loading."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, protected_namespaces=())
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong with the fields of a model, seen by a rule over several of them."""
+
+    key: str
+    """The field to point at; dots lead into nested fields."""
+    what: str
+    mend: str
+
+
+def raise_faults(faults: Sequence[Fault]) -> None:
+    """Raise, inside a pydantic validator, one error that carries every fault; no faults, no error."""
+    if faults:
+        text = "; ".join(f"{fault.key}: {fault.what}, {fault.mend}" for fault in faults)
+        # Braces would be read as a template by pydantic.
+        template = text.replace("{", "(").replace("}", ")")
+        raise PydanticCustomError("openral", template, {"faults": tuple(faults)})
+
+
+def validate(model: type[ModelT], document: Document) -> ModelT:
+    """Validate a document against a schema.
+
+    Raises:
+        ManifestError: one line a fault, `file:line: key: what is wrong; mend`, in the order of the file.
+    """
+    if not isinstance(document.data, dict):
+        found = "empty" if document.data is None else f"a {_kind_of(document.data)}"
+        raise ManifestError(
+            document.fault((), f"{found}, needed keys with values", "write `key: value` lines")
+        )
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        raise_manifest_error(model, document, error)
+
+
+def raise_manifest_error(model: type[BaseModel], document: Document, error: ValidationError) -> NoReturn:
+    """Turn pydantic's report into a ManifestError with file, line and mend."""
+    reports: dict[str, int] = {}
+    for details in error.errors(include_url=False):
+        for key, what, mend in _explain(model, details):
+            reports[document.fault(key, _one_line(what), _one_line(mend))] = document.line(key)
+    raise ManifestError("\n".join(sorted(reports, key=lambda text: reports[text]))) from error
+
+
+def inside(folder: Path, relative: str) -> Path | None:
+    """Return `folder/relative` with links followed, or None where that is not inside `folder`."""
+    if "\0" in relative or "\\" in relative:
+        return None
+    root = folder.resolve()
+    path = (root / relative).resolve()
+    return path if path.is_relative_to(root) and path != root else None
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """Return the known word most like `word`, if any is like it."""
+    found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, str, str]]:
+    key: Key = tuple(part for part in details["loc"] if not str(part).startswith(("function-", "tuple[")))
+    context = details.get("ctx", {})
+    kind = details["type"]
+    if kind == "openral":
+        faults: Sequence[Fault] = context["faults"]
+        return [((*key, *_parts(fault.key)), fault.what, fault.mend) for fault in faults]
+    if kind == "missing":
+        return [(key, "is missing", "add it")]
+    if kind == "extra_forbidden":
+        return [(key, "unknown key", _suggest(str(key[-1]), _known_keys(model, key[:-1])))]
+    if kind == "literal_error":
+        known = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        return [
+            (key, f"{_shown(details['input'])} is not known here", _suggest(str(details["input"]), known))
+        ]
+    message = details["msg"].removeprefix("Value error, ")
+    if kind == "value_error" and ";" in message:
+        what, mend = message.split(";", 1)
+        return [(key, what, mend.strip())]
+    needed = message[:1].lower() + message[1:]
+    return [(key, f"{_shown(details['input'])}: {needed}", f"write {_needed(kind)}")]
+
+
+def _parts(dots: str) -> Key:
+    """Split `sensors.0.name` into its keys and list indices."""
+    return tuple(int(part) if part.isdigit() else part for part in dots.split("."))
+
+
+_NEEDED = {
+    "string_type": "text, in quotes if need be",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "tuple_type": "a list: [a, b]",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "string_pattern_mismatch": "it in that form",
+}
+
+
+def _needed(kind: str) -> str:
+    return _NEEDED.get(kind, "a value that fits")
+
+
+def _suggest(word: str, known: Sequence[str]) -> str:
+    match = nearest(word, known)
+    if match:
+        return f"did you mean '{match}'?"
+    return f"use one of {', '.join(known)}" if known else "remove it"
+
+
+def _known_keys(model: type[BaseModel], key: Key) -> list[str]:
+    """Return the field names of the model that stands at `key`."""
+    current: type[BaseModel] | None = model
+    for part in key:
+        if isinstance(part, int) or current is None:
+            continue
+        field = current.model_fields.get(part)
+        current = _model_in(field.annotation) if field else None
+    return list(current.model_fields) if current else []
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the model inside `X`, `X | None`, `tuple[X, ...]` or `Annotated[X, ...]`."""
+    if isinstance(annotation, type) and not get_origin(annotation) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) in (Union, types.UnionType, tuple, dict, Annotated):
+        return next((found for item in get_args(annotation) if (found := _model_in(item))), None)
+    return None
+
+
+def _kind_of(value: Any) -> str:
+    names = {list: "list", dict: "mapping", str: "text", bool: "boolean", int: "number", float: "number"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _shown(value: Any) -> str:
+    """Show a value short enough for one line; a container by its kind only."""
+    return f"a {_kind_of(value)}" if isinstance(value, (list, dict)) else repr(value)[:60]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

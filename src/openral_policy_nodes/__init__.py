@@ -1,0 +1,1 @@
+"""One lifecycle node a skill, and the policy families that it can host."""

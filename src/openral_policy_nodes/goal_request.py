@@ -1,0 +1,91 @@
+"""Checks what a client asks of a skill before anything moves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from openral_core.errors import OpenralError
+from openral_core.manifest import RSkillManifest
+
+
+class GoalRefused(OpenralError):
+    """The goal cannot be run as asked; `check` names the check that refused it."""
+
+    def __init__(self, check: str, text: str) -> None:
+        super().__init__(text)
+        self.check = check
+
+
+@dataclass(frozen=True)
+class GoalRequest:
+    """A goal that the skill can run."""
+
+    instruction: str
+    deadline_s: float
+    """[s] node clock."""
+    params: Mapping[str, Any]
+
+
+def parse_goal(
+    manifest: RSkillManifest,
+    instruction: str,
+    task: str,
+    deadline_s: float,
+    params_json: str,
+    default_deadline_s: float,
+) -> GoalRequest:
+    """Turn the fields of an ExecuteSkill goal into a request.
+
+    Args:
+        manifest: the skill's.
+        instruction: words for the policy; empty: the first phrase of `task`.
+        task: one of the skill's task ids, or empty.
+        deadline_s: [s]; <= 0 (or not finite): the skill's `max_execution_s`, else `default_deadline_s`.
+        params_json: JSON object for the manifest's `goal_params_schema`, or empty.
+        default_deadline_s: [s] for skills that suggest none.
+
+    Raises:
+        GoalRefused: no words, an unknown task, or parameters the skill does not take.
+    """
+    phrases = {example.task: example.phrases[0] for example in manifest.examples}
+    if task and task not in phrases:
+        known = ", ".join(phrases) or "none"
+        raise GoalRefused("task", f"{manifest.name} has no task {task!r}; its tasks: {known}")
+    words = instruction.strip() or phrases.get(task, "")
+    if not words:
+        raise GoalRefused("instruction", "no instruction and no task; say in words what to do")
+    suggested = manifest.latency_budget.max_execution_s or default_deadline_s
+    return GoalRequest(
+        words, deadline_s if 0.0 < deadline_s < float("inf") else suggested, _params(manifest, params_json)
+    )
+
+
+def _params(manifest: RSkillManifest, text: str) -> Mapping[str, Any]:
+    schema = manifest.goal_params_schema
+    required = _names(schema, "required")
+    if not text.strip():
+        params: Any = {}
+    else:
+        try:
+            params = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise GoalRefused("params", f"params_json is not JSON: {error}") from error
+    if not isinstance(params, dict):
+        raise GoalRefused("params", 'params_json is not a JSON object; write one such as {"speed": 0.5}')
+    known = _names(schema, "properties")
+    unknown, missing = sorted(set(params) - known), sorted(required - set(params))
+    if unknown or missing:
+        raise GoalRefused(
+            "params",
+            f"params_json: unknown {', '.join(unknown) or 'none'}; missing {', '.join(missing) or 'none'}; "
+            f"{manifest.name} takes {', '.join(sorted(known)) or 'no parameters'}",
+        )
+    return params
+
+
+def _names(schema: Mapping[str, Any] | None, key: str) -> set[str]:
+    value = (schema or {}).get(key, ())
+    return {str(name) for name in value} if isinstance(value, (dict, list, tuple)) else set()

@@ -1,0 +1,73 @@
+"""A `mini` checkpoint as a Policy: load from a folder, predict chunks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError
+from openral_core.mini.checkpoint import load_network
+from openral_core.registry import RSkillPackage
+from openral_core.sentence import SentenceEncoder
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
+
+
+class MiniPolicy:
+    """Runs a MiniNetwork in float32 on one thread of a CPU, or on a GPU."""
+
+    def __init__(self, network: MiniNetwork, encoder: SentenceEncoder, device: str = "cpu") -> None:
+        """Wrap a network.
+
+        Args:
+            network: its weights are kept in float32 for inference.
+            encoder: turns instructions into vectors; remembers those it has seen.
+            device: a torch device.
+        """
+        self.config = network.config
+        self.image_size = network.config.image_size
+        self._network = network.float().eval().to(device)
+        self._encoder = encoder
+        self._device = torch.device(device)
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict: (B, 16, 4) in -1..1."""
+        size, key = self.config.image_size, self.config.image_key
+        if key not in batch.images:
+            raise PolicyError(
+                f"mini: the batch has no image '{key}', only {', '.join(batch.images) or 'none'}"
+            )
+        images = batch.images[key]
+        if images.shape[1:] != (size, size, 3) or batch.state.shape[1:] != (self.config.state_dim,):
+            raise PolicyError(
+                f"mini: images {images.shape} and state {batch.state.shape}; "
+                f"needed (B, {size}, {size}, 3) and (B, {self.config.state_dim})"
+            )
+        sentences = torch.from_numpy(self._encoder.encode(batch.instructions)).to(self._device)
+        pixels = torch.from_numpy(np.ascontiguousarray(images)).to(self._device).permute(0, 3, 1, 2)
+        state = torch.from_numpy(batch.state).to(self._device)
+        with torch.inference_mode():
+            chunk = self._network(pixels, state, sentences)
+        result: NDArray[np.float32] = chunk.float().cpu().numpy()
+        return result
+
+    def close(self) -> None:
+        """Nothing to free beyond the memory of the process."""
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> MiniPolicy:
+    """Load the checkpoint of a skill of this family (see `load_folder`)."""
+    return load_folder(package.weights_path().parent, device)
+
+
+def load_folder(folder: Path, device: str = "cpu") -> MiniPolicy:
+    """Load the checkpoint in `folder`.
+
+    Raises:
+        PolicyError: a file is missing or does not fit the network.
+    """
+    network = load_network(folder, lambda **fields: MiniNetwork(MiniConfig(**fields)))
+    return MiniPolicy(network, SentenceEncoder(), device)

@@ -1,0 +1,148 @@
+"""Runs inference in a thread of its own, one at a time, newest observation first; the executor never waits for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from openral_core.errors import OpenralError
+from openral_policy_nodes.inference import Chunk, Inference, SensorSet
+from openral_policy_nodes.latency import LatencyStatistics
+from openral_policy_nodes.supervisor import Worker
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class GoalRun:
+    """What the runner knows about the goal it works for."""
+
+    goal_id: str
+    instruction: str
+    latency: LatencyStatistics = field(default_factory=LatencyStatistics)
+    answered_ns: int | None = None
+    """[ns] stamp of the newest observation given to the policy."""
+    chunks: int = 0
+    """Chunks published."""
+    error: str | None = None
+    """Why inference failed; the runner does no more for this goal."""
+
+
+class PolicyRunner:
+    """Holds the newest observation until the policy is free, and infers once for each (goal, stamp).
+
+    `publish` is called in the worker thread, only while the goal is still the running one.
+    """
+
+    def __init__(
+        self, inference: Inference, publish: Callable[[Chunk], None], replay_ns: int, slack_ns: int
+    ) -> None:
+        """Start the worker thread.
+
+        Args:
+            inference: the skill's inference.
+            publish: receives each chunk of the running goal.
+            replay_ns: [ns] time between the observations that are worth an inference (`n_action_steps` control steps).
+            slack_ns: [ns] how much earlier an observation may come and still count (half a control step).
+        """
+        self._inference = inference
+        self._publish = publish
+        self._replay_ns = replay_ns - slack_ns
+        self._condition = threading.Condition()
+        self._goal: GoalRun | None = None
+        self._pending: SensorSet | None = None
+        self._busy_since: float | None = None
+        self._last_done = 0.0
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="policy", daemon=True)
+        self._thread.start()
+
+    def start(self, goal_id: str, instruction: str) -> GoalRun:
+        """Begin to work for a goal; the goal before it gets no further chunk."""
+        with self._condition:
+            self._goal = GoalRun(goal_id, instruction)
+            self._pending = None
+            return self._goal
+
+    def stop(self) -> None:
+        """Work for no goal; an inference that is under way is thrown away when it ends."""
+        with self._condition:
+            self._goal = None
+            self._pending = None
+
+    def offer(self, sensors: SensorSet, every: bool = False) -> bool:
+        """Give the newest observation; return whether it will be answered.
+
+        Args:
+            sensors: the observation.
+            every: answer it even if less than `n_action_steps` have passed since the last one: a bridge in lockstep
+                mode waits for an answer to each observation.
+        """
+        with self._condition:
+            goal = self._goal
+            if goal is None or goal.error is not None or self._closed:
+                return False
+            if goal.answered_ns is not None:
+                passed = sensors.stamp_ns - goal.answered_ns
+                if passed <= 0 or (not every and passed < self._replay_ns):
+                    return False
+            self._pending = sensors
+            self._condition.notify_all()
+            return True
+
+    def worker(self) -> Worker:
+        """How inference is doing for the running goal."""
+        with self._condition:
+            busy = 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
+            return Worker(self._goal.error if self._goal else None, busy, self._last_done)
+
+    def close(self, timeout_s: float = 2.0) -> bool:
+        """End the worker; return False if the policy still hangs (its thread dies with the process)."""
+        with self._condition:
+            self._closed = True
+            self._goal = self._pending = None
+            self._condition.notify_all()
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            goal, sensors = job
+            try:
+                chunk = self._inference.chunk(sensors, goal.goal_id, goal.instruction, goal.chunks)
+            except OpenralError as error:
+                self._done(goal, None, str(error))
+            except Exception as error:  # noqa: BLE001  a family's own code may raise anything; the goal must learn of it
+                _log.exception("inference failed for goal %s", goal.goal_id)
+                self._done(goal, None, f"{type(error).__name__}: {error}")
+            else:
+                self._done(goal, chunk, None)
+
+    def _next(self) -> tuple[GoalRun, SensorSet] | None:
+        with self._condition:
+            self._condition.wait_for(
+                lambda: self._closed or (self._goal is not None and self._pending is not None)
+            )
+            if self._closed or self._goal is None or self._pending is None:
+                return None
+            goal, sensors = self._goal, self._pending
+            self._pending = None
+            goal.answered_ns = sensors.stamp_ns
+            self._busy_since = time.monotonic()
+            return goal, sensors
+
+    def _done(self, goal: GoalRun, chunk: Chunk | None, error: str | None) -> None:
+        with self._condition:
+            self._busy_since = None
+            self._last_done = time.monotonic()
+            if goal is not self._goal:
+                return
+            goal.error = error
+            if chunk is not None:
+                goal.latency.add(chunk.latency_s)
+                goal.chunks += 1
+                # Under the lock, so that no chunk follows the end of its goal.
+                self._publish(chunk)

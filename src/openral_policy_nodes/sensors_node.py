@@ -1,0 +1,151 @@
+"""The inputs of a policy node: cameras, joints and end effector, put together by equal stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CameraInfo, Image, JointState
+
+from openral_core.errors import ContractError
+from openral_core.image_message import decode_image, require_size
+from openral_core.scene import SceneCamera
+from openral_policy_nodes.inference import SensorSet
+from openral_policy_nodes.state_assembler import StateAssembler
+from openral_policy_nodes.synchroniser import StampSynchroniser
+
+CAMERA_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+_JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
+
+
+def stamp_ns(message: Any) -> int:
+    """Return the stamp [ns] of a message with a header."""
+    stamp = message.header.stamp
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+class SensorIntake:
+    """Subscribes while a node is active, and hands on every complete instant. Runs in the executor's thread."""
+
+    def __init__(
+        self,
+        node: Node,
+        cameras: Sequence[SceneCamera],
+        assembler: StateAssembler,
+        on_sensors: Callable[[SensorSet, bool], None],
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: owner of the subscriptions.
+            cameras: the cameras that the skill looks through.
+            assembler: turns joints and pose into the robot's state.
+            on_sensors: called with each complete set, and whether its stamp is newer than any before.
+        """
+        self._node = node
+        self._assembler = assembler
+        self._on_sensors = on_sensors
+        self._synchroniser = StampSynchroniser[Any]([_JOINTS, _POSE, *(camera.name for camera in cameras)])
+        self._cameras = {camera.name: camera for camera in cameras}
+        self._faults: dict[str, str] = {}
+        self.latest: SensorSet | None = None
+        """The newest complete set."""
+        self._subscriptions = [
+            node.create_subscription(
+                JointState, _JOINTS, lambda message: self._add(_JOINTS, message), STATE_QOS
+            ),
+            node.create_subscription(
+                PoseStamped, _POSE, lambda message: self._add(_POSE, message), STATE_QOS
+            ),
+        ]
+        for camera in cameras:
+            self._subscribe_camera(camera)
+
+    @property
+    def fault(self) -> str | None:
+        """Why the inputs cannot be used: a camera or the joints are not what the scene says. None when all is well."""
+        return "; ".join(self._faults.values()) or None
+
+    def close(self) -> None:
+        """Give the subscriptions back."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
+
+    def _subscribe_camera(self, camera: SceneCamera) -> None:
+        def on_info(message: CameraInfo) -> None:
+            self._check(
+                f"{camera.name} info",
+                lambda: require_size(camera, message.width, message.height, "camera_info"),
+            )
+
+        def on_image(message: Image) -> None:
+            self._add(camera.name, message)
+
+        topic = f"/openral/cameras/{camera.name}"
+        create = self._node.create_subscription
+        self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, CAMERA_QOS))
+        self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, CAMERA_QOS))
+
+    def _add(self, stream: str, message: Any) -> None:
+        stamp = stamp_ns(message)
+        found = self._synchroniser.add(stream, stamp, message)
+        if found is None:
+            if (
+                stream in self._cameras
+            ):  # refuse a wrong camera at its first frame, even if nothing else arrives
+                self._decode(stream, message)
+            return
+        images = {
+            name: image for name in self._cameras if (image := self._decode(name, found[name])) is not None
+        }
+        joints, pose = found[_JOINTS], found[_POSE].pose
+        state = self._check(
+            _JOINTS,
+            lambda: self._assembler.assemble(
+                stamp,
+                joints.name,
+                joints.position,
+                (pose.position.x, pose.position.y, pose.position.z),
+                (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
+            ),
+        )
+        if state is None or len(images) < len(self._cameras):
+            return
+        fresh = self.latest is None or stamp > self.latest.stamp_ns
+        if self.latest is None or stamp >= self.latest.stamp_ns:
+            self.latest = SensorSet(stamp, images, state, found[_POSE].header.frame_id)
+            self._on_sensors(self.latest, fresh)
+
+    def _decode(self, name: str, message: Image) -> Any:
+        return self._check(
+            name,
+            lambda: decode_image(
+                self._cameras[name],
+                message.width,
+                message.height,
+                message.encoding,
+                message.step,
+                message.data,
+            ),
+        )
+
+    def _check(self, source: str, read: Callable[[], Any]) -> Any:
+        """Return what `read` returns; on a fault remember it, say it once, and return None."""
+        try:
+            value = read()
+        except ContractError as error:
+            if self._faults.get(source) != str(error):
+                self._node.get_logger().error(str(error))
+            self._faults[source] = str(error)
+            return None
+        if self._faults.pop(source, None) is not None:
+            self._node.get_logger().info(f"{source}: as the scene says again")
+        return value

@@ -1,0 +1,64 @@
+"""Rebuilds a `RobotState` from the joint and end-effector messages, by joint name and never by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from openral_core.errors import ContractError
+from openral_core.types import RobotState
+
+
+class StateAssembler:
+    """Knows the robot's joints; accepts them in any order and ignores joints it does not know."""
+
+    def __init__(self, joint_names: Sequence[str], gripper_joint: str) -> None:
+        """Take the joints of the robot description.
+
+        Args:
+            joint_names: all joints a state must hold, in the order the state shall have.
+            gripper_joint: the joint of role `gripper`; its position is the opening between the fingers [m].
+        """
+        self._names = tuple(joint_names)
+        self._gripper = gripper_joint
+
+    def assemble(
+        self,
+        stamp_ns: int,
+        names: Sequence[str],
+        positions: Sequence[float],
+        ee_position: Sequence[float],
+        ee_quaternion: Sequence[float],
+    ) -> RobotState:
+        """Return the state at `stamp_ns`.
+
+        Args:
+            stamp_ns: [ns] stamp shared by both messages.
+            names: joint names of the message.
+            positions: [rad] or [m], parallel to `names`.
+            ee_position: (3,) [m].
+            ee_quaternion: (4,) x, y, z, w.
+
+        Raises:
+            ContractError: a joint of the robot is missing, or names and positions differ in length.
+        """
+        if len(names) != len(positions):
+            raise ContractError(
+                f"/joint_states has {len(names)} names but {len(positions)} positions; fix its publisher"
+            )
+        by_name = dict(zip(names, positions, strict=True))
+        missing = [name for name in (*self._names, self._gripper) if name not in by_name]
+        if missing:
+            raise ContractError(
+                f"/joint_states lacks {', '.join(dict.fromkeys(missing))}; it has {', '.join(names) or 'no joints'}. "
+                "Make the robot description and the publisher agree"
+            )
+        return RobotState(
+            stamp_s=stamp_ns * 1e-9,
+            joint_names=self._names,
+            joint_positions=np.array([by_name[name] for name in self._names], np.float64),
+            ee_position=np.array(ee_position, np.float64),
+            ee_quaternion=np.array(ee_quaternion, np.float64),
+            gripper_opening=float(by_name[self._gripper]),
+        )

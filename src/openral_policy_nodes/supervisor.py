@@ -1,0 +1,179 @@
+"""Decides when a goal is over and which check ended it. Pure: clocks and events are handed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Outcome(IntEnum):
+    """How a goal ends; the numbers of ExecuteSkill.action."""
+
+    SUCCEEDED = 1
+    FAILED = 2
+    DEADLINE = 3
+    CANCELED = 4
+    REJECTED = 5
+    ESTOPPED = 6
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The end of a goal."""
+
+    outcome: Outcome
+    check: str
+    """Which check ended it: client_cancel, deadline, estop, stale_observation, envelope, policy_error, …"""
+    message: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a goal is given up."""
+
+    frame_period_s: float
+    """[s] clock of the bridge, between two images of the scene's slowest camera."""
+    stale_wall_s: float = 1.0
+    """[s] wall time without a fresh observation before it counts as stale, if the bridge's clock agrees."""
+    stale_frames: float = 10.0
+    """Frame periods of the bridge's clock without a fresh observation before it counts as stale."""
+    silent_wall_s: float = 3.0
+    """[s] wall time without a fresh observation after which it is stale whatever the clock says: the bridge is dead."""
+    inference_wall_s: float = 10.0
+    """[s] wall time of one inference after which the policy counts as hanging."""
+    rejections: int = 3
+    """Chunks refused in a row that end the goal."""
+
+
+@dataclass(frozen=True)
+class BridgeStatus:
+    """What ControlStatus says, as far as a goal needs it."""
+
+    active_goal: str
+    executed: int
+    rejected: int
+    last_rejection: str
+    lockstep: bool = False
+
+
+@dataclass(frozen=True)
+class Worker:
+    """How inference for the goal is doing."""
+
+    error: str | None = None
+    """Why it failed, if it did."""
+    busy_s: float = 0.0
+    """[s] wall time of the inference under way, 0 when none is."""
+    last_done_s: float = 0.0
+    """[s] monotonic clock at which the last one ended."""
+
+
+class GoalSupervisor:
+    """Watches one goal from its acceptance to its end."""
+
+    def __init__(
+        self,
+        goal_id: str,
+        deadline_s: float,
+        limits: Limits,
+        now_s: float,
+        wall_s: float,
+        status: BridgeStatus | None,
+    ) -> None:
+        """Begin to watch.
+
+        Args:
+            goal_id: hex UUID.
+            deadline_s: [s] allowed duration on the node's clock.
+            limits: when to give up.
+            now_s: [s] node clock.
+            wall_s: [s] monotonic clock.
+            status: the bridge's newest status, if there was one.
+        """
+        self._goal_id = goal_id
+        self._deadline_s = deadline_s
+        self._limits = limits
+        # A ROS clock of zero means that no time has arrived yet; the goal begins with the first that does.
+        self._started_s = now_s if now_s > 0.0 else None
+        self._fresh_s, self._fresh_wall_s = now_s, wall_s
+        self._status = status
+        self._executed_before: int | None = None
+        self._streak = 0
+        self.steps = 0
+        """Control steps executed for this goal, as far as the bridge has told."""
+
+    def elapsed_s(self, now_s: float) -> float:
+        """[s] node clock since the goal began."""
+        return 0.0 if self._started_s is None else max(0.0, now_s - self._started_s)
+
+    def on_fresh_observation(self, now_s: float, wall_s: float) -> None:
+        """Note that a complete observation with a new stamp arrived."""
+        self._fresh_s, self._fresh_wall_s = now_s, wall_s
+
+    def on_status(self, status: BridgeStatus, chunks_sent: int) -> None:
+        """Take the bridge's status; `chunks_sent` of this goal bounds what it can have refused."""
+        before, self._status = self._status, status
+        if status.active_goal == self._goal_id:
+            if self._executed_before is None:
+                self._executed_before = status.executed
+            self.steps = max(self.steps, status.executed - self._executed_before)
+        if before is None:
+            return
+        if status.active_goal == self._goal_id and status.executed > before.executed:
+            self._streak = 0
+        else:
+            self._streak = min(self._streak + max(0, status.rejected - before.rejected), chunks_sent)
+
+    def verdict(
+        self, now_s: float, wall_s: float, worker: Worker, *, cancel: bool, estopped: bool
+    ) -> Verdict | None:
+        """Return how the goal ends, or None while it goes on.
+
+        Args:
+            now_s: [s] node clock.
+            wall_s: [s] monotonic clock.
+            worker: how inference is doing.
+            cancel: the client asked for it.
+            estopped: the bridge's E-stop is latched.
+        """
+        if self._started_s is None and now_s > 0.0:
+            self._started_s = self._fresh_s = now_s
+        if estopped:
+            return Verdict(
+                Outcome.ESTOPPED, "estop", "the E-stop is latched; reset it with /openral/estop_reset"
+            )
+        if cancel:
+            return Verdict(Outcome.CANCELED, "client_cancel", "canceled by the client")
+        if worker.error is not None:
+            return Verdict(Outcome.FAILED, "policy_error", worker.error)
+        if worker.busy_s > self._limits.inference_wall_s:
+            text = f"the policy has not answered for {worker.busy_s:.1f} s; restart its node"
+            return Verdict(Outcome.FAILED, "policy_error", text)
+        if self._streak >= self._limits.rejections:
+            return self._refused(f"{self._streak} chunks in a row")
+        if self.elapsed_s(now_s) >= self._deadline_s:
+            text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
+            return Verdict(Outcome.DEADLINE, "deadline", text)
+        return self._stale(now_s, wall_s, worker)
+
+    def _stale(self, now_s: float, wall_s: float, worker: Worker) -> Verdict | None:
+        limits = self._limits
+        fresh_wall_s = self._fresh_wall_s
+        frames = (now_s - self._fresh_s) / limits.frame_period_s
+        lockstep = self._status is not None and self._status.lockstep
+        if lockstep:  # the world stands still until the inference under way is answered
+            fresh_wall_s = max(fresh_wall_s, wall_s if worker.busy_s > 0.0 else worker.last_done_s)
+        wall = wall_s - fresh_wall_s
+        if not (wall > limits.stale_wall_s and frames > limits.stale_frames) and wall <= limits.silent_wall_s:
+            return None
+        if lockstep and self._streak > 0:
+            return self._refused("the chunk it waits for")
+        text = (
+            f"no complete observation with a new stamp for {wall:.1f} s ({frames:.0f} frame periods of the bridge's "
+            "clock); is the bridge alive, and does every camera of the scene publish?"
+        )
+        return Verdict(Outcome.FAILED, "stale_observation", text)
+
+    def _refused(self, what: str) -> Verdict:
+        why = self._status.last_rejection if self._status else ""
+        return Verdict(Outcome.FAILED, "envelope", f"the bridge refused {what}: {why or 'it gave no reason'}")

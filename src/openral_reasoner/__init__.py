@@ -1,0 +1,1 @@
+"""From a sentence to skills: palette, mission, planner and verify gate."""

@@ -1,0 +1,105 @@
+"""One attempt at a task, the director's settings, and the commands it gives."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict, judge
+from openral_reasoner.mission import MAX_ATTEMPTS
+from openral_reasoner.palette import Palette, Skill
+
+
+class DirectorConfig(BaseModel):
+    """How patient the director is, in [s]; wall time is monotonic, the rest is on the node's clock."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
+    """Attempts at a task before it is abandoned."""
+    default_deadline_s: float = Field(default=30.0, gt=0)
+    """Deadline of an attempt when the skill suggests none."""
+    palette_patience_s: float = Field(default=60.0, gt=0)
+    """Wall time a mission waits for the first active skill."""
+    palette_settle_s: float = Field(default=0.5, ge=0)
+    """Wall time without a change after which the palette counts as complete."""
+    comeback_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time a task waits for its skill to come back."""
+    answer_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time a policy node has to answer a goal or a cancellation."""
+    bridge_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time without `/openral/control_status` in an attempt after which the bridge counts as dead."""
+
+
+@dataclass(frozen=True)
+class Propose:
+    """Ask the planner; answer with `Director.planned`."""
+
+    ticket: int
+    sentence: str
+    palette: Palette
+
+
+@dataclass(frozen=True)
+class SendGoal:
+    """Send an ExecuteSkill goal; answer with `Director.goal_answered` and later `Director.goal_ended`."""
+
+    key: int
+    skill: Skill
+    instruction: str
+    task: str
+    deadline_s: float
+
+
+@dataclass(frozen=True)
+class CancelGoal:
+    """Cancel that goal; its end is reported with `Director.goal_ended`."""
+
+    key: int
+
+
+Command = Propose | SendGoal | CancelGoal
+
+
+@dataclass
+class Attempt:
+    """A goal in flight."""
+
+    key: int
+    skill: Skill
+    started_s: float
+    """[s] node clock."""
+    deadline_s: float
+    """[s] from the start."""
+    sent_wall_s: float
+    goal_id: str = ""
+    """Hex UUID, empty until the goal is accepted."""
+    readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=512))
+    ending: Judgement | None = None
+    """Why the goal is being cancelled."""
+    cancelled_wall_s: float = 0.0
+    abstaining: bool = False
+
+    def judge(self, now_s: float, gate: GateConfig) -> Judgement:
+        """What the readings say while the goal runs."""
+        return self._judge(now_s, self.deadline_s, gate)
+
+    def judge_own_end(self, outcome: str, why: str, now_s: float, gate: GateConfig) -> Judgement:
+        """What the readings say about a goal that ended without being asked to.
+
+        What the skill calls itself does not count: its success is one only if the gate agrees, and a success that
+        the gate sees is one even if the deadline was a moment faster.
+        """
+        judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
+        if judgement.verdict is Verdict.SUCCEEDED or outcome == "DEADLINE":
+            return judgement
+        if outcome != "SUCCEEDED":
+            return Judgement(Verdict.STALLED, f"{self.skill.name} ended: {why}")
+        if judgement.verdict is Verdict.UNVERIFIED:
+            return judgement
+        return Judgement(Verdict.STALLED, "the skill calls itself done, the reward monitor does not")
+
+    def _judge(self, now_s: float, deadline_s: float, gate: GateConfig) -> Judgement:
+        return judge(self.readings, started_s=self.started_s, now_s=now_s, deadline_s=deadline_s, config=gate)

@@ -1,0 +1,41 @@
+"""What the reasoner knows about its deployment: the robot's body, the scene's tasks, the thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from openral_core.registry import resolve
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_reasoner.gate import GateConfig
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Empty fields filter nothing: a reasoner without a scene file takes every active skill."""
+
+    embodiment_tags: tuple[str, ...] = ()
+    scene_tasks: tuple[str, ...] = ()
+    """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
+    gate: GateConfig = field(default_factory=GateConfig)
+
+
+def load_deployment(scene: str) -> Deployment:
+    """Read a scene file (path or name; empty: no scene), its robot and the manifest of its reward skill.
+
+    Raises:
+        OpenralError: a file is missing or wrong.
+    """
+    if not scene:
+        return Deployment()
+    loaded: DeployScene = load_scene(scene)
+    tasks = loaded.scene.backend_options.get("tasks")
+    gate = GateConfig()
+    if loaded.reward_skill:
+        reward = resolve(loaded.reward_skill).manifest.reward
+        gate = GateConfig.from_reward(reward.model_dump()) if reward else gate
+    return Deployment(
+        embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
+        scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
+        gate=gate,
+    )

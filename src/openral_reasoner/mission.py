@@ -1,0 +1,160 @@
+"""The mission: an ordered queue of tasks, each with its state, attempts and outcome, all logged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from openral_reasoner.planner import Plan, PlannedTask
+
+MAX_ATTEMPTS = 3
+
+
+class TaskState(str, Enum):
+    """States of a task; the values travel in `openral/msg/MissionTask`."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    VERIFYING = "verifying"
+    """Both heads are above the threshold, the dwell is not yet full; or the goal is being ended."""
+    DONE = "done"
+    ABANDONED = "abandoned"
+
+
+class MissionState(str, Enum):
+    """States of a mission; the values travel in `openral/msg/Mission`."""
+
+    IDLE = "idle"
+    ACTIVE = "active"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will happen any more."""
+        return self in (MissionState.DONE, MissionState.FAILED, MissionState.STOPPED)
+
+
+@dataclass
+class Task:
+    """One task and what became of it."""
+
+    planned: PlannedTask
+    state: TaskState = TaskState.PENDING
+    attempts: int = 0
+    progress: float = -1.0
+    """0..1 last reading, -1 while unknown."""
+    success: float = -1.0
+    outcome: str = ""
+    started_s: float = 0.0
+    """[s] node clock, 0 before it started."""
+    ended_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One step of a mission, with its reason."""
+
+    stamp_s: float
+    """[s] node clock."""
+    kind: str
+    """prompt, plan, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission."""
+    reason: str
+    mission: str
+    task: int = -1
+    """Index of the task, -1: the mission as a whole."""
+    text: str = ""
+    attempt: int = 0
+    progress: float = -1.0
+    success: float = -1.0
+    outcome: str = ""
+    """State of the task, or of the mission where `task` is -1."""
+
+
+@dataclass
+class Mission:
+    """The operator's sentence, its tasks, and how far they got; what changes is logged."""
+
+    id: str
+    text: str
+    log: Callable[[LogEntry], None]
+    state: MissionState = MissionState.IDLE
+    tasks: list[Task] = field(default_factory=list)
+    active_task: int = -1
+    message: str = ""
+
+    @property
+    def current(self) -> Task | None:
+        """The task in work, if there is one."""
+        return self.tasks[self.active_task] if 0 <= self.active_task < len(self.tasks) else None
+
+    def say(self, now_s: float, kind: str, reason: str) -> None:
+        """Log one step and make its reason the mission's last words."""
+        self.message = reason
+        task = self.current
+        self.log(
+            LogEntry(
+                stamp_s=now_s,
+                kind=kind,
+                reason=reason,
+                mission=self.id,
+                task=self.active_task,
+                text=task.planned.text if task else self.text,
+                attempt=task.attempts if task else 0,
+                progress=task.progress if task else -1.0,
+                success=task.success if task else -1.0,
+                outcome=task.state.value if task else self.state.value,
+            )
+        )
+
+    def adopt(self, plan: Plan, now_s: float) -> None:
+        """Take a plan's tasks and make the first one current."""
+        self.tasks = [Task(planned) for planned in plan.tasks]
+        self.state = MissionState.ACTIVE
+        steps = "; ".join(f'"{task.text}" with {task.skill.name}' for task in plan.tasks)
+        self.say(now_s, "plan", f"{len(plan.tasks)} task{'s' if len(plan.tasks) > 1 else ''}: {steps}")
+        self.active_task = 0
+
+    def attempt(self, now_s: float) -> Task:
+        """Begin the next attempt at the current task."""
+        task = self.tasks[self.active_task]
+        task.attempts += 1
+        task.state = TaskState.ACTIVE
+        task.progress = task.success = -1.0
+        task.started_s = task.started_s or now_s
+        return task
+
+    def complete(self, now_s: float, reason: str) -> None:
+        """The current task is done; go on to the next one, or end the mission as done."""
+        self._end_task(TaskState.DONE, now_s, reason)
+        if self.active_task + 1 < len(self.tasks):
+            self.active_task += 1
+            return
+        self.end(MissionState.DONE, now_s, f"mission done: {len(self.tasks)} of {len(self.tasks)} tasks")
+
+    def abandon(self, now_s: float, reason: str) -> None:
+        """Give the current task up, and with it the mission: later tasks may build on it."""
+        task = self.tasks[self.active_task]
+        self._end_task(TaskState.ABANDONED, now_s, reason)
+        attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
+        self.end(
+            MissionState.FAILED, now_s, f'"{task.planned.text}" was abandoned after {attempts}: {reason}'
+        )
+
+    def end(self, state: MissionState, now_s: float, reason: str) -> None:
+        """End the mission; a task in work is abandoned with the same reason."""
+        task = self.current
+        if task and task.state in (TaskState.ACTIVE, TaskState.VERIFYING):
+            self._end_task(TaskState.ABANDONED, now_s, reason)
+        self.state = state
+        self.active_task = -1
+        self.say(now_s, "mission", reason)
+
+    def _end_task(self, state: TaskState, now_s: float, reason: str) -> None:
+        task = self.tasks[self.active_task]
+        task.state = state
+        task.ended_s = now_s
+        task.outcome = reason
+        self.say(now_s, state.value, reason)

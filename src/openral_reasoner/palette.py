@@ -1,0 +1,112 @@
+"""The skills a mission may use now: deployed, active, for this body, under a licence that allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from openral_reasoner.vocabulary import words
+
+ANY_BODY = "any"
+"""Embodiment tag of a skill that fits every robot."""
+
+
+@dataclass(frozen=True)
+class SkillTask:
+    """One task of a skill, with the phrases it was trained or tested with."""
+
+    id: str
+    phrases: tuple[str, ...] = ()
+
+    @property
+    def phrase(self) -> str:
+        """The skill's own words for the task: its first example, or its id in words."""
+        return self.phrases[0] if self.phrases else " ".join(words(self.id))
+
+
+@dataclass(frozen=True)
+class Skill:
+    """What a policy node tells about itself in `openral/msg/SkillInfo`."""
+
+    name: str
+    """Manifest name, owner/rskill-x."""
+    slug: str
+    node: str
+    """Fully qualified node name."""
+    action_server: str
+    """Fully qualified action name."""
+    active: bool = True
+    kind: str = "vla"
+    description: str = ""
+    license: str = "unknown"
+    commercial_use: bool = True
+    embodiment_tags: tuple[str, ...] = (ANY_BODY,)
+    actions: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    scenes: tuple[str, ...] = ()
+    tasks: tuple[SkillTask, ...] = ()
+    max_execution_s: float = 0.0
+    """[s] deadline the skill suggests; 0: none."""
+
+    @staticmethod
+    def parse_tasks(ids: Sequence[str], examples: Sequence[str]) -> tuple[SkillTask, ...]:
+        """Join the two parallel lists of SkillInfo: task ids, and phrases joined by '|'."""
+        padded = [*examples, *[""] * (len(ids) - len(examples))]
+        return tuple(
+            SkillTask(task, tuple(phrase.strip() for phrase in joined.split("|") if phrase.strip()))
+            for task, joined in zip(ids, padded, strict=False)
+        )
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The usable skills, and why others are not among them."""
+
+    skills: tuple[Skill, ...] = ()
+    excluded: dict[str, str] = field(default_factory=dict)
+    """Skill name -> one sentence."""
+
+    def find(self, name: str) -> Skill | None:
+        """The skill of that manifest name, if it may be used now."""
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+
+def build_palette(
+    deployed: Iterable[Skill],
+    *,
+    embodiment_tags: Collection[str] = (),
+    commercial: bool = True,
+    scene_tasks: Collection[str] = (),
+) -> Palette:
+    """Choose the usable ones of the deployed skills.
+
+    Args:
+        deployed: one entry for each policy node in the graph.
+        embodiment_tags: of this robot; empty: the body is not checked.
+        commercial: refuse skills whose licence excludes commercial use.
+        scene_tasks: tasks that the scene offers; of a skill that knows some of them only these remain.
+            Empty: all remain.
+    """
+    usable: list[Skill] = []
+    excluded: dict[str, str] = {}
+    for skill in sorted(deployed, key=lambda skill: skill.name):
+        reason = _why_not(skill, embodiment_tags, commercial)
+        if reason:
+            excluded[skill.name] = reason
+            continue
+        present = tuple(task for task in skill.tasks if task.id in scene_tasks)
+        usable.append(replace(skill, tasks=present) if present else skill)
+    return Palette(tuple(usable), excluded)
+
+
+def _why_not(skill: Skill, embodiment_tags: Collection[str], commercial: bool) -> str:
+    if skill.kind not in ("vla", "ros_action"):
+        return f"it is of kind {skill.kind}, which moves nothing"
+    if not skill.active:
+        return f"its node {skill.node} is not active"
+    if commercial and not skill.commercial_use:
+        return f"its licence {skill.license} excludes commercial use"
+    tags = set(skill.embodiment_tags)
+    if embodiment_tags and ANY_BODY not in tags and tags.isdisjoint(embodiment_tags):
+        return f"it is for {', '.join(sorted(tags))}, this robot is {', '.join(sorted(embodiment_tags))}"
+    return ""

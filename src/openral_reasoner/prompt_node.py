@@ -1,0 +1,121 @@
+"""`openral prompt "open the drawer, then close it"`: say a sentence, follow the mission."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+import rclpy
+from openral.msg import Mission
+from openral.msg import Prompt as PromptMessage
+from rclpy.node import Node
+from rich.console import Console
+from rich.table import Table
+
+from openral_reasoner.director import is_stop
+from openral_reasoner.messages_node import LATCHED
+
+DONE, FAILED, NOBODY = 0, 1, 2
+"""Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence."""
+_ENDED = ("done", "failed", "stopped")
+
+
+class PromptNode(Node):
+    """Sends one prompt and keeps the newest mission."""
+
+    def __init__(self, sentence: str) -> None:
+        self.prompt_id = uuid4().hex
+        super().__init__(f"prompt_{self.prompt_id[:8]}", namespace="/openral")
+        self.sentence = sentence
+        self.mission: Any = None
+        self.taken = False
+        """The reasoner showed the mission of this prompt."""
+        self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
+        self.create_subscription(Mission, "/openral/mission", self._on_mission, LATCHED)
+
+    def _on_mission(self, mission: Any) -> None:
+        self.mission = mission
+        self.taken = self.taken or mission.id == self.prompt_id
+
+    def send(self, patience_s: float) -> bool:
+        """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
+        came in time."""
+        end = time.monotonic() + patience_s
+        while self.mission is None or not self._publisher.get_subscription_count():
+            if time.monotonic() > end:
+                return False
+            rclpy.spin_once(self, timeout_sec=0.05)
+        message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._publisher.publish(message)
+        return True
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the mission is running."""
+        mission = self.mission
+        if is_stop(self.sentence):
+            return DONE if mission.state in (*_ENDED, "idle") else None
+        if mission.id != self.prompt_id:
+            return FAILED if self.taken else None
+        return (DONE if mission.state == "done" else FAILED) if mission.state in _ENDED else None
+
+
+def converse(sentence: str, patience_s: float) -> int:
+    """Say a sentence, show what becomes of it, and return the exit code; Ctrl-C leaves the mission running."""
+    console = Console()
+    rclpy.init()
+    node = PromptNode(sentence)
+    try:
+        return _follow(node, console, patience_s)
+    except KeyboardInterrupt:
+        console.print("[yellow]The mission goes on; `openral prompt stop` stops it.[/yellow]")
+        return FAILED
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
+    if not node.send(patience_s):
+        console.print(
+            "[red]No reasoner listens on /openral/prompt.[/red] Start one with `openral deploy sim`."
+        )
+        return NOBODY
+    end = time.monotonic() + patience_s
+    shown = ""
+    with console.status("waiting for the reasoner") as status:
+        while (code := node.exit_code) is None:
+            rclpy.spin_once(node, timeout_sec=0.1)
+            if not node.taken and not is_stop(node.sentence):
+                if time.monotonic() > end:
+                    console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
+                    return NOBODY
+                continue
+            words = node.mission.message
+            status.update(words)
+            if words != shown and not words.startswith("progress "):
+                console.print(words, markup=False, highlight=False, soft_wrap=True)
+            shown = words
+    if node.mission.id != node.prompt_id and not is_stop(node.sentence):
+        console.print(f'The mission was replaced by "{node.mission.text}".', markup=False)
+        return code
+    if node.mission.tasks:
+        console.print(table_of(node.mission))
+    if node.mission.message != shown:
+        style = "green" if code == DONE else "red"
+        console.print(node.mission.message, markup=False, style=style, soft_wrap=True)
+    return code
+
+
+def table_of(mission: Any) -> Table:
+    """The tasks of a mission as a table."""
+    table = Table(title=mission.text or None)
+    for column in ("task", "skill", "state", "attempts", "progress", "seconds"):
+        table.add_column(column)
+    for task in mission.tasks:
+        seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
+        progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
+        table.add_row(task.text, task.skill, task.state, str(task.attempts), progress, seconds)
+    return table

@@ -1,0 +1,292 @@
+"""The lifecycle node `/openral/reasoner`: brings the graph's events to the director, and back its commands.
+
+Progress comes from the topic `/openral/progress` alone, not from the monitor's service: a reading there
+names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
+its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
+monotonic clock. All callbacks run on one thread and none of them waits; the planner, which may take long,
+has a thread of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future as ThreadFuture
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import rclpy
+from openral.msg import ControlStatus, Mission, Prompt, SkillInfo, TaskProgress
+from pydantic import BaseModel
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.task import Future
+from std_msgs.msg import Bool
+
+from openral_core.errors import OpenralError
+from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.deployment import Deployment, load_deployment
+from openral_reasoner.director import Director
+from openral_reasoner.gate import GateConfig
+from openral_reasoner.messages_node import LATCHED, message_of, reading_of, skill_of
+from openral_reasoner.mission import LogEntry, MissionState
+from openral_reasoner.palette import Palette, Skill, build_palette
+from openral_reasoner.planner import CannotDo, OfflinePlanner, Plan, Planner
+from openral_reasoner.record import MissionRecord
+from openral_reasoner.skill_client_node import SkillClients
+
+TICK_S = 0.1
+FAREWELL_S = 0.5
+"""[s] between the end of the mission and the end of the process, so that every listener gets the last
+words."""
+
+
+class ReasonerNode(LifecycleNode):
+    """Parameters: `scene`, `mission`, `run_dir`, `autostart`, `exit_when_done`, `commercial`, `gate.*`,
+    `director.*`."""
+
+    def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
+        super().__init__("reasoner", namespace="/openral", **kwargs)
+        for name, default in (("scene", ""), ("mission", ""), ("run_dir", "")):
+            self.declare_parameter(name, default)
+        for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", True)):
+            self.declare_parameter(name, flag)
+        self._planner = planner or OfflinePlanner()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="planner")
+        self._thinking: tuple[int, ThreadFuture[Plan | CannotDo]] | None = None
+        self._deployment = Deployment()
+        self._record: MissionRecord | None = None
+        self._deployed: dict[str, Skill] = {}
+        self._seen: set[str] = set()
+        self._goals = SkillClients(self, self._on_answer, self._on_end)
+        self._listeners: list[tuple[str, Any]] = []
+        self._publisher: Any = None
+        self._changed = True
+        self._ended_wall_s: float | None = None
+        self._director = Director(self._note)
+        self.finished: Any = Future()
+        """Done when the process may end (`exit_when_done`)."""
+
+    # -- lifecycle ---------------------------------------------------------------------------------
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Read the scene and the thresholds, open the run folder."""
+        try:
+            self._deployment = load_deployment(self.get_parameter("scene").value)
+            gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
+            director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
+        except (OpenralError, ValueError) as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        run_dir = self.get_parameter("run_dir").value
+        self._record = MissionRecord(Path(run_dir)) if run_dir else None
+        self._director = Director(self._note, gate=gate, config=director)
+        self._publisher = self.create_publisher(Mission, "/openral/mission", LATCHED)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Listen, and take the parameter `mission` as the first prompt."""
+        for kind, topic, callback, qos in (
+            (SkillInfo, "/openral/skills", self._on_skill, LATCHED),
+            (Prompt, "/openral/prompt", self._on_prompt, 10),
+            (TaskProgress, "/openral/progress", self._on_progress, 10),
+            (ControlStatus, "/openral/control_status", self._on_status, 10),
+            (Bool, "/openral/estop_state", self._on_estop, LATCHED),
+        ):
+            self._listeners.append(("subscription", self.create_subscription(kind, topic, callback, qos)))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._listeners.append(("timer", self.create_timer(TICK_S, self._tick, clock=steady)))
+        mission = self.get_parameter("mission").value
+        if mission:
+            self._run(self._director.prompt(uuid4().hex, mission, *self._now()))
+        self._flush()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop the mission and stop listening."""
+        self._run(self._director.prompt(uuid4().hex, "stop", *self._now()))
+        self._flush()
+        self._release()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Forget everything."""
+        self._goals.close()
+        self.destroy_publisher(self._publisher)
+        if self._record:
+            self._record.close()
+        self._record = None
+        self._director = Director(self._note)
+        self._deployed.clear()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Let go of the planner's thread."""
+        self._release()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        return TransitionCallbackReturn.SUCCESS
+
+    def _release(self) -> None:
+        for kind, entity in self._listeners:
+            getattr(self, f"destroy_{kind}")(entity)
+        self._listeners.clear()
+
+    def _settings(self, prefix: str, defaults: BaseModel) -> dict[str, Any]:
+        """Every field of a settings model is a parameter of the node."""
+        names = {name: f"{prefix}.{name}" for name in type(defaults).model_fields}
+        for name, parameter in names.items():
+            if not self.has_parameter(parameter):
+                self.declare_parameter(parameter, getattr(defaults, name))
+        return {name: self.get_parameter(parameter).value for name, parameter in names.items()}
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def _now(self) -> tuple[float, float]:
+        """Node clock and monotonic time, [s]."""
+        return self.get_clock().now().nanoseconds * 1e-9, time.monotonic()
+
+    def _on_skill(self, info: SkillInfo) -> None:
+        self._deployed[info.name] = skill_of(info)
+        self._renew_palette()
+
+    def _on_prompt(self, prompt: Prompt) -> None:
+        self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
+        self._flush()
+
+    def _on_progress(self, message: TaskProgress) -> None:
+        self._director.reading(message.goal_id, reading_of(message), self._now()[0])
+        self._run(self._director.tick(*self._now()))
+        self._flush()
+
+    def _on_status(self, status: ControlStatus) -> None:
+        self._director.bridge_alive(time.monotonic())
+
+    def _on_estop(self, state: Bool) -> None:
+        self._run(self._director.estop(state.data, *self._now()))
+        self._flush()
+
+    def _tick(self) -> None:
+        self._look_for_lost_nodes()
+        if self._thinking and self._thinking[1].done():
+            ticket, thought = self._thinking
+            self._thinking = None
+            self._run(self._director.planned(ticket, thought.result(), *self._now()))
+        self._goals.retry()
+        self._run(self._director.tick(*self._now()))
+        self._flush()
+        self._farewell()
+
+    def _look_for_lost_nodes(self) -> None:
+        """A policy node that was in the graph and is no more takes its skill and its goal with it."""
+        present = {f"{space.rstrip('/')}/{name}" for name, space in self.get_node_names_and_namespaces()}
+        for skill in list(self._deployed.values()):
+            if skill.node in present:
+                self._seen.add(skill.node)
+            elif skill.node in self._seen:
+                self._seen.discard(skill.node)
+                del self._deployed[skill.name]
+                self._director.skill_lost(skill.name, f"the policy node {skill.node} went away", *self._now())
+        self._renew_palette()
+
+    def _renew_palette(self) -> None:
+        palette = build_palette(
+            self._deployed.values(),
+            embodiment_tags=self._deployment.embodiment_tags,
+            commercial=self.get_parameter("commercial").value,
+            scene_tasks=self._deployment.scene_tasks,
+        )
+        if self.get_clock().now().nanoseconds == 0:  # a deadline cannot begin before simulation time does
+            palette = Palette((), {"/clock": "simulation time has not begun"})
+        self._director.palette(palette, time.monotonic())
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def _run(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                thought = self._thread.submit(self._planner.plan, command.sentence, command.palette)
+                self._thinking = (command.ticket, thought)
+            elif isinstance(command, SendGoal):
+                self._goals.send(command)
+            elif isinstance(command, CancelGoal):
+                self._goals.cancel(command.key)
+
+    def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
+        self._run(self._director.goal_answered(key, goal_id, accepted, *self._now()))
+        self._flush()
+
+    def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
+        self._director.goal_ended(key, outcome, check, message, *self._now())
+        self._flush()
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _note(self, entry: LogEntry) -> None:
+        self._changed = True
+        if entry.kind != "reading":
+            self.get_logger().info(f"{entry.kind}: {entry.reason}")
+        if self._record:
+            self._record.step(entry, time.time())
+
+    def _flush(self) -> None:
+        """Publish and write the mission if anything in it changed."""
+        if not self._changed:
+            return
+        self._changed = False
+        message = message_of(self._director.mission, self.get_clock().now().to_msg())
+        if self._publisher is not None:
+            self._publisher.publish(message)
+        if self._record:
+            self._record.state(self._director.mission)
+
+    def interrupted(self) -> None:
+        """Write the mission off in the run folder; the graph is gone already."""
+        self._publisher = None
+        if self._director.mission.state is MissionState.ACTIVE:
+            self._director.mission.end(
+                MissionState.STOPPED, self._now()[0], "stopped: the process was interrupted"
+            )
+        self._flush()
+
+    def _farewell(self) -> None:
+        if not (
+            self.get_parameter("exit_when_done").value
+            and self._director.mission.state.ended
+            and self._director.idle
+        ):
+            self._ended_wall_s = None
+            return
+        self._ended_wall_s = self._ended_wall_s or time.monotonic()
+        if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
+            self.finished.set_result(None)
+
+
+def main() -> None:
+    """Run the node until the graph shuts down, or until the mission ended with `exit_when_done`.
+
+    Exit code 0 in both cases, whatever became of the mission; 1 if the node could not be configured.
+    """
+    rclpy.init()
+    node = ReasonerNode()
+    ready = True
+    try:
+        if node.get_parameter("autostart").value:
+            ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+            if ready:
+                node.trigger_activate()
+        if ready:
+            rclpy.spin_until_future_complete(node, node.finished)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.interrupted()
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    if not ready:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Readings as messages: the progress topic and the answers of the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from openral.msg import TaskProgress
+
+from openral_reward_monitor.reading import Reading
+
+
+def progress_message(reading: Reading) -> TaskProgress:
+    """Return the message for `/openral/progress`, stamped with the newest scored frame."""
+    message = TaskProgress(
+        goal_id=reading.attempt.goal_id,
+        task=reading.task,
+        progress=reading.progress,
+        success=reading.success,
+        progress_trend=reading.progress_trend,
+        success_trend=reading.success_trend,
+        stalled=reading.stalled,
+        succeeded=reading.succeeded,
+        frames_seen=reading.frames_seen,
+        frames_scored=reading.frames_scored,
+        latency_s=reading.latency_s,
+    )
+    sec, nanosec = divmod(round(reading.stamp_s * 1e9), 1_000_000_000)
+    message.header.stamp = Time(sec=sec, nanosec=nanosec)
+    return message
+
+
+def fill(response: Any, reading: Reading, age_s: float, stale_after_s: float) -> Any:
+    """Return the service's response with a reading in it.
+
+    Args:
+        response: a QueryTaskProgress.Response.
+        reading: what was found.
+        age_s: [s] age of the newest frame.
+        stale_after_s: [s] age from which on it is not to be trusted.
+    """
+    response.ok = True
+    response.age_s, response.stale = age_s, age_s > stale_after_s
+    response.message = f"the newest frame is {age_s:.1f} s old" if response.stale else ""
+    response.progress_now, response.success_now = reading.progress, reading.success
+    response.progress_trend, response.success_trend = reading.progress_trend, reading.success_trend
+    response.stalled, response.succeeded = reading.stalled, reading.succeeded
+    response.frames_seen, response.frames_scored = reading.frames_seen, reading.frames_scored
+    response.latency_s = reading.latency_s
+    return response
+
+
+def refuse(response: Any, why: str) -> Any:
+    """Return the service's response saying that there is nothing to say, and why."""
+    response.ok, response.message = False, why
+    return response

@@ -1,0 +1,100 @@
+"""What a reward model is, and which code runs one: the table of reward families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, PolicyError
+from openral_core.plugin_table import load_plugin
+from openral_core.registry import RSkillPackage
+
+GROUP = "openral.reward_families"
+"""Entry-point group of families that live in other distributions."""
+
+BUILT_IN = {
+    "fake": "openral_reward_monitor.fake:load",
+    "mini": "openral_reward_monitor.mini.model:load",
+}
+"""Family name -> `module:function`, imported only when a reward skill of that family is loaded."""
+
+TOLERANCE = 1e-3
+"""By how much a score may leave 0..1 and still be taken for rounding."""
+
+
+@dataclass(frozen=True)
+class RewardScores:
+    """One score a frame, in the order of the frames."""
+
+    progress: NDArray[np.float32]
+    """(T,) 0..1, how far the task is."""
+    success: NDArray[np.float32]
+    """(T,) 0..1, whether it is done."""
+
+
+class RewardModel(Protocol):
+    """Scores how far a sequence of frames got with a task."""
+
+    def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
+        """Score T frames.
+
+        Args:
+            frames: (T, H, W, 3) uint8 RGB, oldest first.
+            instruction: the task in words.
+
+        Raises:
+            PolicyError: the model failed.
+        """
+        ...
+
+
+FamilyLoader = Callable[[RSkillPackage, str], RewardModel]
+
+
+def load_reward_model(package: RSkillPackage, device: str = "cpu") -> RewardModel:
+    """Load the model of a skill of kind `reward`.
+
+    Args:
+        package: the skill; its manifest's `model_family` picks the code.
+        device: where inference runs, in torch's words.
+
+    Raises:
+        PolicyError: not a reward skill, no such family, or the weights could not be loaded.
+    """
+    manifest = package.manifest
+    if manifest.kind != "reward":
+        raise PolicyError(
+            f"{manifest.name} is of kind {manifest.kind}; the reward monitor needs one of kind reward"
+        )
+    try:
+        loader: FamilyLoader = load_plugin(GROUP, BUILT_IN, manifest.model_family)
+    except NotFoundError as error:
+        raise PolicyError(f"{manifest.name}: reward family (model_family): {error}") from error
+    return loader(package, device)
+
+
+def checked(scores: RewardScores, frames: int) -> RewardScores:
+    """Return scores that can be trusted to be numbers: one a frame, finite, in 0..1.
+
+    Raises:
+        PolicyError: another number of scores, or one that is not finite or clearly outside 0..1.
+    """
+    heads = []
+    for name, raw in (("progress", scores.progress), ("success", scores.success)):
+        values = np.asarray(raw, np.float32)
+        if values.shape != (frames,):
+            raise PolicyError(
+                f"the reward model gave {name} {values.shape} for {frames} frames, promised ({frames},)"
+            )
+        if not np.isfinite(values).all():
+            raise PolicyError(f"the reward model's {name} is not finite")
+        if values.min() < -TOLERANCE or values.max() > 1.0 + TOLERANCE:
+            raise PolicyError(
+                f"the reward model's {name} is {values.min():g}..{values.max():g}, promised 0..1"
+            )
+        heads.append(np.clip(values, 0.0, 1.0))
+    return RewardScores(heads[0], heads[1])

@@ -1,0 +1,287 @@
+"""The lifecycle node `/openral/sim_bridge`: the only process that moves the simulated arm."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from numpy.typing import NDArray
+from openral.msg import ActionChunk, ControlStatus
+from openral.srv import ResetScene
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.task import Future
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from openral_core.errors import OpenralError, SimulationError
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.bridge_topics_node import LATCHED, BridgeTopics, to_time
+from openral_sim_bridge.chunk_queue import Chunk
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.simulation import BridgeOptions, Simulation
+
+
+class BridgeNode(LifecycleNode):
+    """Wires a `Simulation` to the graph. Parameters: see `BridgeOptions`, and `autostart`."""
+
+    def __init__(self, backend_factory: Callable[..., Backend] = make_backend) -> None:
+        super().__init__("sim_bridge", namespace="/openral")
+        self._factory = backend_factory
+        defaults = BridgeOptions(scene="metaworld_drawer")
+        self.declare_parameter("scene", defaults.scene)
+        self.declare_parameter("run_dir", defaults.run_dir)
+        self.declare_parameter("mode", defaults.mode)
+        self.declare_parameter("real_time_factor", defaults.real_time_factor)
+        self.declare_parameter("task", defaults.task)
+        self.declare_parameter("init_id", defaults.init_id)
+        self.declare_parameter("autostart", True)
+        self.failed: Future[str] = Future()
+        """Done when the simulator has failed; the result is the reason."""
+        self._simulation: Simulation | None = None
+        self._topics: BridgeTopics | None = None
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Build the world in the thread that will step it, and offer the topics and services."""
+        ready: threading.Event = threading.Event()
+        self._thread = threading.Thread(target=self._live, args=(ready,), name="control", daemon=True)
+        self._thread.start()
+        ready.wait()
+        simulation = self._simulation
+        if simulation is None or self._is_second_bridge():
+            return TransitionCallbackReturn.FAILURE
+        self._topics = BridgeTopics(
+            self, simulation.cameras, simulation.links, simulation.data, simulation.urdf
+        )
+        self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._estop_state = self.create_publisher(Bool, "/openral/estop_state", LATCHED)
+        self._estop_state.publish(Bool(data=False))
+        self.create_subscription(ActionChunk, "/openral/action_chunk", self._on_chunk, 10)
+        self.create_service(ResetScene, "/openral/sim/reset", self._on_reset)
+        self.create_service(Trigger, "/openral/estop", self._on_estop)
+        self.create_service(Trigger, "/openral/estop_reset", self._on_estop_reset)
+        wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(0.2, self._publish_status, clock=wall)
+        self.create_timer(1.0, self._publish_diagnostics, clock=wall)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Let the world run."""
+        if self._simulation is None:
+            return TransitionCallbackReturn.FAILURE
+        self._simulation.start()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop the world's time; nothing moves until the next activation."""
+        if self._simulation is not None:
+            self._simulation.pause()
+        return super().on_deactivate(state)
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Write the record and close the world."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def close(self) -> None:
+        """End the control thread; the record is written when this returns."""
+        self._closing.set()  # a world that is still being built sees this when it is ready
+        if self._simulation is not None:
+            self._simulation.finish()
+        if self._thread is not None:
+            self._thread.join(10.0)
+
+    # The loop's observations (openral_sim_bridge.control_loop.Sink), from the control thread.
+
+    def clock(self, stamp_s: float) -> None:
+        """See Sink.clock."""
+        if self._topics is not None:
+            self._topics.clock(stamp_s)
+
+    def state(self, state: RobotState) -> None:
+        """See Sink.state."""
+        if self._topics is not None:
+            self._topics.state(state)
+
+    def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
+        """See Sink.images."""
+        if self._topics is not None:
+            self._topics.images(stamp_s, images)
+
+    def rejected(self, chunk: Chunk, reason: str) -> None:
+        """See Sink.rejected."""
+        self.get_logger().warning(
+            f"refused chunk {chunk.sequence} of {chunk.skill or 'an unnamed skill'}, the arm holds: {reason}",
+            throttle_duration_sec=1.0,
+        )
+        self._publish_status()
+
+    def goal_changed(self) -> None:
+        """See Sink.goal_changed."""
+        self._publish_status()
+
+    def _live(self, ready: threading.Event) -> None:
+        """Body of the control thread: OpenGL contexts stay in the thread that made them."""
+        try:
+            simulation = Simulation(self._options(), self, self._factory)
+            self._simulation = simulation
+            if self._closing.is_set():
+                simulation.finish()
+            ready.set()
+            self.get_logger().info(simulation.describe())
+            simulation.live()
+        except OpenralError as error:
+            self._fail(str(error))
+        except Exception as error:  # noqa: BLE001  a simulator raises what it likes; the process must end
+            self._fail(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+        finally:
+            ready.set()
+
+    def _fail(self, reason: str) -> None:
+        if self.context.ok():
+            self.get_logger().fatal(f"the simulation ended: {reason}")
+        else:
+            # Interrupted while the world was being built: imports fail in their own ways, and none is the reason.
+            self.get_logger().info("interrupted before the world was there")
+        self.failed.set_result(reason)
+
+    def _options(self) -> BridgeOptions:
+        values = {name: self.get_parameter(name).value for name in BridgeOptions.__dataclass_fields__}
+        return BridgeOptions(**values)
+
+    def _is_second_bridge(self) -> bool:
+        """Two bridges on one domain would both publish the clock."""
+        nodes = self.get_node_names_and_namespaces()
+        if nodes.count((self.get_name(), self.get_namespace())) < 2:
+            return False
+        self._fail("another bridge runs on this ROS_DOMAIN_ID; stop it, or set another ROS_DOMAIN_ID")
+        return True
+
+    def _on_chunk(self, message: ActionChunk) -> None:
+        stamp = message.header.stamp
+        chunk = Chunk(
+            stamp_s=stamp.sec + stamp.nanosec * 1e-9,
+            goal_id=message.goal_id,
+            skill=message.skill,
+            instruction=message.instruction,
+            representation=message.representation,
+            sequence=message.sequence,
+            horizon=message.horizon,
+            dim=message.dim,
+            dt=message.dt,
+            data=np.array(message.data, dtype=np.float32),
+            latency_s=message.latency_s,
+        )
+        if self._simulation is not None:
+            self._simulation.loop.post(chunk)
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        assert self._simulation is not None
+        try:
+            done = self._simulation.loop.reset(request.task, request.seed)
+        except SimulationError as error:
+            response.ok, response.message = False, str(error)
+            return response
+        response.ok, response.task, response.seed = True, done.task, done.init_id
+        response.stamp = to_time(done.stamp_s)
+        return response
+
+    def _on_estop(self, request: Any, response: Any) -> Any:
+        return self._switch_estop(True, response)
+
+    def _on_estop_reset(self, request: Any, response: Any) -> Any:
+        return self._switch_estop(False, response)
+
+    def _switch_estop(self, on: bool, response: Any) -> Any:
+        assert self._simulation is not None
+        executor = self._simulation.executor
+        executor.stop() if on else executor.release()
+        self._estop_state.publish(Bool(data=on))
+        self._publish_status()
+        response.success = True
+        response.message = "the arm holds until /openral/estop_reset" if on else "ready for new chunks"
+        self.get_logger().warning(f"emergency stop {'latched' if on else 'released'}: {response.message}")
+        return response
+
+    def _publish_status(self) -> None:
+        simulation = self._simulation
+        if simulation is None:
+            return
+        executor, counters = simulation.executor, simulation.executor.counters
+        status = ControlStatus(
+            active_goal=executor.active_goal,
+            skill=executor.skill,
+            instruction=executor.instruction,
+            mode=simulation.options.mode,
+            holding=executor.holding,
+            estopped=executor.estopped,
+            executed=counters.executed,
+            held=counters.held,
+            rejected=counters.rejected,
+            expired=counters.expired,
+            effective_hz=simulation.loop.effective_hz,
+            real_time_factor=simulation.loop.effective_hz / simulation.scene.control_hz,
+            control_hz=float(simulation.scene.control_hz),
+            last_rejection=executor.last_rejection,
+        )
+        status.header.stamp = to_time(simulation.loop.now_s)
+        self._status.publish(status)
+
+    def _publish_diagnostics(self) -> None:
+        simulation = self._simulation
+        if simulation is None:
+            return
+        level, message, values = simulation.health()
+        status = DiagnosticStatus(
+            level=level,
+            name="openral/sim_bridge: control",
+            hardware_id=simulation.scene.robot_id,
+            message=message,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = to_time(simulation.loop.now_s)
+        self._diagnostics.publish(array)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the bridge until it is told to stop; 1 when the simulation failed."""
+    try:
+        rclpy.init(args=args)
+        return _run(BridgeNode())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    finally:
+        rclpy.try_shutdown()
+
+
+def _run(node: BridgeNode) -> int:
+    """Start the node, serve it, and end it with its record written."""
+    try:
+        if node.get_parameter("autostart").value:
+            node.trigger_configure()
+            if not node.failed.done():
+                node.trigger_activate()
+        if not node.failed.done():
+            rclpy.spin_until_future_complete(node, node.failed)
+    finally:
+        node.close()
+    failed = bool(node.failed.done())
+    node.destroy_node()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""The topics of the bridge: messages that are made once and filled in at every control step."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import CameraModel
+from openral_sim_bridge.frames import WORLD, Frame, LinkFrames, camera_frame, intrinsics, optical_frame
+
+LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+
+def to_time(stamp_s: float) -> Time:
+    """Return the message for a stamp [s]."""
+    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+class BridgeTopics:
+    """Publishes what the control loop observes. Used from the loop's thread only."""
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        cameras: Sequence[CameraModel],
+        links: LinkFrames,
+        data: Callable[[], Any],
+        urdf: str,
+    ) -> None:
+        """Make the publishers; latch the robot's description and the frames that never move.
+
+        Args:
+            node: which publishes.
+            cameras: models of the published cameras.
+            links: frames of the robot.
+            data: returns the world's present mujoco.MjData.
+            urdf: text for `/robot_description`.
+        """
+        self._links, self._data = links, data
+        self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
+        self._joints = node.create_publisher(JointState, "/joint_states", 10)
+        self._pose = node.create_publisher(PoseStamped, "/openral/ee_pose", 10)
+        self._tf = node.create_publisher(TFMessage, "/tf", 100)
+        self._tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+        self._description = node.create_publisher(String, "/robot_description", LATCHED)
+        self._images = {
+            camera.name: (
+                node.create_publisher(Image, f"/openral/cameras/{camera.name}/image_raw", BEST_EFFORT),
+                node.create_publisher(CameraInfo, f"/openral/cameras/{camera.name}/camera_info", BEST_EFFORT),
+                _image_message(camera),
+                _camera_info_message(camera),
+            )
+            for camera in cameras
+        }
+        self._clock_message = Clock()
+        self._joint_message = JointState()
+        self._pose_message = PoseStamped()
+        self._pose_message.header.frame_id = WORLD
+        self._tf_message = TFMessage(transforms=[_transform(frame) for frame in links.moving(data())])
+        static = [_transform(frame) for frame in [*links.fixed(data()), *map(camera_frame, cameras)]]
+        self._tf_static.publish(TFMessage(transforms=static))
+        self._description.publish(String(data=urdf))
+
+    def clock(self, stamp_s: float) -> None:
+        """Publish simulation time."""
+        self._clock_message.clock = to_time(stamp_s)
+        self._clock.publish(self._clock_message)
+
+    def state(self, state: RobotState) -> None:
+        """Publish the hand's pose and `/joint_states`: the robot's, then those that only its model has."""
+        stamp = to_time(state.stamp_s)
+        joints = self._joint_message
+        if not joints.name:
+            known = set(state.joint_names)
+            self._extra = [i for i, name in enumerate(self._links.joint_names) if name not in known]
+            joints.name = [*state.joint_names, *(self._links.joint_names[i] for i in self._extra)]
+        extra = self._links.joint_positions(self._data())[self._extra]
+        joints.header.stamp = stamp
+        joints.position = [*map(float, state.joint_positions), *map(float, extra)]
+        self._joints.publish(joints)
+        pose = self._pose_message
+        pose.header.stamp = stamp
+        _fill(pose.pose.position, pose.pose.orientation, state.ee_position, state.ee_quaternion)
+        self._pose.publish(pose)
+
+    def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
+        """Publish images, their camera_info and `/tf` on one stamp."""
+        stamp = to_time(stamp_s)
+        for name, image in images.items():
+            image_publisher, info_publisher, message, info = self._images[name]
+            info.header.stamp = message.header.stamp = stamp
+            message.data = array("B", image.tobytes())
+            image_publisher.publish(message)  # first: a policy waits for it
+            info_publisher.publish(info)
+        for transform, frame in zip(
+            self._tf_message.transforms, self._links.moving(self._data()), strict=True
+        ):
+            transform.header.stamp = stamp
+            _fill(
+                transform.transform.translation,
+                transform.transform.rotation,
+                frame.position,
+                frame.quaternion,
+            )
+        self._tf.publish(self._tf_message)
+
+
+def _image_message(camera: CameraModel) -> Image:
+    message = Image(height=camera.height, width=camera.width, encoding="rgb8", step=3 * camera.width)
+    message.header.frame_id = optical_frame(camera.name)
+    return message
+
+
+def _camera_info_message(camera: CameraModel) -> CameraInfo:
+    """A camera without distortion: R is the identity and P is K with a zero column (REP 104)."""
+    matrix = intrinsics(camera)
+    info = CameraInfo(height=camera.height, width=camera.width, distortion_model="plumb_bob", d=[0.0] * 5)
+    info.header.frame_id = optical_frame(camera.name)
+    info.k = [float(value) for value in matrix.flatten()]
+    info.r = [float(value) for value in np.eye(3).flatten()]
+    info.p = [float(value) for value in np.hstack([matrix, np.zeros((3, 1))]).flatten()]
+    return info
+
+
+def _transform(frame: Frame) -> TransformStamped:
+    message = TransformStamped(child_frame_id=frame.child)
+    message.header.frame_id = frame.parent
+    _fill(message.transform.translation, message.transform.rotation, frame.position, frame.quaternion)
+    return message
+
+
+def _fill(
+    point: Any, orientation: Any, position: NDArray[np.float64], quaternion: NDArray[np.float64]
+) -> None:
+    point.x, point.y, point.z = map(float, position)
+    orientation.x, orientation.y, orientation.z, orientation.w = map(float, quaternion)

@@ -1,0 +1,55 @@
+"""Chunks of actions, and the queue of control steps that the newest one fills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One inference's answer: H consecutive actions, as `openral/msg/ActionChunk` carries them."""
+
+    stamp_s: float
+    """[s] stamp of the observation it answers."""
+    goal_id: str
+    skill: str
+    instruction: str
+    representation: str
+    sequence: int
+    horizon: int
+    """H"""
+    dim: int
+    """A"""
+    dt: float
+    """[s] between two steps."""
+    data: NDArray[np.float32]
+    """(H * A,) row-major, in the units of the scene's action contract; not yet checked."""
+    latency_s: float = 0.0
+    """[s] inference wall time."""
+
+
+class ChunkQueue:
+    """Actions by control step. A newer chunk replaces the whole queue."""
+
+    def __init__(self) -> None:
+        self._first = 0
+        self._actions: NDArray[np.float32] | None = None
+
+    def replace(self, first_step: int, actions: NDArray[np.float32]) -> None:
+        """Plan `actions` (n, A) for the control steps `first_step`, `first_step + 1`, …"""
+        self._first, self._actions = first_step, actions
+
+    def clear(self) -> None:
+        """Forget every planned step."""
+        self._actions = None
+
+    def at(self, step: int) -> NDArray[np.float32] | None:
+        """Return the action (A,) planned for a control step, or None."""
+        actions = self._actions  # the emergency stop clears it from another thread
+        if actions is None or not 0 <= step - self._first < len(actions):
+            return None
+        action: NDArray[np.float32] = actions[step - self._first]
+        return action

@@ -1,0 +1,145 @@
+"""Running a deployment as a child process that is owned: what is started is ended, whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from openral_core.errors import InstallationError
+from openral_core.share import share_directory
+
+GRACE_S = (15.0, 5.0)
+"""[s] that the launch gets to end after SIGINT, and after SIGTERM."""
+POLL_S = 0.1
+"""[s] between two looks at the output."""
+_PR_SET_PDEATHSIG = 1
+_TROUBLE = re.compile(
+    r"\[(WARN|ERROR|FATAL)\]|Traceback|^error:|required: shutting down(?!.*mission has ended)"
+)
+
+
+def ros2_command() -> str:
+    """Return the `ros2` program: the one beside this interpreter, else the one on PATH.
+
+    Raises:
+        InstallationError: there is none.
+    """
+    beside = Path(sys.executable).with_name("ros2")
+    found = str(beside) if beside.is_file() else shutil.which("ros2")
+    if found is None:
+        raise InstallationError(
+            "`ros2` was not found; `pip install ros2-embedded`, or source your ROS 2 setup file"
+        )
+    return found
+
+
+def is_trouble(line: str) -> bool:
+    """Whether a line of the launch's output is worth showing to somebody who did not ask for all of it."""
+    return bool(_TROUBLE.search(line))
+
+
+class Deployment:
+    """`ros2 launch` of deploy_sim.launch.py with arguments; its output goes to a file and to a listener."""
+
+    def __init__(self, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]) -> None:
+        """Start it.
+
+        Args:
+            arguments: of the launch file.
+            log_path: gets every line of output.
+            on_line: is told every line, from a thread.
+
+        Raises:
+            InstallationError: there is no `ros2`.
+        """
+        words = [f"{name}:={value}" for name, value in arguments.items()]
+        # A file and not a pipe: should we be killed, the launch can still say what it does while it ends.
+        with log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    ros2_command(),
+                    "launch",
+                    str(share_directory() / "launch" / "deploy_sim.launch.py"),
+                    *words,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C reaches the launch once, from us
+                preexec_fn=_end_with_parent() if sys.platform == "linux" else None,
+            )
+        self._reader = threading.Thread(target=self._tell_lines, args=(log_path, on_line), daemon=True)
+        self._reader.start()
+
+    def poll(self) -> int | None:
+        """Return the launch's exit code, or None while it runs."""
+        return self._process.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Return the exit code, or None when it still runs after `timeout_s`."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout_s)
+        return None
+
+    def close(self) -> int:
+        """End the launch and everything below it, asking nicely first; return its exit code."""
+        for number, grace_s in zip((signal.SIGINT, signal.SIGTERM), GRACE_S, strict=True):
+            if self._process.poll() is None:
+                self._process.send_signal(number)
+                self.wait(grace_s)
+        if self._process.poll() is None:
+            self._process.kill()
+        code = self._process.wait()
+        # A launcher that was killed leaves what shares its process group; ours are in groups of their own.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._reader.join(5.0)
+        return code
+
+    def _tell_lines(self, log_path: Path, on_line: Callable[[str], None]) -> None:
+        """Follow the log until the launch has ended and everything is told."""
+        unfinished = ""
+        with log_path.open(encoding="utf-8", errors="replace") as log:
+            while True:
+                ended = self._process.poll() is not None
+                *lines, unfinished = (unfinished + log.read()).split("\n")
+                for line in lines:
+                    on_line(line)
+                if ended:
+                    return
+                time.sleep(POLL_S)
+
+
+@contextlib.contextmanager
+def running(
+    arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
+) -> Iterator[Deployment]:
+    """A deployment that is over when the block is left, however it is left."""
+    deployment = Deployment(arguments, log_path, on_line)
+    try:
+        yield deployment
+    finally:
+        deployment.close()
+
+
+def _end_with_parent() -> Callable[[], None]:
+    """Return what the child calls before it becomes `ros2`: should we be killed, it is told to end.
+
+    The library is loaded here, since little may be done between fork and exec.
+    """
+    libc = ctypes.CDLL(None)
+
+    def arrange() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+    return arrange

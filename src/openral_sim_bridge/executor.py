@@ -1,0 +1,200 @@
+"""What stands between a chunk and the arm: it refuses, cuts, queues, and gives one action a control step.
+
+Time is counted in control steps since the bridge started. The action in row i of a chunk that answers the
+observation of step s belongs to step s + i, whenever the chunk arrives.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import EnvelopeError
+from openral_core.types import RobotState
+from openral_sim_bridge.chunk_queue import Chunk, ChunkQueue
+
+REMEMBERED_GOALS = 64
+"""How many superseded goals are remembered, so that a late chunk of one cannot take the arm back."""
+
+
+class Check(Protocol):
+    """`openral_core.envelope.Envelope.check`."""
+
+    def __call__(
+        self, data: NDArray[Any], *, dim: int, dt: float, age_s: float, state: RobotState | None, past: int
+    ) -> None:
+        """Raise EnvelopeError, with the reason, unless the chunk `data` (H, A) may be executed from step `past` on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What has become of steps and chunks since the start; see `openral/msg/ControlStatus`."""
+
+    executed: int = 0
+    held: int = 0
+    rejected: int = 0
+    expired: int = 0
+
+
+class Executor:
+    """Holds the queue, the active goal, the latch of the emergency stop and the counters."""
+
+    def __init__(
+        self,
+        control_hz: float,
+        check: Check,
+        hold_action: Callable[[NDArray[Any] | None], NDArray[Any]],
+        *,
+        representation: str,
+        goal_timeout_s: float = 1.0,
+    ) -> None:
+        """Make an executor that holds.
+
+        Args:
+            control_hz: [Hz] of control steps.
+            check: the envelope.
+            hold_action: of the backend.
+            representation: the scene's action representation; other chunks are refused.
+            goal_timeout_s: [s] a goal stays active while no chunk of it comes.
+        """
+        self._control_hz = control_hz
+        self._check = check
+        self._hold_action = hold_action
+        self._representation = representation
+        self._goal_timeout = round(goal_timeout_s * control_hz)
+        self._queue = ChunkQueue()
+        self._queued_step = 0
+        self._origin = 0
+        self._last: NDArray[Any] | None = None
+        self._last_executed = 0
+        self._retired: deque[str] = deque(maxlen=REMEMBERED_GOALS)
+        self.counters = Counters()
+        self.active_goal = ""
+        self.skill = ""
+        self.instruction = ""
+        self.holding = True
+        self.estopped = False
+        self.last_rejection = ""
+
+    def offer(self, chunk: Chunk, step: int, state: RobotState | None) -> str | None:
+        """Take a chunk at control step `step`, or refuse it whole.
+
+        Args:
+            chunk: as received.
+            step: the control step that comes next.
+            state: of the robot now.
+
+        Returns:
+            Why the chunk was refused; None when it now fills the queue.
+        """
+        answered = self._step_of(chunk)
+        past = 0 if answered is None else min(max(step - answered, 0), chunk.horizon)
+        self._count(expired=past)
+        reason = self._outdated(chunk, answered, step)
+        if reason is None:
+            reason = self._malformed(chunk, answered, step)
+            if reason is None and answered is not None:
+                reason = self._check_and_queue(chunk, answered, step, state)
+            if reason is not None:
+                self._queue.clear()
+        if reason is not None:
+            self._count(rejected=1)
+            self.last_rejection = reason
+        return reason
+
+    def next(self, step: int) -> tuple[NDArray[Any], bool]:
+        """Return the action (A,) for control step `step`, and whether it is a hold."""
+        action = None if self.estopped else self._queue.at(step)
+        if action is not None:
+            self._last, self._last_executed, self.holding = action, step, False
+            self._count(executed=1)
+            return action, False
+        self.holding = True
+        self._count(held=1)
+        if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
+            self._set_goal("", "", "")
+        return self._hold_action(self._last), True
+
+    def stop(self) -> None:
+        """Latch the emergency stop: hold from the next step on, until `release`."""
+        self.estopped = True
+        self._queue.clear()
+
+    def release(self) -> None:
+        """Undo the emergency stop by hand. Chunks planned before it stay forgotten."""
+        self._queue.clear()
+        self.estopped = False
+
+    def restart(self, step: int) -> None:
+        """The scene was reset at control step `step`: forget the queue and refuse older observations."""
+        self._queue.clear()
+        self._origin, self._last = step, None
+
+    def _step_of(self, chunk: Chunk) -> int | None:
+        return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
+
+    def _outdated(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
+        """A chunk that came too late to matter; the one being executed stays."""
+        if chunk.goal_id in self._retired:
+            return f"goal {chunk.goal_id} has been replaced by a newer one"
+        if answered is None or answered > step:
+            return None
+        if answered < self._origin:
+            return "it answers an observation from before the scene was reset"
+        if chunk.goal_id == self.active_goal and answered < self._queued_step:
+            return "it answers an older observation than the chunk being executed"
+        if step - answered >= chunk.horizon > 0:
+            late = (step - answered) / self._control_hz
+            return f"it came {late:.3f} s after its observation, past its last step; the policy is too slow"
+        return None
+
+    def _malformed(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
+        """A chunk that can be refused without a look at its numbers."""
+        if self.estopped:
+            return "the emergency stop is latched; call /openral/estop_reset"
+        if not chunk.goal_id:
+            return "goal_id is empty"
+        if chunk.horizon < 1 or chunk.dim < 1 or chunk.data.size != chunk.horizon * chunk.dim:
+            return f"it holds {chunk.data.size} values, not horizon {chunk.horizon} x dim {chunk.dim}"
+        if chunk.representation != self._representation:
+            return f"representation is '{chunk.representation}', this scene executes '{self._representation}'"
+        if answered is None or answered > step:
+            now = step / self._control_hz
+            return (
+                f"its observation is stamped {chunk.stamp_s:.3f} s, now is {now:.3f} s; is use_sim_time set?"
+            )
+        return None
+
+    def _check_and_queue(
+        self, chunk: Chunk, answered: int, step: int, state: RobotState | None
+    ) -> str | None:
+        """Ask the envelope about the chunk, and queue what is left of it."""
+        actions, past = chunk.data.reshape(chunk.horizon, chunk.dim), step - answered
+        try:
+            age_s = past / self._control_hz
+            self._check(actions, dim=chunk.dim, dt=chunk.dt, age_s=age_s, state=state, past=past)
+        except EnvelopeError as error:
+            return str(error)
+        self._queue.replace(step, actions[past:])
+        self._queued_step = answered
+        self.last_rejection = ""
+        if chunk.goal_id != self.active_goal:
+            if self.active_goal:
+                self._retired.append(self.active_goal)
+            self._set_goal(chunk.goal_id, chunk.skill, chunk.instruction)
+        return None
+
+    def _count(self, *, executed: int = 0, held: int = 0, rejected: int = 0, expired: int = 0) -> None:
+        now = self.counters
+        self.counters = Counters(
+            now.executed + executed, now.held + held, now.rejected + rejected, now.expired + expired
+        )
+
+    def _set_goal(self, goal_id: str, skill: str, instruction: str) -> None:
+        self.active_goal, self.skill, self.instruction = goal_id, skill, instruction

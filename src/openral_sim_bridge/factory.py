@@ -1,0 +1,41 @@
+"""From a scene's words to a simulator. Simulators are imported only when a scene asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openral_core.errors import NotFoundError
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend
+
+
+def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = None) -> Backend:
+    """Build the simulator of a scene.
+
+    Args:
+        scene: its `backend_options.family` names the simulator.
+        num_envs: how many worlds.
+        horizon: control steps until an episode is done; None: never.
+
+    Raises:
+        NotFoundError: no such family, task, camera or render profile.
+    """
+    world = scene.scene
+    settings: dict[str, Any] = dict(world.backend_options)
+    family, tasks = settings.get("family"), [str(task) for task in settings.get("tasks", [])]
+    fail_after = settings.get("fail_after")
+    size = {"width": world.observation_width, "height": world.observation_height}
+    if family == "metaworld":
+        from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+
+        look = str(settings.get("render_profile", "fast"))
+        return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+    if family == "fake":
+        from openral_sim_bridge.fake import FakeBackend
+
+        return FakeBackend(
+            tasks, num_envs=num_envs, control_hz=scene.control_hz, fail_after=fail_after, **size
+        )
+    raise NotFoundError(
+        f"{world.id}: backend_options.family: there is no simulator '{family}'; use metaworld or fake"
+    )

@@ -1,0 +1,1 @@
+"""MetaWorld v3: the Sawyer arm over a table, fifty tasks."""

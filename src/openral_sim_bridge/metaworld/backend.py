@@ -1,0 +1,145 @@
+"""MetaWorld behind the Backend interface: N worlds of one scene, one renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import CameraModel, StepResult
+from openral_sim_bridge.metaworld.world import CONTROL_DT, MetaWorldWorld
+from openral_sim_bridge.rendering import OffscreenRenderer, profile
+
+HORIZON = 500
+"""Control steps after which MetaWorld truncates an episode."""
+
+
+class MetaWorldBackend:
+    """N Sawyers over a table; every camera but the gripper's is shown as a person would hold it."""
+
+    control_hz = 1.0 / CONTROL_DT
+    action_dim = 4
+
+    def __init__(
+        self,
+        task_ids: Sequence[str],
+        *,
+        num_envs: int = 1,
+        width: int = 128,
+        height: int = 128,
+        render_profile: str = "fast",
+        horizon: int | None = None,
+    ) -> None:
+        """Build the worlds.
+
+        Args:
+            task_ids: tasks that share one MetaWorld scene, such as drawer-open-v3 and drawer-close-v3.
+            num_envs: N
+            width: [px] of rendered images.
+            height: [px]
+            render_profile: a name in `openral_sim_bridge.rendering.PROFILES`.
+            horizon: control steps until `done`; None: never.
+        """
+        self.task_ids = tuple(task_ids)
+        self.num_envs = num_envs
+        self._size = (width, height)
+        self._profile = profile(render_profile)
+        self._horizon = horizon
+        self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
+        self._renderer: OffscreenRenderer | None = None
+
+    def world(self, env: int) -> MetaWorldWorld:
+        """Return one world, for scripted experts that read its privileged state."""
+        return self._worlds[env]
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """See Backend.reset."""
+        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        if not len(chosen) == len(task_ids) == len(init_ids):
+            raise SimulationError(
+                f"reset: {len(chosen)} worlds, {len(task_ids)} tasks, {len(init_ids)} initial states"
+            )
+        for index, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
+            self._worlds[index].reset(task_id, init_id)
+        return [self._worlds[index].robot_state() for index in chosen]
+
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """See Backend.step."""
+        if actions.shape != (self.num_envs, self.action_dim):
+            raise SimulationError(
+                f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
+            )
+        for world, action in zip(self._worlds, actions, strict=True):
+            world.step(action)
+        success = [[world.judge(task)["success"] > 0 for task in self.task_ids] for world in self._worlds]
+        done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
+        return StepResult([world.robot_state() for world in self._worlds], np.array(success), np.array(done))
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.uint8]]:
+        """See Backend.render. One renderer draws every world: they differ in state, not in model."""
+        chosen = range(self.num_envs) if envs is None else envs
+        if self._renderer is None:
+            self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
+        images: dict[str, NDArray[np.uint8]] = {}
+        for camera in cameras:
+            self._camera_id(camera)
+            frames = [self._renderer.render(self._worlds[index].data, camera) for index in chosen]
+            images[camera] = np.stack([_upright(frame, camera) for frame in frames])
+        return images
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """See Backend.hold_action: no motion, the gripper as it was commanded last (open at first)."""
+        gripper = -1.0 if last is None else float(last[3])
+        return np.array([0.0, 0.0, 0.0, gripper])
+
+    def physics(self, env: int = 0) -> tuple[mujoco.MjModel, mujoco.MjData]:
+        """See Backend.physics."""
+        return self._worlds[env].model, self._worlds[env].data
+
+    def camera(self, name: str) -> CameraModel:
+        """See Backend.camera."""
+        index = self._camera_id(name)
+        model, data = self.physics()
+        rotation = data.cam_xmat[index].reshape(3, 3).copy()
+        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        rotation = rotation @ np.diag([1.0, -1.0, -1.0])
+        if _is_upside_down(name):
+            rotation = rotation @ np.diag([-1.0, -1.0, 1.0])
+        width, height = self._size
+        return CameraModel(
+            name, width, height, float(model.cam_fovy[index]), data.cam_xpos[index].copy(), rotation
+        )
+
+    def close(self) -> None:
+        """See Backend.close."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+        for world in self._worlds:
+            world.close()
+
+    def _camera_id(self, name: str) -> int:
+        model = self._worlds[0].model
+        index: int = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+        if index < 0:
+            names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, i) for i in range(model.ncam)]
+            raise NotFoundError(f"MetaWorld has no camera '{name}'; it has {', '.join(names)}")
+        return index
+
+
+def _is_upside_down(camera: str) -> bool:
+    """Whether MetaWorld mounts the camera on its head (corner2 is; lerobot turns its image likewise)."""
+    return camera == "corner2"
+
+
+def _upright(image: NDArray[np.uint8], camera: str) -> NDArray[np.uint8]:
+    return image[::-1, ::-1] if _is_upside_down(camera) else image

@@ -1,0 +1,141 @@
+"""The simulator's own record of a run, `truth.npz`: states, actions, success. Never published.
+
+Arrays, T control steps, K tasks, C chunks, R resets:
+
+    stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
+    held (T,) bool     success (T, K) bool         tasks (K,) names     goal (T,) index of goals
+    goals (G,) hex ids of ExecuteSkill goals, goals[0] is "" (none)
+    chunk_stamp_s (C,) [s]   chunk_latency_s (C,) [s]   chunk_rejected (C,) bool
+    reset_stamp_s (R,) [s]   reset_task (R,) names   reset_init (R,)   control_hz ()
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FILE_NAME = "truth.npz"
+FLUSH_S = 1.5
+"""[s] wall time between two writes."""
+
+
+class TruthRecorder:
+    """Collects rows in memory and writes them, whole and atomically, from a thread of its own."""
+
+    def __init__(
+        self, run_dir: Path, task_ids: Sequence[str], control_hz: float, *, limit: int = 200_000
+    ) -> None:
+        """Start recording into `run_dir`, which is made when needed.
+
+        Args:
+            run_dir: folder of the run.
+            task_ids: the K tasks, in the order of the success signal.
+            control_hz: [Hz]
+            limit: rows after which nothing more is kept (200,000 is 40 minutes at 80 Hz, some 40 MB).
+        """
+        run_dir.mkdir(parents=True, exist_ok=True)
+        self.path = run_dir / FILE_NAME
+        self._constants = {"tasks": np.array(task_ids, dtype=str), "control_hz": np.float64(control_hz)}
+        self._limit = limit
+        self._goals = [""]
+        self._rows: NDArray[np.void] | None = None
+        self._count = 0
+        self._chunks: list[tuple[float, float, bool]] = []
+        self._resets: list[tuple[float, str, int]] = []
+        self._written = -1
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._flush_regularly, name="truth", daemon=True)
+        self._thread.start()
+
+    @property
+    def full(self) -> bool:
+        """Whether the limit was reached and rows are no longer kept."""
+        return self._count >= self._limit
+
+    def step(
+        self,
+        stamp_s: float,
+        wall_s: float,
+        data: Any,
+        action: NDArray[Any],
+        held: bool,
+        success: NDArray[np.bool_],
+        goal_id: str,
+    ) -> None:
+        """Add the state after one control step; `data` is the world's mujoco.MjData, `success` (K,)."""
+        if self.full:
+            return
+        if self._goals[-1] != goal_id and goal_id not in self._goals:
+            self._goals.append(goal_id)
+        if self._rows is None:
+            self._rows = np.zeros(1024, _row_type(len(data.qpos), len(action), len(success)))
+        elif self._count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        mocap = data.mocap_pos[0] if len(data.mocap_pos) else (np.nan, np.nan, np.nan)
+        goal = self._goals.index(goal_id)
+        self._rows[self._count] = (stamp_s, wall_s, data.qpos, mocap, action, held, success, goal)
+        self._count += 1
+
+    def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
+        """Add one received chunk."""
+        if not self.full:
+            self._chunks.append((stamp_s, latency_s, rejected))
+
+    def reset(self, stamp_s: float, task_id: str, init_id: int) -> None:
+        """Add one reset of the scene."""
+        self._resets.append((stamp_s, task_id, init_id))
+
+    def close(self) -> None:
+        """Write what is left and stop."""
+        self._closed.set()
+        self._thread.join()
+
+    def _flush_regularly(self) -> None:
+        while not self._closed.wait(FLUSH_S):
+            self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        """Write a snapshot: rows below the count never change, so the loop may go on appending."""
+        count, rows = self._count, self._rows
+        if count == self._written or rows is None:
+            return
+        buffer = io.BytesIO()
+        np.savez(buffer, **self._arrays(rows[:count]))
+        partial = self.path.with_suffix(".partial")
+        partial.write_bytes(buffer.getbuffer())
+        os.replace(partial, self.path)
+        self._written = count
+
+    def _arrays(self, rows: NDArray[np.void]) -> dict[str, Any]:
+        arrays: dict[str, Any] = {name: rows[name] for name in rows.dtype.names or ()}
+        chunks, resets = self._chunks[:], self._resets[:]
+        for i, name in enumerate(("chunk_stamp_s", "chunk_latency_s", "chunk_rejected")):
+            arrays[name] = np.array([chunk[i] for chunk in chunks], dtype=bool if i == 2 else np.float64)
+        arrays["reset_stamp_s"] = np.array([reset[0] for reset in resets], dtype=np.float64)
+        arrays["reset_task"] = np.array([reset[1] for reset in resets], dtype=str)
+        arrays["reset_init"] = np.array([reset[2] for reset in resets], dtype=np.int64)
+        return {**self._constants, "goals": np.array(self._goals[:], dtype=str), **arrays}
+
+
+def _row_type(positions: int, actions: int, tasks: int) -> np.dtype[np.void]:
+    """One control step as it is kept in memory."""
+    return np.dtype(
+        [
+            ("stamp_s", np.float64),
+            ("wall_s", np.float64),
+            ("qpos", np.float64, (positions,)),
+            ("mocap_pos", np.float64, (3,)),
+            ("action", np.float64, (actions,)),
+            ("held", np.bool_),
+            ("success", np.bool_, (tasks,)),
+            ("goal", np.int32),
+        ]
+    )

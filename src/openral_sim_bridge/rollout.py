@@ -1,0 +1,172 @@
+"""Run a policy in N worlds of one process: the same adapters as the deployment, without the wires.
+
+The world waits for the policy: every `n_action_steps` control steps it is observed, one batch is inferred for all
+worlds, and the first steps of each chunk are executed. An episode ends at the simulator's first success or at the
+horizon.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.types import Observation, Policy, PolicyBatch, RobotState
+from openral_sim_bridge.backend import Backend
+
+
+class Observe(Protocol):
+    """The part of core's ObservationAdapter that a rollout needs."""
+
+    def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
+        """Return observations in the checkpoint's form."""
+        ...
+
+
+Act = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+"""Core's ActionAdapter: a chunk (H, A) of the checkpoint to one (H, A) of the scene."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to run."""
+
+    task_id: str
+    init_id: int
+    instruction: str
+
+
+@dataclass(frozen=True)
+class EpisodeRow:
+    """What became of one episode."""
+
+    task: str
+    init_id: int
+    instruction: str
+    success: bool
+    steps: int
+    """Control steps until success or the horizon."""
+    wall_s: float
+    """[s] shared with the other worlds of the batch."""
+    latency_p50_ms: float
+    """[ms] of the batched inferences that this episode took part in."""
+    latency_p95_ms: float
+
+
+@dataclass
+class _Running:
+    job: Job
+    state: RobotState
+    started: float
+    steps: int = 0
+    latencies: list[float] = field(default_factory=list)
+
+    def row(self, success: bool) -> EpisodeRow:
+        p50, p95 = np.percentile(self.latencies, [50, 95]) * 1e3
+        job = self.job
+        wall = time.perf_counter() - self.started
+        return EpisodeRow(
+            job.task_id, job.init_id, job.instruction, success, self.steps,
+            round(wall, 3), round(float(p50), 2), round(float(p95), 2),
+        )  # fmt: skip
+
+
+def roll_out(
+    backend: Backend, policy: Policy, observe: Observe, act: Act, jobs: Iterable[Job], *, cameras: Sequence[str],
+    n_action_steps: int, horizon: int, progress: Callable[[EpisodeRow], None] = lambda row: None,
+    watch: Callable[[int, Observation], None] = lambda number, observation: None,
+) -> list[EpisodeRow]:  # fmt: skip
+    """Run every job and return a row for each, in the order of the jobs.
+
+    Args:
+        backend: N worlds; episodes are handed to them as they become free.
+        policy: infers one batch for all worlds that run.
+        observe: turns observations into the checkpoint's form.
+        act: turns the checkpoint's chunk into the scene's actions.
+        jobs: the episodes.
+        cameras: which cameras the policy reads.
+        n_action_steps: control steps executed of each chunk.
+        horizon: control steps after which an episode has failed.
+        progress: called with each finished row.
+        watch: called with the number of an episode and each observation that its policy gets.
+    """
+    waiting = list(enumerate(jobs))
+    rows: dict[int, EpisodeRow] = {}
+    running: dict[int, tuple[int, _Running]] = {}
+    while waiting or running:
+        for env in range(backend.num_envs):
+            if env not in running and waiting:
+                number, job = waiting.pop(0)
+                [state] = backend.reset([job.task_id], [job.init_id], [env])
+                running[env] = number, _Running(job, state, time.perf_counter())
+        seen = _observations(backend, running, cameras)
+        for env, observation in seen.items():
+            watch(running[env][0], observation)
+        chunks = _infer(policy, observe, act, seen, running)
+        for env, success in _execute(backend, running, chunks, n_action_steps, horizon).items():
+            number, run = running.pop(env)
+            rows[number] = run.row(success)
+            progress(rows[number])
+    return [rows[number] for number in sorted(rows)]
+
+
+def _observations(
+    backend: Backend, running: dict[int, tuple[int, _Running]], cameras: Sequence[str]
+) -> dict[int, Observation]:
+    envs = sorted(running)
+    images = backend.render(cameras, envs)
+    seen: dict[int, Observation] = {}
+    for i, env in enumerate(envs):
+        run = running[env][1]
+        pictures = {name: images[name][i] for name in cameras}
+        seen[env] = Observation(run.state.stamp_s, pictures, run.state, run.job.instruction)
+    return seen
+
+
+def _infer(
+    policy: Policy,
+    observe: Observe,
+    act: Act,
+    seen: dict[int, Observation],
+    running: dict[int, tuple[int, _Running]],
+) -> dict[int, NDArray[np.float32]]:
+    start = time.perf_counter()
+    chunks = policy.predict(observe.batch(list(seen.values())))
+    for env in seen:
+        running[env][1].latencies.append(time.perf_counter() - start)
+    return {env: act(chunks[i]) for i, env in enumerate(seen)}
+
+
+def _execute(
+    backend: Backend, running: dict[int, tuple[int, _Running]], chunks: dict[int, NDArray[np.float32]], steps: int,
+    horizon: int,
+) -> dict[int, bool]:  # fmt: skip
+    """Step all worlds; return the episodes that ended, with their success. Idle worlds hold."""
+    ended: dict[int, bool] = {}
+    for step in range(steps):
+        actions = np.stack([backend.hold_action(None)] * backend.num_envs)
+        active = [env for env in running if env not in ended]
+        if not active:
+            break
+        for env in active:
+            actions[env] = chunks[env][step]
+        result = backend.step(actions)
+        for env in active:
+            run = running[env][1]
+            run.state, run.steps = result.states[env], run.steps + 1
+            column = backend.task_ids.index(run.job.task_id)
+            success = bool(result.success[env, column])
+            if success or run.steps >= horizon:
+                ended[env] = success
+    return ended
+
+
+def summary(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+    """Return counts of a set of rows: episodes, successes and the mean number of steps of the successes."""
+    solved = [row for row in rows if row.success]
+    steps = float(np.mean([row.steps for row in solved])) if solved else None
+    return {"episodes": len(rows), "successes": len(solved), "mean_steps_to_success": steps}

@@ -1,0 +1,169 @@
+"""A scene brought to life: backend, executor, loop and record, and the thread that owns them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openral_core.envelope import Envelope
+from openral_core.errors import SimulationError
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.control_loop import ControlLoop, LoopSettings, Mode, Sink
+from openral_sim_bridge.executor import Executor
+from openral_sim_bridge.frames import LinkFrames
+from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.urdf import make_urdf, robot_root
+
+SLOW = 0.9
+"""Share of the wanted control rate below which the bridge calls itself slow."""
+OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
+"""Levels of diagnostic_msgs/DiagnosticStatus."""
+
+
+@dataclass(frozen=True)
+class BridgeOptions:
+    """Parameters of the bridge."""
+
+    scene: str
+    """Name or path of a scene file."""
+    run_dir: str = ""
+    """Folder for `truth.npz`; empty: nothing is written."""
+    mode: Mode = "realtime"
+    real_time_factor: float = 1.0
+    """Simulation seconds per wall second; 0: as fast as possible."""
+    task: str = ""
+    """Task whose initial state the world starts in; empty: the scene's first."""
+    init_id: int = -1
+    """Number of the initial state; negative: the scene's own."""
+
+
+class Simulation:
+    """Owns a world. Make it and call `live` in one thread; the other methods are for other threads."""
+
+    def __init__(self, options: BridgeOptions, sink: Sink, backend_factory: Callable[..., Backend]) -> None:
+        """Build the world.
+
+        Raises:
+            OpenralError: the scene is wrong, or its simulator cannot be built.
+        """
+        if options.mode not in ("realtime", "lockstep"):
+            raise SimulationError(f"mode: '{options.mode}' is not one of realtime, lockstep")
+        self.options = options
+        self.scene: DeployScene = load_scene(options.scene)
+        robot = load_robot(self.scene.robot_id)
+        backend = backend_factory(self.scene)
+        if abs(backend.control_hz - self.scene.control_hz) > 1e-6 * backend.control_hz:
+            raise SimulationError(
+                f"control_hz: {self.scene.control_hz:g} in the scene, {backend.control_hz:g} in its simulator"
+            )
+        self._backend = backend
+        action = self.scene.action
+        self.executor = Executor(
+            backend.control_hz,
+            Envelope(self.scene, robot).check,
+            backend.hold_action,
+            representation=action.representation,
+        )
+        run_dir = Path(options.run_dir).expanduser() if options.run_dir else None
+        self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
+        self.loop = ControlLoop(backend, self.executor, sink, self._loop_settings(), self._recorder)
+        model = backend.physics()[0]
+        root = robot_root(model, robot.base_frame)
+        self.links = LinkFrames(model, root)
+        self.urdf = make_urdf(model, root, robot.name, run_dir / "meshes" if run_dir else None)
+        self.cameras = [backend.camera(camera.name) for camera in self.scene.cameras]
+        self._wake = threading.Condition()
+        self._running = self._finished = False
+
+    def data(self) -> Any:
+        """Return the world's present mujoco.MjData; call it from the control thread."""
+        return self._backend.physics()[1]
+
+    def live(self) -> None:
+        """Step the world while it is started, until `finish`; then write the record and close the world.
+
+        Raises:
+            OpenralError: the simulator failed.
+        """
+        try:
+            while True:
+                with self._wake:
+                    self._wake.wait_for(lambda: self._running or self._finished)
+                    if self._finished:
+                        return
+                self.loop.run(lambda: self._running and not self._finished)
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+            self._backend.close()
+
+    def describe(self) -> str:
+        """Return one line about what is simulated and how."""
+        settings, options = self._loop_settings(), self.options
+        pace = f"x{options.real_time_factor:g}" if options.real_time_factor else "unpaced"
+        how = options.mode if options.mode == "lockstep" else f"{options.mode} {pace}"
+        return (
+            f"{self.scene.scene.backend_options.get('family')} at {self.scene.control_hz:g} Hz, {how}: "
+            f"{settings.task}, initial state {settings.init_id}"
+        )
+
+    def start(self) -> None:
+        """Let time pass."""
+        self._switch(running=True)
+
+    def pause(self) -> None:
+        """Stop time after the present control step."""
+        self._switch(running=False)
+
+    def finish(self) -> None:
+        """End `live`."""
+        self._switch(running=False, finished=True)
+
+    def health(self) -> tuple[bytes, str, dict[str, str]]:
+        """Return level, summary and numbers for `/diagnostics`."""
+        counters, executor = self.executor.counters, self.executor
+        values = {
+            "mode": self.options.mode,
+            "effective_hz": f"{self.loop.effective_hz:.1f}",
+            "late_steps": str(self.loop.late_steps),
+            "executed": str(counters.executed),
+            "held": str(counters.held),
+            "rejected": str(counters.rejected),
+            "expired": str(counters.expired),
+            "active_goal": executor.active_goal,
+            "last_rejection": executor.last_rejection,
+        }
+        wanted = self.scene.control_hz * self.options.real_time_factor
+        if executor.estopped:
+            return ERROR, "emergency stop is latched; call /openral/estop_reset", values
+        if executor.last_rejection:
+            return WARN, f"last chunk refused: {executor.last_rejection}", values
+        if self.options.mode == "realtime" and 0 < self.loop.effective_hz < SLOW * wanted:
+            return WARN, f"runs at {self.loop.effective_hz:.1f} Hz, {wanted:.1f} Hz wanted", values
+        return OK, "running" if self._running else "paused", values
+
+    def _loop_settings(self) -> LoopSettings:
+        world = self.scene.scene
+        init_id = self.options.init_id
+        if init_id < 0:
+            init_id = int(str(world.backend_options.get("init_id", 0)))
+        return LoopSettings(
+            task=self.options.task or self._backend.task_ids[0],
+            init_id=init_id,
+            camera_periods={
+                camera.name: round(self.scene.control_hz / camera.rate_hz) for camera in world.cameras
+            },
+            mode=self.options.mode,
+            real_time_factor=self.options.real_time_factor,
+        )
+
+    def _switch(self, *, running: bool, finished: bool = False) -> None:
+        with self._wake:
+            self._running, self._finished = running, self._finished or finished
+            self._wake.notify_all()
+        self.loop.wake()

@@ -1,0 +1,1 @@
+"""Demonstrations, behaviour cloning and evaluation."""

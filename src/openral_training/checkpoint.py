@@ -1,0 +1,60 @@
+"""Save and restore a training run: network, optimiser and step, as safetensors."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from openral_core.errors import ContractError
+
+
+def identity(*parts: object) -> str:
+    """Return a digest of what makes a run this run: configuration, model, recipe, dataset."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def save_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, step: int, run: str) -> None:
+    """Write the run at `step` with its identity; a crash while writing leaves the former file."""
+    tensors: dict[str, Tensor] = {f"network.{k}": v for k, v in network.state_dict().items()}
+    for index, slots in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{index}.{slot}": value for slot, value in slots.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    save_file(
+        {k: v.detach().clone().contiguous() for k, v in tensors.items()},
+        partial,
+        {"step": str(step), "run": run},
+    )
+    partial.replace(path)
+
+
+def restore_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, run: str) -> int:
+    """Load what `save_run` wrote into network and optimiser; return the step, 0 without a file.
+
+    Raises:
+        ContractError: the file is of a run with another configuration, model, recipe or dataset.
+    """
+    if not path.is_file():
+        return 0
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    if metadata.get("run") != run:
+        raise ContractError(
+            f"{path} belongs to another run; choose another --out, or delete it to begin anew"
+        )
+    tensors = load_file(path)
+    network.load_state_dict(
+        {k.removeprefix("network."): v for k, v in tensors.items() if k.startswith("network.")}
+    )
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        kind, *rest = name.split(".", 2)
+        if kind == "optimiser":
+            state.setdefault(int(rest[0]), {})[rest[1]] = value
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    return int(metadata["step"])

@@ -1,0 +1,124 @@
+"""`openral train`: collect demonstrations, clone them, train the reward model, judge both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_training.progress import console, progress_bar
+
+app = typer.Typer(
+    help="Collect demonstrations, train small skills on them, and judge them.", no_args_is_help=True
+)
+
+RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
+WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Processes; one a core is best.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0)]
+
+
+@app.command()
+def collect(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
+    recipe: RecipeOption = "mini_metaworld",
+    starts: Annotated[int, typer.Option(min=1, help="Resets a task.")] = 30,
+    failures: Annotated[int, typer.Option(min=0, help="Failing rollouts a task, for reward models.")] = 14,
+    seed: SeedOption = 0,
+    workers: WorkersOption = 2,
+) -> None:
+    """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
+    from openral_core.scene import load_scene
+    from openral_training import collect as collecting
+    from openral_training.dataset.lerobot_v3 import DatasetWriter
+    from openral_training.recipe import load_recipe
+
+    plan_for = load_recipe(recipe)
+    units = collecting.plan(plan_for, starts, failures)
+    frames = 0
+    with progress_bar("collecting", len(units)) as (bar, task):
+
+        def advance(unit: collecting.Unit, count: int) -> None:
+            nonlocal frames
+            frames += count
+            bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")
+
+        folder = out / "shards" / f"seed{seed}"
+        shards = list(
+            collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
+        )
+    scene = load_scene(next(iter(plan_for.scenes)))
+    sentences = {task_id: words.train[0] for task_id, words in plan_for.tasks.items()}
+    writer = DatasetWriter(out, scene.control_hz, scene.cameras[0].width, plan_for.task_ids, sentences)
+    for episode in collecting.read(shards):
+        writer.add(episode)
+    writer.close()
+    console.print(f"{out}: {len(shards)} units; a LeRobot v3 dataset is ready")
+
+
+@app.command()
+def bc(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
+    recipe: RecipeOption = "mini_metaworld",
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 4000,
+    seed: SeedOption = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
+) -> None:
+    """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
+    from openral_training import bc as cloning
+    from openral_training.dataset.lerobot_v3 import open_dataset
+    from openral_training.recipe import load_recipe
+
+    config = cloning.BcConfig(steps=steps, seed=seed, threads=threads)
+    with progress_bar("cloning", steps) as (bar, task):
+        cloning.train(
+            open_dataset(dataset), load_recipe(recipe), out, config,
+            progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
+        )  # fmt: skip
+    console.print(f"{out}: config.json and model.safetensors written")
+
+
+@app.command()
+def reward(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
+    recipe: RecipeOption = "mini_metaworld",
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 2500,
+    seed: SeedOption = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
+) -> None:
+    """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
+    from openral_training import bc as cloning
+    from openral_training import reward as rewarding
+    from openral_training.dataset.lerobot_v3 import open_dataset
+    from openral_training.recipe import load_recipe
+
+    config = cloning.BcConfig(steps=steps, seed=seed, threads=threads)
+    with progress_bar("training", steps) as (bar, task):
+        rewarding.train(
+            open_dataset(dataset), load_recipe(recipe), out, config,
+            progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
+        )  # fmt: skip
+    console.print(f"{out}: config.json and model.safetensors written")
+
+
+@app.command("eval")
+def evaluate(
+    rskill: Annotated[str, typer.Option("--rskill", help="Name, reference or folder of the skill.")],
+    recipe: RecipeOption = "mini_metaworld",
+    episodes: Annotated[int, typer.Option(min=1, help="Held-out initial states a task.")] = 50,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Eval JSON; default: eval/ in the skill's folder.")
+    ] = None,
+    workers: WorkersOption = 1,
+) -> None:
+    """Judge a policy or a reward skill on initial states and words it never met; write rows and intervals."""
+    from openral_core.registry import resolve
+    from openral_training.eval_tables import judge_policy, judge_reward
+    from openral_training.recipe import load_recipe
+
+    package, judged_by = resolve(rskill), load_recipe(recipe)
+    judge = judge_reward if package.manifest.kind == "reward" else judge_policy
+    judge(package, judged_by, episodes, out or package.folder / "eval" / f"{Path(recipe).stem}.json", workers)

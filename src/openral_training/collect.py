@@ -1,0 +1,173 @@
+"""Collect demonstrations: units of work over worker processes, resumable, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from openral_core.errors import SimulationError
+from openral_core.scene import load_scene
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_training.dataset.episode import Episode, load_shard, save_shard
+from openral_training.demonstrations import demonstrate, push_away
+from openral_training.recipe import Recipe
+from openral_training.workers import worker_pool
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 8
+"""Seeds tried until the expert solves every leg of a unit."""
+FAILURES = ("stuck", "wander")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One reset and the legs that follow it."""
+
+    scene: str
+    task_id: str
+    init_id: int
+    behaviour: str
+    """expert, noisy_expert, stuck or wander."""
+
+    @property
+    def name(self) -> str:
+        """The stem of the unit's shard."""
+        return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}"
+
+
+def plan(recipe: Recipe, starts: int, failures: int) -> list[Unit]:
+    """List the units of a collection.
+
+    Args:
+        recipe: scenes, tasks and the initial states that may be seen.
+        starts: resets a task, see `legs_of`; a scene of one task gets twice as many.
+        failures: resets a task in which nobody succeeds on purpose, for the reward model.
+    """
+    ids = list(recipe.train_init_ids.ids())
+    units: list[Unit] = []
+    for scene, tasks in recipe.scenes.items():
+        for task_id in tasks:
+            count = starts if len(tasks) > 1 else 2 * starts
+            for number in range(count):
+                behaviour = "expert" if number % 3 == 0 else "noisy_expert"
+                units.append(Unit(scene, task_id, ids[number % len(ids)], behaviour))
+            for number in range(failures):
+                units.append(Unit(scene, task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
+    return list(dict.fromkeys(units))
+
+
+def legs_of(unit: Unit, recipe: Recipe) -> list[str]:
+    """Return the tasks of a unit's legs, one after the other in the same world.
+
+    An expert of a scene of two tasks is first asked for what is done already, then for its task, for the other
+    one, and for the other one again, which is done by then.
+    """
+    others = [task for task in recipe.scene_of(unit.task_id) if task != unit.task_id]
+    if unit.behaviour in FAILURES or not others:
+        return [unit.task_id]
+    return [others[0], unit.task_id, others[0], others[0]]
+
+
+def perform(unit: Unit, recipe: Recipe, seed: int, backend: MetaWorldBackend, camera: str) -> list[Episode]:
+    """Run one unit and return its legs.
+
+    Raises:
+        SimulationError: no seed among ATTEMPTS let the expert succeed.
+    """
+    tasks = legs_of(unit, recipe)
+    for attempt in range(ATTEMPTS):
+        rng = np.random.default_rng([seed, zlib.crc32(unit.name.encode()), attempt])
+        backend.reset([unit.task_id], [unit.init_id])
+        legs: list[Episode] = []
+        try:
+            for leg, task_id in enumerate(tasks):
+                if unit.behaviour != "expert" and rng.random() < 0.6:
+                    push_away(backend, rng)
+                legs.append(
+                    demonstrate(
+                        backend, camera, recipe.task_ids, task_id, unit.init_id, leg, unit.behaviour, rng
+                    )
+                )
+        except SimulationError as error:
+            log.info("%s: attempt %d: %s", unit.name, attempt, error)
+            continue
+        return legs
+    raise SimulationError(f"{unit.name}: no success in {ATTEMPTS} attempts")
+
+
+def collect(
+    recipe: Recipe, shards: Path, units: list[Unit], *, seed: int = 0, workers: int = 1,
+    progress: Callable[[Unit, int], None] = lambda unit, frames: None,
+) -> Iterator[Path]:  # fmt: skip
+    """Perform every unit that has no shard yet; yield the shards in the order of `units`.
+
+    Args:
+        recipe: what to collect.
+        shards: folder of the shards; those that are there are kept.
+        units: what `plan` listed.
+        seed: changes every disturbance.
+        workers: processes.
+        progress: called after each unit with its number of frames.
+    """
+    shards.mkdir(parents=True, exist_ok=True)
+    missing = [unit for unit in units if not (shards / f"{unit.name}.npz").is_file()]
+    for unit in units:
+        if unit not in missing:
+            progress(unit, 0)
+    # A worker keeps one simulator at a time: hand it the units of one scene in a row.
+    batches = [missing[i : i + 8] for i in range(0, len(missing), 8)]
+    with worker_pool(workers) as pool:
+        jobs = [pool.submit(_perform_batch, batch, recipe, seed, shards) for batch in batches]
+        try:
+            for job in as_completed(jobs):
+                for unit, frames in job.result():
+                    progress(unit, frames)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    yield from (shards / f"{unit.name}.npz" for unit in units)
+
+
+_worlds: dict[str, tuple[MetaWorldBackend, str]] = {}
+"""The simulator that this worker process has open, and the camera it records."""
+
+
+def open_world(scene_name: str) -> tuple[MetaWorldBackend, str]:
+    """Build a deployment scene's simulator and name its first camera.
+
+    Raises:
+        SimulationError: the scene has no scripted experts.
+    """
+    scene = load_scene(scene_name)
+    backend = make_backend(scene)
+    if not isinstance(backend, MetaWorldBackend):
+        raise SimulationError(f"{scene_name}: only MetaWorld scenes have scripted experts to learn from")
+    return backend, scene.cameras[0].name
+
+
+def _perform_batch(batch: list[Unit], recipe: Recipe, seed: int, shards: Path) -> list[tuple[Unit, int]]:
+    done: list[tuple[Unit, int]] = []
+    for unit in batch:
+        if unit.scene not in _worlds:
+            for backend, _ in _worlds.values():
+                backend.close()
+            _worlds.clear()
+            _worlds[unit.scene] = open_world(unit.scene)
+        legs = perform(unit, recipe, seed, *_worlds[unit.scene])
+        save_shard(shards / f"{unit.name}.npz", legs)
+        done.append((unit, sum(len(leg) for leg in legs)))
+    return done
+
+
+def read(shards: list[Path]) -> Iterator[Episode]:
+    """Yield the episodes of shards, one shard in memory at a time."""
+    for path in shards:
+        yield from load_shard(path)

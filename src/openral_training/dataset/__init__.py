@@ -1,0 +1,1 @@
+"""Demonstrations on disk, in the layout of LeRobot datasets v3."""

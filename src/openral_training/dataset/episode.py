@@ -1,0 +1,92 @@
+"""One recorded episode in memory, and its shard on disk while a collection is under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import SimulationError
+
+
+@dataclass(frozen=True)
+class Episode:
+    """T steps of one task in one world; K tasks of the recipe are judged at every step."""
+
+    task_id: str
+    """The simulator's task that was attempted."""
+    behaviour: str
+    """Who acted: expert, noisy_expert, stuck or wander."""
+    init_id: int
+    leg: int
+    """0 after a reset; n in the world that leg n - 1 left behind."""
+    images: list[bytes]
+    """T PNG files."""
+    state: NDArray[np.float32]
+    """(T, 4) end effector xyz [m] in the world frame, gripper opening over 0.1 m clipped to 0..1."""
+    action: NDArray[np.float32]
+    """(T, 4) what the expert would do here: the label, not the disturbed action that was executed."""
+    success: NDArray[np.bool_]
+    """(T, K) the simulator's verdict; false for tasks of other scenes."""
+    hand_to_object: NDArray[np.float32]
+    """(T, K) [m] distance from the end effector to the task's object; nan for tasks of other scenes."""
+    object_to_target: NDArray[np.float32]
+    """(T, K) [m] distance from the object to the task's target; nan for tasks of other scenes."""
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+_ARRAYS = ("state", "action", "success", "hand_to_object", "object_to_target")
+
+
+def encode_png(image: NDArray[np.uint8]) -> bytes:
+    """Return the PNG file of an (H, W, 3) RGB image; lossless, so training sees what the camera saw."""
+    ok, data = cv2.imencode(".png", image[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    if not ok:
+        raise SimulationError(f"an image of shape {image.shape} could not be encoded as PNG")
+    return bytes(data)
+
+
+def decode_png(data: bytes) -> NDArray[np.uint8]:
+    """Return the (H, W, 3) uint8 RGB image of a PNG file."""
+    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    if image is None:
+        raise SimulationError(f"{len(data)} bytes are not an image")
+    return np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
+
+
+def save_shard(path: Path, episodes: list[Episode]) -> None:
+    """Write the episodes of one collection unit at once: a killed run leaves whole shards only."""
+    content: dict[str, Any] = {"count": len(episodes)}
+    for i, episode in enumerate(episodes):
+        for name in _ARRAYS:
+            content[f"{i}.{name}"] = getattr(episode, name)
+        content[f"{i}.words"] = np.array([episode.task_id, episode.behaviour])
+        content[f"{i}.numbers"] = np.array([episode.init_id, episode.leg])
+        content[f"{i}.png"] = np.frombuffer(b"".join(episode.images), np.uint8)
+        content[f"{i}.png_sizes"] = np.array([len(png) for png in episode.images])
+    partial = path.with_suffix(".partial.npz")
+    with partial.open("wb") as file:
+        np.savez(file, **content)
+    partial.replace(path)
+
+
+def load_shard(path: Path) -> list[Episode]:
+    """Read what `save_shard` wrote."""
+    with np.load(path, allow_pickle=False) as content:
+        return [_episode(content, i) for i in range(int(content["count"]))]
+
+
+def _episode(content: Any, i: int) -> Episode:
+    ends = np.cumsum(content[f"{i}.png_sizes"])
+    blob = content[f"{i}.png"].tobytes()
+    starts = np.concatenate([[0], ends[:-1]])
+    task_id, behaviour = (str(word) for word in content[f"{i}.words"])
+    init_id, leg = (int(number) for number in content[f"{i}.numbers"])
+    images = [blob[a:b] for a, b in zip(starts, ends, strict=True)]
+    return Episode(task_id, behaviour, init_id, leg, images, *(content[f"{i}.{name}"] for name in _ARRAYS))

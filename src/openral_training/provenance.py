@@ -1,0 +1,87 @@
+"""Where a result comes from: weights, versions, host. Part of every eval JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from openral_core.registry import RSkillPackage
+from openral_core.share import share_directory
+
+PACKAGES = ("openral", "ros2-embedded", "metaworld", "mujoco", "numpy", "torch")
+
+
+def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
+    """Return what one must know to make a result again.
+
+    Args:
+        package: the skill that was judged.
+        command: the command line that did it.
+    """
+    return {
+        "command": command,
+        "skill": package.manifest.name,
+        "skill_version": package.manifest.version,
+        "weights_sha256": _sha256(package.weights_path()),
+        "manifest_sha256": _sha256(package.folder / "rskill.yaml"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
+    }
+
+
+def write_result(path: Path, content: dict[str, Any]) -> None:
+    """Write an eval JSON: indented, but one line for each row of a list of records."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    for key in ("episodes", "rollouts"):
+        rows = content.get("results", {}).get(key)
+        if rows:
+            nested = json.dumps(rows, indent=2, ensure_ascii=False).replace("\n", "\n    ")
+            flat = (
+                "[\n" + ",\n".join(f"      {json.dumps(row, ensure_ascii=False)}" for row in rows) + "\n    ]"
+            )
+            text = text.replace(nested, flat)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _commit() -> str | None:
+    """The checkout's commit, with `-dirty` where files differ from it; None outside a checkout."""
+    if not (share_directory() / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            cwd=share_directory(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")

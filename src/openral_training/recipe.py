@@ -1,0 +1,97 @@
+"""A training recipe: which scenes and tasks, which initial states are seen, which words are heard."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from openral_core.errors import ManifestError, NotFoundError
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class InitRange(_Strict):
+    """A run of initial states."""
+
+    first: Annotated[int, Field(ge=0)]
+    count: Annotated[int, Field(gt=0)]
+
+    def ids(self) -> range:
+        """Return the initial states' numbers."""
+        return range(self.first, self.first + self.count)
+
+
+class TaskWords(_Strict):
+    """Where a task is done, and the words for it."""
+
+    scene: str
+    """Name of the deployment scene: its camera, size and look are those of training and evaluation, too."""
+    train: Annotated[list[str], Field(min_length=1)]
+    """Sentences heard in training; the first is the plain one."""
+    heldout: Annotated[list[str], Field(min_length=1)]
+    """Sentences that are only ever used to judge."""
+
+
+class Recipe(_Strict):
+    """What a small skill is trained on and judged on."""
+
+    train_init_ids: InitRange
+    heldout_init_ids: InitRange
+    horizon: Annotated[int, Field(gt=0)] = 300
+    """Control steps an evaluation episode may take."""
+    tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]
+    """By the simulator's task id; this order is the order of every per-task column."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Recipe:
+        seen, judged = set(self.train_init_ids.ids()), set(self.heldout_init_ids.ids())
+        if seen & judged:
+            raise ValueError(
+                "heldout_init_ids: overlaps train_init_ids; a state seen in training proves nothing"
+            )
+        for task, words in self.tasks.items():
+            shared = {s.lower() for s in words.train} & {s.lower() for s in words.heldout}
+            if shared:
+                raise ValueError(f"tasks.{task}.heldout: also in train: {', '.join(sorted(shared))}")
+        return self
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The simulator's task ids."""
+        return tuple(self.tasks)
+
+    @property
+    def scenes(self) -> dict[str, tuple[str, ...]]:
+        """The tasks of each scene."""
+        names = dict.fromkeys(words.scene for words in self.tasks.values())
+        return {name: tuple(t for t, words in self.tasks.items() if words.scene == name) for name in names}
+
+    def scene_of(self, task_id: str) -> tuple[str, ...]:
+        """Return the tasks that share `task_id`'s world, itself included."""
+        return self.scenes[self.tasks[task_id].scene]
+
+
+def load_recipe(ref: str | Path) -> Recipe:
+    """Load a recipe by path, or by the name of one that openral ships.
+
+    Raises:
+        NotFoundError: neither exists.
+        ManifestError: the file is wrong; the text names the key.
+    """
+    path = Path(ref)
+    shipped = resources.files("openral_training") / "recipes"
+    if not path.suffix:
+        path = Path(str(shipped / f"{ref}.yaml"))
+    if not path.is_file():
+        names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
+        raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
+    try:
+        return Recipe.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ManifestError(f"{path}: {error}") from error

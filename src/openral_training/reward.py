@@ -1,0 +1,142 @@
+"""Training of a `mini` progress and success model on expert legs, failures and wrong words.
+
+Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
+hindsight knows: `1 - steps to go / REFERENCE_STEPS` on the way to a success, 1 once it is there, 0 under words
+that belong to another scene. Frames of other tasks, of wandering and of standing still have no such label and teach
+success alone; they get their progress from the expert frames that look like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from openral_core.mini.checkpoint import save_network
+from openral_core.sentence import SentenceEncoder
+from openral_reward_monitor.mini.network import MiniRewardConfig, MiniRewardNetwork
+from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
+from openral_training.checkpoint import identity, restore_run, save_run
+from openral_training.dataset.lerobot_v3 import Dataset
+from openral_training.frames import augment, frame_cache
+from openral_training.recipe import Recipe
+
+REFERENCE_STEPS = 160
+"""Control steps (2 s at 80 Hz) that progress 0 is away from success; an expert's longest leg is 125."""
+OWN, SCENE = 0.5, 0.3
+"""Shares of a batch: frames under the words of their own task, of any task of their scene; the rest is of any task."""
+
+
+@dataclass(frozen=True)
+class RewardLabels:
+    """What is known of each of N frames under each of K tasks."""
+
+    success: NDArray[np.float32]
+    """(N, K) 0 or 1"""
+    progress: NDArray[np.float32]
+    """(N, K) 0..1, nan where nothing is known."""
+    task: NDArray[np.int64]
+    """(N,) the task of the frame's episode."""
+    own: NDArray[np.int64]
+    """(F,) frames of expert episodes."""
+    scenes: list[list[int]]
+    """The tasks of each task's scene."""
+
+
+def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
+    """Work out the labels of every frame."""
+    columns = dataset.columns(["label.success", "task_index"])
+    success, task = columns["label.success"].astype(np.float32), columns["task_index"]
+    progress = np.full(success.shape, np.nan, np.float32)
+    scenes = [[recipe.task_ids.index(other) for other in recipe.scene_of(name)] for name in recipe.task_ids]
+    for index, members in enumerate(scenes):
+        foreign = np.setdiff1d(np.arange(len(scenes)), members)
+        progress[np.ix_(np.flatnonzero(task == index), foreign)] = 0.0
+    own = np.zeros(len(dataset), bool)
+    episodes = dataset.episodes
+    for first, last, behaviour in zip(
+        episodes["dataset_from_index"], episodes["dataset_to_index"], episodes["behaviour"], strict=True
+    ):
+        if behaviour in EXPERTS:
+            own[first:last] = True
+            column = task[first]
+            progress[first:last, column] = hindsight(success[first:last, column] > 0)
+    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes)
+
+
+def hindsight(success: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,)."""
+    steps = np.arange(len(success))
+    arrivals = np.flatnonzero(success)
+    nearest = arrivals[np.minimum(np.searchsorted(arrivals, steps), len(arrivals) - 1)]
+    togo = np.maximum(nearest - steps, 0)
+    progress: NDArray[np.float32] = np.clip(1.0 - togo / REFERENCE_STEPS, 0.0, 1.0).astype(np.float32)
+    return progress
+
+
+def draw(
+    labels: RewardLabels, count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw frames and the tasks whose words they are shown under: two arrays (count,)."""
+    own, scene = int(OWN * count), int(SCENE * count)
+    rows = np.concatenate([rng.choice(labels.own, own), rng.integers(0, len(labels.task), count - own)])
+    tasks = labels.task[rows].copy()
+    for i in range(own, own + scene):
+        tasks[i] = rng.choice(labels.scenes[tasks[i]])
+    tasks[own + scene :] = rng.integers(0, len(labels.scenes), count - own - scene)
+    order = np.argsort(rows)
+    return rows[order], tasks[order]
+
+
+def train(
+    dataset: Dataset, recipe: Recipe, out: Path, config: BcConfig = BcConfig(steps=2500),  # noqa: B008
+    model: MiniRewardConfig = MiniRewardConfig(), progress: Callable[[int, float], None] = lambda step, loss: None,  # noqa: B008
+) -> MiniRewardNetwork:  # fmt: skip
+    """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
+
+    Args:
+        dataset: demonstrations and failures, as `openral train collect` makes them.
+        recipe: the words of each task and which tasks share a scene.
+        out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
+        config: hyper-parameters, the same as for behaviour cloning.
+        model: shape of the network.
+        progress: called after each step with the number of steps done and the loss.
+    """
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+    labels, frames = label(dataset, recipe), frame_cache(dataset, model.image_size)
+    sentences = SentencePool(recipe, SentenceEncoder())
+    network = MiniRewardNetwork(model)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+    )
+    state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info)
+    for step in range(restore_run(state_file, network, optimiser, run), config.steps):
+        rng = np.random.default_rng([config.seed, step])
+        rows, tasks = draw(labels, config.batch_size, rng)
+        images = torch.from_numpy(augment(frames[rows], rng))
+        words = sentences.draw(tasks, config.sentence_noise, rng)
+        success = torch.from_numpy(labels.success[rows, tasks])
+        target = torch.from_numpy(labels.progress[rows, tasks])
+        known = ~target.isnan()
+        for group in optimiser.param_groups:
+            group["lr"] = config.learning_rate * schedule(step, config)
+        with torch.autocast("cpu", torch.bfloat16):
+            progress_logit, success_logit = network(images, words)
+        loss = binary_cross_entropy_with_logits(success_logit, success)
+        loss = loss + binary_cross_entropy_with_logits(progress_logit[known], target[known])
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        progress(step + 1, loss.item())
+        if (step + 1) % config.save_every == 0:
+            save_run(state_file, network, optimiser, step + 1, run)
+    save_network(network, model, out, {"steps": str(config.steps)})
+    state_file.unlink(missing_ok=True)
+    return network

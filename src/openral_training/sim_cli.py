@@ -1,0 +1,67 @@
+"""The command line of `openral sim`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(help="Try a skill in a simulator, in one process and without ROS.", no_args_is_help=True)
+console = Console()
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `run` a verb of its own."""
+
+
+@app.command()
+def run(
+    config: Annotated[str, typer.Option("--config", help="Name or path of a scene.")] = "metaworld_drawer",
+    rskill: Annotated[
+        str, typer.Option("--rskill", help="Name, reference or folder of a skill.")
+    ] = "mini-metaworld",
+    task: Annotated[str, typer.Option(help="Task of the scene; default: its first.")] = "",
+    instruction: Annotated[
+        str, typer.Option(help="Words for the policy; default: the skill's own example.")
+    ] = "",
+    n_episodes: Annotated[int, typer.Option("--n-episodes", min=1)] = 1,
+    init_id: Annotated[int, typer.Option(help="First initial state; default: the scene's.")] = -1,
+    max_steps: Annotated[int, typer.Option(min=1, help="Control steps an episode may take.")] = 500,
+    device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
+    save_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-sim.")] = None,
+    save_video: Annotated[bool, typer.Option("--save-video/--no-save-video")] = True,
+) -> None:
+    """Run episodes and print a row for each; exit 1 if none succeeded."""
+    from openral_core.registry import resolve
+    from openral_core.scene import load_scene
+    from openral_core.statistics import wilson_interval
+    from openral_training import simulate as sim
+
+    package, scene = resolve(rskill), load_scene(config)
+    options = scene.scene.backend_options
+    tasks = options.get("tasks")
+    chosen = task or (str(tasks[0]) if isinstance(tasks, list) else "")
+    words = instruction or sim.default_instruction(package, chosen)
+    first = init_id if init_id >= 0 else int(str(options.get("init_id", 0)))
+    out = save_dir or sim.run_folder(Path("runs"), "sim")
+    plan = sim.SimRun(chosen, words, first, n_episodes, max_steps, num_envs=4, device=device)
+    with console.status(f"{package.manifest.short_name}: {words}"):
+        rows = sim.simulate(package, scene, plan, films=out if save_video else None)
+    table = Table("task", "state", "words", "success", "steps", "sim s", "inference p50 / p95 ms")
+    for row in rows:
+        table.add_row(
+            row.task, str(row.init_id), row.instruction, "yes" if row.success else "no", str(row.steps),
+            f"{row.steps * scene.dt:.2f}", f"{row.latency_p50_ms:.1f} / {row.latency_p95_ms:.1f}",
+        )  # fmt: skip
+    console.print(table)
+    solved = sum(row.success for row in rows)
+    low, high = wilson_interval(solved, len(rows))
+    console.print(f"{solved} of {len(rows)} succeeded (95 % interval {low:.2f} to {high:.2f})")
+    if save_video:
+        console.print(f"films: {out}")
+    if solved == 0:
+        raise typer.Exit(1)

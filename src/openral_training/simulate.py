@@ -1,0 +1,145 @@
+"""`openral sim run`: one skill in one scene, in one process, without any ROS; the first look at a checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.action_adapter import ActionAdapter
+from openral_core.contract import match, require
+from openral_core.errors import NotFoundError
+from openral_core.observation_adapter import ObservationAdapter
+from openral_core.registry import RSkillPackage
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_core.types import Observation
+from openral_policy_nodes.families import load_policy
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
+
+FILM_SIZE = 480
+"""[px] side of the video's square picture."""
+SHOWN_FPS = 20
+
+
+@dataclass(frozen=True)
+class SimRun:
+    """What is run."""
+
+    task_id: str
+    """A task of the scene."""
+    instruction: str
+    first_init_id: int
+    """Initial state of the first episode; the following episodes count up."""
+    episodes: int = 1
+    horizon: int = 500
+    """Control steps until an episode has failed."""
+    num_envs: int = 1
+    device: str = "cpu"
+
+
+def default_instruction(package: RSkillPackage, task_id: str) -> str:
+    """Return the first example phrase that the skill's manifest has for a task.
+
+    Raises:
+        NotFoundError: it has none.
+    """
+    for example in package.manifest.examples:
+        if example.task == task_id:
+            return example.phrases[0]
+    raise NotFoundError(
+        f"{package.manifest.name} has no example for {task_id}; say what to do with --instruction"
+    )
+
+
+def simulate(
+    package: RSkillPackage, scene: DeployScene, run: SimRun, *, films: Path | None = None,
+    progress: Callable[[EpisodeRow], None] = lambda row: None,
+) -> list[EpisodeRow]:  # fmt: skip
+    """Check the contract, then run the episodes.
+
+    Args:
+        package: the skill.
+        scene: where it runs.
+        run: task, words, states.
+        films: folder for one MP4 an episode, of what the policy saw; None: no films.
+        progress: called with each finished row.
+
+    Raises:
+        ContractError: the skill does not fit the scene; one line a failing gate.
+    """
+    manifest = package.manifest
+    require(match(manifest, load_robot(scene.robot_id), scene, folder=package.folder))
+    observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
+    policy = load_policy(package, run.device)
+    backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
+    camera = observe.cameras[0].name
+    jobs = [Job(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
+    writers = Films(films, camera) if films is not None else None
+    try:
+        return roll_out(
+            backend, policy, observe, act, jobs, cameras=[c.name for c in observe.cameras],
+            n_action_steps=manifest.replay_steps, horizon=run.horizon, progress=progress,
+            watch=writers.add if writers else lambda number, observation: None,
+        )  # fmt: skip
+    finally:
+        if writers:
+            writers.close()
+        backend.close()
+        policy.close()
+
+
+class Films:
+    """One MP4 an episode, made of the images that the policy got."""
+
+    def __init__(self, folder: Path, camera: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._camera = folder, camera
+        self._open: dict[int, Any] = {}
+
+    def add(self, number: int, observation: Observation) -> None:
+        """Append one observation's image to the film of an episode."""
+        if number not in self._open:
+            container = av.open(str(self._folder / f"episode_{number:03d}.mp4"), "w")
+            stream = container.add_stream(
+                "libx264", rate=SHOWN_FPS, options={"crf": "20", "preset": "veryfast"}
+            )
+            stream.pix_fmt, stream.width, stream.height = "yuv420p", FILM_SIZE, FILM_SIZE
+            stream.time_base = Fraction(1, SHOWN_FPS)
+            self._open[number] = container
+        container = self._open[number]
+        frame = av.VideoFrame.from_ndarray(_captioned(observation, self._camera), format="rgb24")
+        container.mux(container.streams.video[0].encode(frame))
+
+    def close(self) -> None:
+        """Finish every film."""
+        for container in self._open.values():
+            container.mux(container.streams.video[0].encode())
+            container.close()
+
+
+def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:
+    image = observation.images[camera]
+    picture = cv2.resize(image, (FILM_SIZE, FILM_SIZE), interpolation=cv2.INTER_CUBIC)
+    text = f"{observation.instruction}   {observation.stamp_s:.2f} s"
+    cv2.putText(
+        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (20, 20, 20), 3, cv2.LINE_AA
+    )
+    cv2.putText(
+        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA
+    )
+    return np.asarray(picture, dtype=np.uint8)
+
+
+def run_folder(root: Path, name: str) -> Path:
+    """Return a fresh folder name under `root`, by the time of day."""
+    return root / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"

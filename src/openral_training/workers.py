@@ -1,0 +1,32 @@
+"""Worker processes that end with the process that asked for them, however it ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
+
+
+def worker_pool(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of fresh interpreters (no forked OpenGL contexts), to be used as a context manager.
+
+    Args:
+        workers: processes; one a core is best.
+    """
+    return ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+    )
+
+
+def _end_with_parent() -> None:
+    threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
+
+
+def _watch_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        # The queues of a killed parent never close, so nothing softer ends a worker that waits on them.
+        os._exit(1)

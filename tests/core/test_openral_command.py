@@ -1,0 +1,144 @@
+"""The command line: what it prints, how it exits, what it does not import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+import typer
+from example_skill import MANIFEST
+from typer.testing import CliRunner
+
+from openral_core import doctor
+from openral_core.cli import app as cli
+from openral_core.cli import plugins
+from openral_core.doctor import Check
+from openral_core.errors import OpenralError
+
+RUN = CliRunner()
+
+
+def test_check_prints_a_row_a_gate(skill_folder: Path) -> None:
+    result = RUN.invoke(cli.app, ["rskill", "check", str(skill_folder), "--scene", "metaworld_drawer"])
+    assert result.exit_code == 0, result.output
+    for gate in ("manifest", "embodiment", "camera", "state", "action dim", "latency", "licence", "weights"):
+        assert gate in result.output
+
+
+def test_check_of_a_misfit_prints_the_mend_and_fails(skill_folder: Path) -> None:
+    (skill_folder / "rskill.yaml").write_text(MANIFEST.replace("control_hz: 80", "control_hz: 20"))
+    result = RUN.invoke(cli.app, ["rskill", "check", str(skill_folder), "--scene", "metaworld_drawer"])
+    assert result.exit_code == 1
+    assert "set control_hz of the scene to 20" in result.output
+    alone = RUN.invoke(cli.app, ["rskill", "check", str(skill_folder)])
+    assert alone.exit_code == 0
+    assert "control rate" not in alone.output
+
+
+def test_list_and_show(skill_folder: Path) -> None:
+    search = ["--search", str(skill_folder.parent)]
+    listed = RUN.invoke(cli.app, ["rskill", "list", *search])
+    assert listed.exit_code == 0
+    assert "example" in listed.output
+    shown = RUN.invoke(cli.app, ["rskill", "show", "example", *search])
+    assert "openral/rskill-example 1.2.3" in shown.output
+    (skill_folder / "rskill.yaml").write_text("name: 3")
+    broken = RUN.invoke(cli.app, ["rskill", "list", *search])
+    assert isinstance(broken.exception, OpenralError)
+    assert "example" in broken.output
+
+
+def test_errors_are_one_message_and_exit_code_one() -> None:
+    code = "import sys; from openral_core.cli.app import main; sys.argv[1:] = ['rskill', 'show', 'no-such']; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: skill 'no-such' was not found; there is: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['openral', '--help']\n"
+        "from openral_core.cli.app import app\n"
+        "try:\n    app()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "heavy = {'torch', 'mujoco', 'metaworld', 'rclpy', 'cv2', 'numpy', 'pydantic'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    for verb in ("doctor", "rskill"):
+        assert verb in result.stdout
+
+
+toy = typer.Typer(help="A toy group.")
+
+
+@toy.command()
+def sim() -> None:
+    """Say so."""
+    typer.echo("sim was run")
+
+
+@toy.command()
+def other() -> None:
+    """Say something else."""
+
+
+def hello(name: str) -> None:
+    """Greet."""
+    typer.echo(f"hello {name}")
+
+
+def test_plugins_add_groups_and_verbs(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = [
+        EntryPoint("toy", f"{__name__}:toy", plugins.GROUP),
+        EntryPoint("hello", f"{__name__}:hello", plugins.GROUP),
+        EntryPoint("broken", "no_such_module_anywhere:app", plugins.GROUP),
+        EntryPoint("doctor", f"{__name__}:hello", plugins.GROUP),
+    ]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: found)
+    help_ = RUN.invoke(cli.app, ["--help"])
+    assert "A toy group." in help_.output
+    assert "Greet." in help_.output
+    assert "`openral broken` (no_such_module_anywhere:app) cannot be loaded" in caplog.text
+    assert RUN.invoke(cli.app, ["toy", "sim"]).output == "sim was run\n"
+    assert RUN.invoke(cli.app, ["hello", "arm"]).output == "hello arm\n"
+    assert RUN.invoke(cli.app, ["broken"]).exit_code == 2
+    assert "hello" not in RUN.invoke(cli.app, ["doctor", "--help"]).output
+
+
+def test_doctor_fails_with_the_command_that_mends(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        Check("python", True, "3.11.7"),
+        Check("rendering", False, "none", "sudo apt-get install -y libegl1"),
+    ]
+    monkeypatch.setattr(doctor, "examine", lambda: rows)
+    plain = RUN.invoke(cli.app, ["doctor"])
+    assert plain.exit_code == 1
+    assert "sudo apt-get install -y libegl1" in plain.output
+    as_json = RUN.invoke(cli.app, ["doctor", "--json"])
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.output)[1]["mend"] == "sudo apt-get install -y libegl1"
+    monkeypatch.setattr(doctor, "examine", lambda: rows[:1])
+    assert RUN.invoke(cli.app, ["doctor"]).exit_code == 0
+
+
+def test_doctor_examines_this_machine() -> None:
+    checks = {check.name: check for check in doctor.examine()}
+    assert checks["python"].ok
+    assert checks["loopback"].ok
+    assert all(bool(check.mend) is not check.ok for check in checks.values())
+
+
+def test_doctor_names_a_renderer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_RENDER", "raise SystemExit('no display')")
+    check = doctor._rendering()
+    assert not check.ok
+    assert check.found == "no display"
+    assert "apt-get install" in check.mend

@@ -1,0 +1,162 @@
+"""Skills are found by every sort of reference, and their weights are safetensors inside their folder."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+from example_skill import MANIFEST, write_safetensors
+
+from openral_core.errors import LicenseError, ManifestError, NotFoundError
+from openral_core.license import check_license, is_evaluated
+from openral_core.manifest import RSkillManifest
+from openral_core.registry import list_skills, load_package, resolve
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["example", "rskill://rskills/example", "openral/rskill-example", "{folder}", "{folder}/rskill.yaml"],
+)
+def test_every_sort_of_reference_finds_the_skill(skill_folder: Path, ref: str) -> None:
+    package = resolve(ref.format(folder=skill_folder), [skill_folder.parent])
+    assert package.manifest.name == "openral/rskill-example"
+    assert package.weights_path() == skill_folder.resolve() / "model.safetensors"
+    assert package.slug == "example"
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "nothing",
+        "rskill://rskills/../example",
+        "rskill://elsewhere/example",
+        "rskill://",
+        "https://x/y",
+        "hf://a/b",
+        "",
+        "..",
+        "x" * 5000,
+        "a\0b",
+    ],
+)
+def test_what_cannot_be_found_is_refused(skill_folder: Path, ref: str) -> None:
+    with pytest.raises(NotFoundError):
+        resolve(ref, [skill_folder.parent])
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("a/rskill-mini-metaworld", "mini_metaworld"),
+        ("a/3D.Actor--x", "skill_3d_actor_x"),
+        ("a/rskill-_", "skill"),
+    ],
+)
+def test_slug_is_a_ros_name(skill_folder: Path, name: str, slug: str) -> None:
+    file = skill_folder / "rskill.yaml"
+    file.write_text(MANIFEST.replace("openral/rskill-example", name))
+    assert load_package(file).slug == slug
+
+
+def test_a_broken_neighbour_is_named_and_left_out(
+    skill_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = skill_folder.parent / "broken"
+    broken.mkdir()
+    (broken / "rskill.yaml").write_text("name: [")
+    with caplog.at_level(logging.WARNING):
+        names = [package.manifest.name for package in list_skills([skill_folder.parent])]
+    assert "openral/rskill-example" in names
+    assert "broken/rskill.yaml" in caplog.text
+    with pytest.raises(ManifestError):
+        resolve("broken", [skill_folder.parent])
+
+
+def test_weights_must_be_whole_safetensors(skill_folder: Path) -> None:
+    package = load_package(skill_folder)
+    weights = skill_folder / "model.safetensors"
+    write_safetensors(weights, cut=3)
+    with pytest.raises(ManifestError, match="lacks 3 bytes"):
+        package.weights_path()
+    for content in (
+        b"",
+        b"\x80\x05pickle",
+        b"\xff" * 64,
+        (2).to_bytes(8, "little") + b"[]",
+        (1 << 40).to_bytes(8, "little"),
+    ):
+        weights.write_bytes(content)
+        with pytest.raises(ManifestError, match="safetensors"):
+            package.weights_path()
+    weights.unlink()
+    with pytest.raises(NotFoundError, match="is not there"):
+        package.weights_path()
+    outside = skill_folder.parent / "outside.safetensors"
+    write_safetensors(outside)
+    weights.symlink_to(outside)
+    with pytest.raises(ManifestError, match="leaves the folder"):
+        package.weights_path()
+
+
+def test_only_safetensors_and_only_local(skill_folder: Path) -> None:
+    file = skill_folder / "rskill.yaml"
+    (skill_folder / "model.pt").write_bytes(b"\x80\x05")
+    file.write_text(MANIFEST.replace("model.safetensors", "model.pt"))
+    with pytest.raises(ManifestError, match=r"model\.pt is not safetensors"):
+        load_package(skill_folder).weights_path()
+    file.write_text(MANIFEST.replace("local://model.safetensors", "hf://owner/model@abc"))
+    with pytest.raises(NotFoundError, match="weights are at hf://owner/model@abc"):
+        load_package(skill_folder).weights_path()
+
+
+def skill_with(folder: Path, license_: str) -> RSkillManifest:
+    (folder / "rskill.yaml").write_text(MANIFEST.replace("apache-2.0", license_))
+    return load_package(folder).manifest
+
+
+@pytest.mark.parametrize("license_", ["apache-2.0", "mit", "bsd", "nvidia_open_model"])
+def test_commercial_licences_pass(skill_folder: Path, license_: str) -> None:
+    manifest = skill_with(skill_folder, license_)
+    assert manifest.is_commercial_use_allowed
+    check_license(manifest, environment={})
+    check_license(manifest, accept_noncommercial=False)
+
+
+@pytest.mark.parametrize(
+    "license_",
+    ["permissive_research", "nvidia_non_commercial", "rlwrld_non_commercial", "proprietary", "unknown"],
+)
+def test_other_licences_need_acceptance(skill_folder: Path, license_: str) -> None:
+    manifest = skill_with(skill_folder, license_)
+    assert not manifest.is_commercial_use_allowed
+    for environment in ({}, {"OPENRAL_ACCEPT_NONCOMMERCIAL": "0"}, {"OPENRAL_ACCEPT_NONCOMMERCIAL": "true"}):
+        with pytest.raises(LicenseError, match=rf"'{license_}'.*set OPENRAL_ACCEPT_NONCOMMERCIAL=1"):
+            check_license(manifest, environment=environment)
+    check_license(manifest, environment={"OPENRAL_ACCEPT_NONCOMMERCIAL": "1"})
+    check_license(manifest, accept_noncommercial=True, environment={})
+    with pytest.raises(LicenseError):
+        check_license(manifest, accept_noncommercial=False, environment={"OPENRAL_ACCEPT_NONCOMMERCIAL": "1"})
+
+
+def test_a_licence_is_unknown_until_it_is_stated(skill_folder: Path) -> None:
+    (skill_folder / "rskill.yaml").write_text(MANIFEST.replace("license: apache-2.0\n", ""))
+    with pytest.raises(LicenseError, match="'unknown'"):
+        check_license(load_package(skill_folder).manifest, environment=dict.fromkeys(os.environ, ""))
+
+
+@pytest.mark.parametrize(
+    ("entries", "task", "scene", "ok"),
+    [
+        (["metaworld"], "metaworld/drawer-open-v3", "x", True),
+        (["metaworld/drawer-open-v3"], "metaworld/drawer-open-v3", "x", True),
+        (["metaworld/drawer"], "metaworld/drawer-open-v3", "x", False),
+        (["meta"], "metaworld/drawer-open-v3", "x", False),
+        (["libero_10"], "metaworld/drawer-open-v3", "libero_10", True),
+        (["libero_10"], "metaworld/drawer-open-v3", "metaworld", False),
+        ([], "anything", "x", True),
+    ],
+)
+def test_evaluated_tasks_gate(entries: list[str], task: str, scene: str, ok: bool) -> None:
+    assert is_evaluated(entries, task, scene) is ok

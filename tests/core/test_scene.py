@@ -1,0 +1,116 @@
+"""Robots, scenes and suites: those that ship load, and what does not fit is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.robot import load_robot
+from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
+from openral_core.share import share_directory
+from openral_core.suite import load_suite
+
+SHARE = share_directory()
+DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()
+
+
+@pytest.mark.parametrize("path", sorted(SHARE.glob("scenes/*/*.yaml")), ids=lambda path: path.stem)
+def test_every_scene_loads_and_its_robot_exists(path: Path) -> None:
+    scene = load_scene(path)
+    assert load_robot(scene.robot_id).name == scene.robot_id
+    assert scene.task_ids
+
+
+def test_drawer_scene_is_what_the_bridge_relies_on() -> None:
+    scene = load_scene("metaworld_drawer")
+    assert type(scene) is DeployScene
+    assert scene.dt == pytest.approx(0.0125)
+    assert [(c.name, c.feature_key, c.width, c.height, c.rate_hz) for c in scene.cameras] == [
+        ("corner2", "observation.images.camera1", 128, 128, 20.0)
+    ]
+    assert scene.task_ids == ("metaworld/drawer-open-v3", "metaworld/drawer-close-v3")
+    assert load_scene("scenes/deploy/metaworld_drawer.yaml") == scene
+
+
+def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "scene.yaml"
+    cameras = "cameras:\n    - {name: corner2, feature_key: observation.images.camera1, rate_hz: 20}"
+    assert cameras in DRAWER
+    path.write_text(DRAWER.replace(cameras, "cameras: [corner2, topview]"))
+    second = load_scene(path).cameras[1]
+    assert (second.feature_key, second.width, second.rate_hz) == ("observation.images.camera2", 128, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("rate_hz: 20", "rate_hz: 30", "30 Hz does not divide control_hz 80"),
+        ("high: [1, 1, 1, 1]", "high: [1, 1, 1]", "action.high: has 3 numbers for dim 4"),
+        ("low: [-1, -1, -1, -1]", "low: [1, -1, -1, -1]", "is not above low"),
+        ("  step_m: 0.01\n", "", "action.step_m: is missing"),
+        ("observation_width: 128", "observation_width: 0", "observation_width"),
+        ("rate_hz: 20", "rate_hz: 20, width: 64", "64x128, rendered 128x128"),
+        ("control_hz: 80", "control_hz: 80\nvla: x", "vla: unknown key"),
+        ("{name: corner2,", "{name: 'a/b',", "cameras[0].name"),
+        ("low: [-0.55, 0.35, 0.0]", "low: [0.9, 0.35, 0.0]", "workspace.high"),
+        ("cameras:", "cameras: 3\n  junk:", "scene.cameras"),
+    ],
+)
+def test_scene_faults(tmp_path: Path, old: str, new: str, words: str) -> None:
+    path = tmp_path / "scene.yaml"
+    assert old in DRAWER
+    path.write_text(DRAWER.replace(old, new, 1))
+    with pytest.raises(ManifestError) as caught:
+        load_scene(path)
+    assert words in str(caught.value)
+
+
+def test_tiers_extend_each_other() -> None:
+    benchmark = load_scene("metaworld_reach", SimScene)
+    assert isinstance(benchmark, BenchmarkScene)
+    assert benchmark.task_ids == ("metaworld/reach-v3",)
+    with pytest.raises(ManifestError, match="a DeployScene, needed a SimScene"):
+        load_scene("metaworld_drawer", SimScene)
+
+
+def test_unknown_names_list_what_there_is() -> None:
+    with pytest.raises(NotFoundError, match="metaworld_drawer"):
+        load_scene("nowhere")
+    for name in ("../sawyer", "x" * 5000, "a\0b", ""):
+        with pytest.raises(NotFoundError, match="sawyer"):
+            load_robot(name)
+
+
+def test_suite_is_one_protocol(tmp_path: Path) -> None:
+    suite = load_suite("metaworld_mt10")
+    assert (suite.id, len(suite.scenes), len({scene.task.id for scene in suite.scenes})) == (
+        "metaworld_mt10",
+        10,
+        10,
+    )
+    path = tmp_path / "twice.yaml"
+    path.write_text("- metaworld_reach\n- metaworld_reach\n")
+    with pytest.raises(ManifestError, match=r"twice.yaml:2: \[1\]: task metaworld/reach-v3 is there twice"):
+        load_suite(path)
+    path.write_text("- nowhere\n")
+    with pytest.raises(ManifestError, match="scene 'nowhere' was not found"):
+        load_suite(path)
+    path.write_text("a: b\n")
+    with pytest.raises(ManifestError, match="is not a list"):
+        load_suite(path)
+
+
+def test_robot_faults(tmp_path: Path) -> None:
+    text = (SHARE / "robots/sawyer/robot.yaml").read_text()
+    path = tmp_path / "robot.yaml"
+    path.write_text(text.replace("gripper_joint: right_gripper", "gripper_joint: left_gripper"))
+    with pytest.raises(ManifestError, match="'left_gripper' is no joint"):
+        load_robot(path)
+    path.write_text(text.replace("name: right_j1,", "name: right_j0,"))
+    with pytest.raises(ManifestError, match="a joint is named twice"):
+        load_robot(path)
+    robot = load_robot("sawyer")
+    assert robot.gripper_joint is not None
+    assert robot.gripper_joint.name == robot.joint_names[-1] == "right_gripper"

@@ -1,0 +1,133 @@
+"""Run every command of the README and of docs/, page by page, as a reader would type them.
+
+A fenced block `bash` is run to its end and must exit 0. `bash background` is started and left running until
+the page ends, as in a second terminal. `bash long` takes minutes or hours: its words are checked against the
+command line's own parser. `make demo` and `make test` are left to themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "ros2_embedded" / "README.md"]
+FENCE = re.compile(r"^```bash ?(background|long|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block."""
+
+    how: str
+    text: str
+
+    def commands(self) -> list[str]:
+        """Return its lines without comments; a line that ends in a backslash goes on."""
+        joined = self.text.replace("\\\n", " ")
+        return [
+            line.strip() for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")
+        ]
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(how, text) for how, text in FENCE.findall(page.read_text())]
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    domain = str(100 + os.getpid() % 100)
+    return {
+        **os.environ,
+        "PATH": path,
+        "ROS_DOMAIN_ID": domain,
+        "ROS_LOG_DIR": str(tmp_path),
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def run(command: str, env: dict[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env=env, text=True, capture_output=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def start(block: Block, env: dict[str, str]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        ["bash", "-c", "exec " + " && ".join(block.commands())], cwd=ROOT, env=env, text=True, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    time.sleep(15)
+    assert process.poll() is None, f"ended at once: {block.text}"
+    return process
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def parses(command: str) -> None:
+    """Check the words of an `openral` command against its own parser, without running it."""
+    import typer
+
+    from openral_core.cli.app import app
+
+    name, *words = shlex.split(command)
+    assert name == "openral", f"only openral commands can be long: {command}"
+    verb = typer.main.get_command(app)
+    context = verb.make_context(name, ["--help"], resilient_parsing=True)
+    while hasattr(verb, "get_command"):
+        name, *words = words
+        verb = verb.get_command(context, name)
+        assert verb is not None, f"{command}: there is no verb {name}"
+    verb.make_context(name, words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_of_the_page_works(page: Path, tmp_path: Path) -> None:
+    env, running = environment(tmp_path), []
+    try:
+        for block in blocks(page):
+            if block.how == "background":
+                running.append(start(block, env))
+                continue
+            for command in block.commands():
+                if block.how == "long":
+                    parses(command)
+                elif not command.startswith("make "):
+                    run(command, env)
+    finally:
+        for process in reversed(running):
+            stop(process)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_into_the_repository_exists(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_tables_of_the_readme_are_those_of_the_results() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/readme_tables.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

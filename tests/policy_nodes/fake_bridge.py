@@ -1,0 +1,200 @@
+"""A bridge without a world: real topics from a thread, with faults that a test switches on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.srv import ChangeState
+from openral.action import ExecuteSkill
+from openral.msg import ActionChunk, ControlStatus, SkillInfo
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Bool
+
+from openral_core.robot import load_robot
+
+DOMAIN = 100 + os.getpid() % 100
+DT_NS = 12_500_000
+LATCHED = QoSProfile(
+    depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+JOINTS = load_robot("sawyer").joint_names
+
+
+class FakeBridge:
+    """Publishes at 80 Hz, an image at each 4th step; accepts every finite chunk."""
+
+    def __init__(self, size: int = 32) -> None:
+        self.size = size
+        self.encoding = "rgb8"
+        self.camera_on = True
+        self.alive = True
+        self.chunks: list[Any] = []
+        self.infos: list[Any] = []
+        self.status = ControlStatus(mode="realtime", control_hz=80.0)
+        self.now_ns = 0
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, domain_id=DOMAIN)
+        self.node = rclpy.create_node("fake_bridge", context=self._context)
+        publisher = self.node.create_publisher
+        self._clock = publisher(Clock, "/clock", BEST_EFFORT)
+        self._joints = publisher(JointState, "/joint_states", 10)
+        self._pose = publisher(PoseStamped, "/openral/ee_pose", 10)
+        self._image = publisher(Image, "/openral/cameras/corner2/image_raw", BEST_EFFORT)
+        self._info = publisher(CameraInfo, "/openral/cameras/corner2/camera_info", BEST_EFFORT)
+        self._status = publisher(ControlStatus, "/openral/control_status", 10)
+        self._estop = publisher(Bool, "/openral/estop_state", LATCHED)
+        self.estop(False)
+        self.node.create_subscription(ActionChunk, "/openral/action_chunk", self._on_chunk, 10)
+        self.node.create_subscription(SkillInfo, "/openral/skills", self.infos.append, LATCHED)
+        self.client = ActionClient(self.node, ExecuteSkill, "/openral/skills/fake_arm/execute")
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._spin, daemon=True),
+            threading.Thread(target=self._run, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(5)
+        self.client.destroy()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def estop(self, on: bool) -> None:
+        self._estop.publish(Bool(data=on))
+
+    def send(self, feedback: list[Any] | None = None, **goal: Any) -> Any:
+        """Send a goal, return its handle."""
+        assert self.client.wait_for_server(timeout_sec=20), "the action server did not appear"
+        callback = None if feedback is None else lambda message: feedback.append(message.feedback)
+        return wait_future(self.client.send_goal_async(ExecuteSkill.Goal(**goal), feedback_callback=callback))
+
+    def change_state(self, transition: int) -> None:
+        """Send the policy node through a lifecycle transition."""
+        client = self.node.create_client(ChangeState, "/openral/policy/fake_arm/change_state")
+        assert client.wait_for_service(timeout_sec=20)
+        request = ChangeState.Request()
+        request.transition.id = transition
+        assert wait_future(client.call_async(request)).success
+
+    def _spin(self) -> None:
+        while not self._stop.is_set():
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def _run(self) -> None:
+        step, due = 0, time.monotonic()
+        while not self._stop.is_set():
+            due += DT_NS * 1e-9
+            time.sleep(max(0.0, due - time.monotonic()))
+            if self.alive:
+                step += 1
+                self.now_ns = step * DT_NS
+                self._publish(step)
+
+    def _publish(self, step: int) -> None:
+        stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
+        self._clock.publish(Clock(clock=stamp))
+        joints = JointState(name=list(JOINTS[::-1]), position=[0.01 * index for index in range(len(JOINTS))])
+        pose = PoseStamped()
+        pose.header.frame_id = "world"
+        joints.header.stamp = pose.header.stamp = stamp
+        self._joints.publish(joints)
+        self._pose.publish(pose)
+        if self.status.active_goal and not self.status.holding:
+            self.status.executed += 1
+        if step % 16 == 0:
+            self._status.publish(self.status)
+        if step % 4 == 0 and self.camera_on:
+            image = Image(height=self.size, width=self.size, encoding=self.encoding, step=3 * self.size)
+            image.data = np.full(3 * self.size**2, step % 256, np.uint8).tobytes()
+            info = CameraInfo(height=self.size, width=self.size)
+            image.header.stamp = info.header.stamp = stamp
+            self._image.publish(image)
+            self._info.publish(info)
+
+    def _on_chunk(self, chunk: Any) -> None:
+        self.chunks.append(chunk)
+        self.status.holding = not np.isfinite(np.asarray(chunk.data)).all()
+        if not self.status.holding:
+            self.status.active_goal = chunk.goal_id
+        else:
+            self.status.rejected += 1
+            self.status.last_rejection = f"chunk {chunk.sequence} is not finite"
+        self._status.publish(self.status)
+
+
+class PolicyProcess:
+    """The real policy node in a process of its own."""
+
+    def __init__(self, skill: Path, scene: Path, **parameters: Any) -> None:
+        values = {"skill": skill, "scene": scene, "use_sim_time": True, **parameters}
+        arguments = [part for name, value in values.items() for part in ("-p", f"{name}:={_yaml(value)}")]
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "openral_policy_nodes.policy_node",
+                "--ros-args",
+                "-r",
+                "__node:=fake_arm",
+                *arguments,
+            ],
+            env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.log = ""
+
+    def wait(self, timeout_s: float = 30) -> int:
+        self.log += self._process.communicate(timeout=timeout_s)[1]
+        return self._process.returncode
+
+    def stop(self) -> int:
+        self._process.terminate()
+        return self.wait()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self.wait()
+
+
+def _yaml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def wait_for(condition: Any, what: str, timeout_s: float = 20) -> None:
+    """Wait until a condition holds, or fail."""
+    end = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain: {what}"
+        time.sleep(0.01)
+
+
+def wait_future(future: Any, timeout_s: float = 30) -> Any:
+    wait_for(future.done, "a future", timeout_s)
+    return future.result()
+
+
+def result_of(handle: Any) -> Any:
+    """Wait for the end of a goal."""
+    return wait_future(handle.get_result_async()).result

@@ -1,0 +1,214 @@
+"""The policy node as a process, on real topics, against a bridge that misbehaves when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
+from lifecycle_msgs.msg import Transition
+
+from openral_policy_nodes.supervisor import Outcome
+
+pytestmark = pytest.mark.slow
+WORDS = "open the drawer"
+
+
+@pytest.fixture
+def bridge() -> Iterator[FakeBridge]:
+    bridge = FakeBridge()
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture
+def start(make_skill, scene_path) -> Iterator:
+    processes: list[PolicyProcess] = []
+
+    def run(manifest=None, parameters=None, **script) -> PolicyProcess:
+        package = make_skill(manifest, **script)
+        processes.append(PolicyProcess(package.folder, scene_path, **(parameters or {})))
+        return processes[-1]
+
+    yield run
+    for process in processes:
+        process.kill()
+        print(process.log)
+
+
+def test_goal_runs_to_its_deadline_and_says_so(bridge, start):
+    process = start(action=[0.5, 0.0, -0.5, 1.0])
+    feedback: list = []
+    handle = bridge.send(feedback, instruction=WORDS, deadline_s=1.5)
+    result = result_of(handle)
+    assert (Outcome(result.outcome), result.check) == (Outcome.DEADLINE, "deadline")
+    assert handle.status == GoalStatus.STATUS_ABORTED
+    assert result.duration_s == pytest.approx(1.5, abs=0.5)
+    assert result.chunks == len(bridge.chunks) > 5
+    assert 0 < result.latency_p50_s <= result.latency_p95_s
+    assert result.steps > 0
+    assert feedback[-1].state == "running"
+    assert len(feedback) <= 5 * 1.5 + 3
+    chunk = bridge.chunks[0]
+    assert chunk.goal_id == bytes(handle.goal_id.uuid).hex()
+    assert (chunk.skill, chunk.instruction, chunk.sequence) == ("tests/rskill-fake-arm", WORDS, 0)
+    assert (chunk.horizon, chunk.dim, chunk.dt, chunk.header.frame_id) == (16, 4, 1 / 80, "world")
+    np.testing.assert_allclose(np.reshape(chunk.data, (16, 4))[15], [0.5, 0.0, -0.5, 1.0])
+    stamps = [chunk.header.stamp.sec * 10**9 + chunk.header.stamp.nanosec for chunk in bridge.chunks]
+    assert len(set(stamps)) == len(stamps)
+    assert all(stamp % 50_000_000 == 0 for stamp in stamps)
+    assert process.stop() == 0, process.log
+
+
+def test_cancel_second_goal_and_refusals(bridge, start):
+    start()
+    first = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    second = result_of(bridge.send(instruction="close the drawer"))
+    assert (Outcome(second.outcome), second.check) == (Outcome.REJECTED, "busy")
+    assert WORDS in second.message
+    unknown = result_of(bridge.send(instruction=WORDS, task="fly-v3"))
+    assert unknown.check == "busy"
+    wait_future(first.cancel_goal_async())
+    third = bridge.send(instruction="close the drawer", deadline_s=1.0)
+    ended = result_of(first)
+    assert (Outcome(ended.outcome), ended.check) == (Outcome.CANCELED, "client_cancel")
+    assert first.status == GoalStatus.STATUS_CANCELED
+    assert result_of(third).check == "deadline"
+    assert {chunk.instruction for chunk in bridge.chunks} == {WORDS, "close the drawer"}
+    refused = result_of(bridge.send(instruction=WORDS, task="fly-v3"))
+    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "task")
+
+
+def test_skill_is_latched_for_late_joiners(bridge, start):
+    start()
+    wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
+    late = FakeBridge()
+    try:
+        wait_for(lambda: late.infos, "the latched skill")
+        info = late.infos[-1]
+    finally:
+        late.close()
+    assert (info.name, info.slug, info.state, info.active) == (
+        "tests/rskill-fake-arm",
+        "fake_arm",
+        "active",
+        True,
+    )
+    assert info.action_server == "/openral/skills/fake_arm/execute"
+    assert info.node == "/openral/policy/fake_arm"
+    assert list(info.examples) == ["open the drawer|pull the drawer open"]
+    assert (info.control_hz, info.latency_budget_s, info.max_execution_s) == (80.0, 0.05, 20.0)
+
+
+def test_deactivated_node_ends_its_goal_and_takes_none(bridge, start):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    bridge.change_state(Transition.TRANSITION_DEACTIVATE)
+    assert result_of(handle).check == "node_state"
+    assert (bridge.infos[-1].state, bridge.infos[-1].active) == ("inactive", False)
+    refused = result_of(bridge.send(instruction=WORDS))
+    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "node_state")
+    bridge.change_state(Transition.TRANSITION_ACTIVATE)
+    assert result_of(bridge.send(instruction=WORDS, deadline_s=0.5)).check == "deadline"
+    bridge.change_state(Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    wait_for(lambda: bridge.infos[-1].state == "finalized", "the farewell")
+
+
+def test_camera_of_another_size_is_refused_with_both_sizes(start):
+    bridge = FakeBridge(size=48)
+    try:
+        start()
+        wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
+        # The first goal may be accepted before the first frame is in; it then ends for the same reason.
+        result = result_of(bridge.send(instruction=WORDS, deadline_s=20.0))
+        assert result.check == "observation_contract"
+        assert "48x48" in result.message
+        assert "32x32" in result.message
+        assert not bridge.chunks
+    finally:
+        bridge.close()
+
+
+def test_other_encoding_in_the_middle_of_a_goal_ends_it(bridge, start):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    bridge.encoding = "bgr8"
+    result = result_of(handle)
+    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "observation_contract")
+    assert "bgr8" in result.message
+
+
+@pytest.mark.parametrize("switch", ["camera_on", "alive"])
+def test_stale_camera_and_dead_bridge_end_the_goal(bridge, start, switch):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    setattr(bridge, switch, False)
+    result = result_of(handle)
+    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "stale_observation")
+    setattr(bridge, switch, True)
+    assert result_of(bridge.send(instruction=WORDS, deadline_s=0.5)).check == "deadline"
+
+
+def test_estop_ends_the_goal_and_refuses_the_next(bridge, start):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    bridge.estop(True)
+    result = result_of(handle)
+    assert (Outcome(result.outcome), result.check) == (Outcome.ESTOPPED, "estop")
+    count = len(bridge.chunks)
+    refused = result_of(bridge.send(instruction=WORDS))
+    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "estop")
+    assert len(bridge.chunks) <= count + 1
+    bridge.estop(False)
+    wait_for(
+        lambda: result_of(bridge.send(instruction=WORDS, deadline_s=0.2)).check == "deadline", "the release"
+    )
+
+
+def test_nan_reaches_the_bridge_and_its_refusals_end_the_goal(bridge, start):
+    start(behaviour="nan", good_calls=6)
+    result = result_of(bridge.send(instruction=WORDS, deadline_s=60.0))
+    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "envelope")
+    assert "is not finite" in result.message
+    assert np.isnan(bridge.chunks[-1].data[0])
+
+
+def test_raising_policy_ends_the_goal_and_the_node_lives(bridge, start):
+    process = start(behaviour="raise", good_calls=5)
+    result = result_of(bridge.send(instruction=WORDS, deadline_s=60.0))
+    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "policy_error")
+    assert "told to fail" in result.message
+    assert result_of(bridge.send(instruction=WORDS)).check == "policy_error"
+    assert process.stop() == 0
+
+
+def test_hanging_policy_neither_blocks_cancel_nor_the_end_of_the_process(bridge, start):
+    process = start(behaviour="hang", good_calls=4, parameters={"inference_timeout_s": 2.0})
+    handle = bridge.send(instruction=WORDS, deadline_s=60.0)
+    wait_for(lambda: len(bridge.chunks) == 2, "the last good chunks")
+    wait_future(handle.cancel_goal_async())
+    assert result_of(handle).check == "client_cancel"
+    wait_for(lambda: result_of(bridge.send(instruction=WORDS)).check == "policy_error", "the refusal")
+    assert process.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("manifest", "text"),
+    [
+        ({"license": "rlwrld_non_commercial"}, "licence"),
+        ({"sensors_required": [{"modality": "rgb", "vla_feature_key": "observation.images.wrist"}]}, "wrist"),
+        ({"model_family": "telepathy"}, "no 'telepathy'; known are fake, mini"),
+    ],
+)
+def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest, text):
+    process = start(manifest)
+    assert process.wait() == 1
+    assert "cannot run" in process.log
+    assert text in process.log

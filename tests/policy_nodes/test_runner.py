@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from openral_core.errors import PolicyError
+from openral_policy_nodes.fake import load
+from openral_policy_nodes.inference import Chunk, Inference
+from openral_policy_nodes.latency import LatencyStatistics
+from openral_policy_nodes.runner import PolicyRunner
+
+FRAME_NS = 50_000_000
+DT_NS = 12_500_000
+
+
+@pytest.fixture
+def chunks() -> queue.Queue[Chunk]:
+    return queue.Queue()
+
+
+@pytest.fixture
+def make_runner(make_skill, scene, chunks) -> Iterator:
+    runners = []
+
+    def make(manifest=None, **script):
+        package = make_skill(manifest, **script)
+        policy = load(package)
+        replay = package.manifest.replay_steps * DT_NS
+        runner = PolicyRunner(Inference(package.manifest, scene, policy), chunks.put, replay, DT_NS // 2)
+        runners.append((runner, policy))
+        return runner, policy
+
+    yield make
+    for runner, policy in runners:
+        policy.close()
+        assert runner.close()
+
+
+def wait_for_error(runner: PolicyRunner, run) -> str:
+    for _ in range(500):
+        if runner.worker().error:
+            return run.error
+        threading.Event().wait(0.01)
+    raise AssertionError("the runner reported no error")
+
+
+def test_chunk_answers_the_observation(make_runner, sensors_at, chunks):
+    runner, _ = make_runner(action=[0.5, 0.0, 0.0, 1.0])
+    runner.start("ab12", "open the drawer")
+    assert runner.offer(sensors_at(FRAME_NS))
+    chunk = chunks.get(timeout=5)
+    assert (chunk.goal_id, chunk.instruction, chunk.sequence, chunk.stamp_ns) == (
+        "ab12",
+        "open the drawer",
+        0,
+        FRAME_NS,
+    )
+    assert chunk.data.shape == (16, 4)
+    assert chunk.latency_s > 0.0
+
+
+def test_one_inference_for_each_goal_and_stamp(make_runner, sensors_at, chunks):
+    runner, policy = make_runner()
+    runner.start("one", "x")
+    assert runner.offer(sensors_at(FRAME_NS))
+    chunks.get(timeout=5)
+    assert not runner.offer(sensors_at(FRAME_NS))
+    runner.start("two", "x")
+    assert runner.offer(sensors_at(FRAME_NS))
+    assert chunks.get(timeout=5).goal_id == "two"
+    assert policy.calls == 2
+
+
+def test_observations_between_the_action_steps_are_left_out(make_runner, sensors_at, chunks):
+    runner, _ = make_runner({"n_action_steps": 8})
+    runner.start("goal", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    chunks.get(timeout=5)
+    assert not runner.offer(sensors_at(2 * FRAME_NS))
+    assert runner.offer(sensors_at(3 * FRAME_NS))
+    chunks.get(timeout=5)
+    assert runner.offer(sensors_at(4 * FRAME_NS), every=True)
+
+
+def test_without_a_goal_nothing_is_inferred(make_runner, sensors_at, chunks):
+    runner, policy = make_runner()
+    assert not runner.offer(sensors_at(FRAME_NS))
+    runner.start("goal", "x")
+    runner.stop()
+    assert not runner.offer(sensors_at(FRAME_NS))
+    assert policy.calls == 0
+
+
+def test_while_the_policy_thinks_only_the_newest_observation_waits(make_runner, sensors_at, chunks):
+    runner, policy = make_runner(behaviour="hang")
+    runner.start("goal", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    while policy.calls == 0:
+        threading.Event().wait(0.005)
+    for index in range(2, 6):
+        runner.offer(sensors_at(index * FRAME_NS))
+    assert runner.worker().busy_s > 0.0
+    policy.close()
+    assert chunks.get(timeout=5).stamp_ns == FRAME_NS
+    assert chunks.get(timeout=5).stamp_ns == 5 * FRAME_NS
+
+
+def test_answer_after_the_end_of_its_goal_is_thrown_away(make_runner, sensors_at, chunks):
+    runner, policy = make_runner(behaviour="hang")
+    runner.start("late", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    while policy.calls == 0:
+        threading.Event().wait(0.005)
+    run = runner.start("next", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    policy.close()
+    assert chunks.get(timeout=5).goal_id == "next"
+    assert chunks.empty()
+    assert run.chunks == 1
+
+
+def test_nan_passes_to_the_bridge_unchanged(make_runner, sensors_at, chunks):
+    runner, _ = make_runner(behaviour="nan")
+    runner.start("goal", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    data = chunks.get(timeout=5).data
+    assert np.isnan(data[0, 0])
+    assert np.isfinite(data.ravel()[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "text"), [("wrong_shape", r"\(1, 16, 3\).*\(1, 16, 4\)"), ("raise", "told to fail")]
+)
+def test_failure_ends_the_work_for_the_goal(make_runner, sensors_at, chunks, behaviour, text):
+    runner, _ = make_runner(behaviour=behaviour)
+    run = runner.start("goal", "x")
+    runner.offer(sensors_at(FRAME_NS))
+    with pytest.raises(PolicyError, match=text):
+        raise PolicyError(wait_for_error(runner, run))
+    assert not runner.offer(sensors_at(2 * FRAME_NS))
+    assert chunks.empty()
+
+
+def test_latency_percentiles():
+    statistics = LatencyStatistics(capacity=100)
+    assert statistics.percentile(50) == 0.0
+    for milliseconds in range(200):
+        statistics.add(milliseconds / 1000)
+    assert statistics.last == 0.199
+    assert statistics.percentile(50) == pytest.approx(0.1495)
+    assert statistics.percentile(95) == pytest.approx(0.19405)

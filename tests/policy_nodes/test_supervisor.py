@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from openral_policy_nodes.supervisor import BridgeStatus, GoalSupervisor, Limits, Outcome, Worker
+
+LIMITS = Limits(frame_period_s=0.05)
+IDLE = Worker()
+
+
+def watch(deadline_s: float = 30.0, status: BridgeStatus | None = None) -> GoalSupervisor:
+    return GoalSupervisor("me", deadline_s, LIMITS, now_s=100.0, wall_s=0.0, status=status)
+
+
+def check(
+    supervisor: GoalSupervisor, now_s: float, wall_s: float, worker: Worker = IDLE, **flags: bool
+) -> str:
+    verdict = supervisor.verdict(
+        now_s, wall_s, worker, cancel=flags.get("cancel", False), estopped=flags.get("estopped", False)
+    )
+    return verdict.check if verdict else "goes on"
+
+
+def test_goal_with_fresh_frames_goes_on_until_its_deadline():
+    supervisor = watch(deadline_s=5.0)
+    for index in range(1, 100):
+        supervisor.on_fresh_observation(100.0 + 0.05 * index, 0.05 * index)
+        assert check(supervisor, 100.0 + 0.05 * index, 0.05 * index) == "goes on"
+    verdict = supervisor.verdict(105.0, 5.0, IDLE, cancel=False, estopped=False)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.check) == (Outcome.DEADLINE, "deadline")
+
+
+def test_goal_accepted_before_the_first_time_begins_with_it():
+    supervisor = GoalSupervisor("me", 5.0, LIMITS, now_s=0.0, wall_s=0.0, status=None)
+    assert check(supervisor, 0.0, 0.5) == "goes on"
+    assert check(supervisor, 40.0, 1.5) == "goes on"
+    assert supervisor.elapsed_s(42.0) == 2.0
+
+
+def test_estop_goes_before_everything_else():
+    verdict = watch().verdict(100.0, 0.0, Worker(error="x"), cancel=True, estopped=True)
+    assert verdict is not None
+    assert verdict.outcome == Outcome.ESTOPPED
+    assert check(watch(), 100.0, 0.0, cancel=True) == "client_cancel"
+
+
+def test_failed_and_hanging_policies_are_errors():
+    assert check(watch(), 100.0, 0.0, Worker(error="boom")) == "policy_error"
+    assert check(watch(), 100.0, 0.0, Worker(busy_s=9.0)) == "goes on"
+    assert check(watch(), 100.0, 0.0, Worker(busy_s=11.0)) == "policy_error"
+
+
+@pytest.mark.parametrize(
+    ("now_s", "wall_s", "expected"),
+    [
+        (100.9, 0.9, "goes on"),
+        (101.1, 1.1, "stale_observation"),
+        (100.1, 2.0, "goes on"),  # a slow simulation: two seconds are two frame periods
+        (100.0, 3.1, "stale_observation"),  # the clock itself has stopped
+        (110.0, 0.5, "goes on"),  # a fast simulation: ten seconds in half a second
+    ],
+)
+def test_staleness_needs_both_clocks_or_a_dead_bridge(now_s, wall_s, expected):
+    assert check(watch(), now_s, wall_s) == expected
+
+
+def test_lockstep_world_may_stand_still_while_the_policy_thinks():
+    status = BridgeStatus("me", 0, 0, "", lockstep=True)
+    assert check(watch(status=status), 100.0, 8.0, Worker(busy_s=8.0)) == "goes on"
+    assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=7.5)) == "goes on"
+    assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=4.0)) == "stale_observation"
+
+
+def test_three_refused_chunks_in_a_row_end_the_goal():
+    supervisor = watch(status=BridgeStatus("other", 50, 7, ""))
+    supervisor.on_status(BridgeStatus("me", 50, 8, "nan"), chunks_sent=1)
+    supervisor.on_status(BridgeStatus("me", 50, 9, "nan"), chunks_sent=2)
+    assert check(supervisor, 100.0, 0.1) == "goes on"
+    supervisor.on_status(BridgeStatus("me", 54, 9, "nan"), chunks_sent=3)
+    supervisor.on_status(BridgeStatus("me", 54, 11, "nan"), chunks_sent=5)
+    assert check(supervisor, 100.0, 0.1) == "goes on"
+    supervisor.on_status(BridgeStatus("me", 54, 12, "step 3 is nan"), chunks_sent=6)
+    verdict = supervisor.verdict(100.0, 0.1, IDLE, cancel=False, estopped=False)
+    assert verdict is not None
+    assert verdict.check == "envelope"
+    assert "step 3 is nan" in verdict.message
+
+
+def test_refusals_of_other_peoples_chunks_do_not_count():
+    supervisor = watch(status=BridgeStatus("other", 0, 0, ""))
+    supervisor.on_status(BridgeStatus("other", 0, 50, "bad"), chunks_sent=0)
+    assert check(supervisor, 100.0, 0.1) == "goes on"
+
+
+def test_one_refusal_is_enough_in_lockstep_because_the_world_waits_for_that_chunk():
+    supervisor = watch(status=BridgeStatus("me", 0, 0, "", lockstep=True))
+    supervisor.on_status(BridgeStatus("me", 0, 1, "too fast", lockstep=True), chunks_sent=1)
+    assert check(supervisor, 100.0, 1.0) == "goes on"
+    assert check(supervisor, 100.0, 3.5) == "envelope"
+
+
+def test_steps_are_counted_for_this_goal_only():
+    supervisor = watch(status=BridgeStatus("other", 900, 0, ""))
+    supervisor.on_status(BridgeStatus("other", 904, 0, ""), chunks_sent=0)
+    supervisor.on_status(BridgeStatus("me", 904, 0, ""), chunks_sent=1)
+    supervisor.on_status(BridgeStatus("me", 920, 0, ""), chunks_sent=5)
+    supervisor.on_status(BridgeStatus("next", 999, 0, ""), chunks_sent=5)
+    assert supervisor.steps == 16

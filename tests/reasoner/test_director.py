@@ -1,0 +1,277 @@
+"""The ladder of a mission, driven by hand: events in, commands out, on a clock that the test moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.director import Director, is_stop
+from openral_reasoner.gate import GateConfig, Reading
+from openral_reasoner.mission import LogEntry
+from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.planner import OfflinePlanner
+
+NAME = "openral/rskill-mini"
+SKILL = Skill(
+    name=NAME,
+    slug="mini",
+    node="/openral/policy/mini",
+    action_server="/openral/skills/mini/execute",
+    tasks=(
+        SkillTask("drawer-open-v3", ("open the drawer",)),
+        SkillTask("drawer-close-v3", ("close the drawer",)),
+    ),
+    max_execution_s=10.0,
+)
+GATE = GateConfig(default_patience_s=3.0, plateau_window_s=2.0)
+CONFIG = DirectorConfig(
+    palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
+)
+
+
+@dataclass
+class Desk:
+    """A director with a policy node that does as it is told. One clock serves as both."""
+
+    log: list[LogEntry] = field(default_factory=list)
+    now: float = 1.0
+    sent: list[SendGoal] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    polite: bool = True
+    """The policy node answers cancellations."""
+
+    def __post_init__(self) -> None:
+        self.director = Director(self.log.append, gate=GATE, config=CONFIG)
+        self.director.palette(Palette((SKILL,)), self.now)
+
+    @property
+    def mission(self):  # type: ignore[no-untyped-def]
+        return self.director.mission
+
+    def do(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                plan = OfflinePlanner().plan(command.sentence, command.palette)
+                self.do(self.director.planned(command.ticket, plan, self.now, self.now))
+            elif isinstance(command, SendGoal):
+                self.sent.append(command)
+                self.do(self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now))
+            elif isinstance(command, CancelGoal):
+                self.cancelled.append(command.key)
+                if self.polite:
+                    self.end("CANCELED", "client_cancel")
+
+    def say(self, text: str, prompt_id: str = "p") -> None:
+        self.do(self.director.prompt(prompt_id, text, self.now, self.now))
+
+    def end(self, outcome: str, check: str, message: str = "") -> None:
+        key = self.sent[-1].key
+        self.director.goal_ended(key, outcome, check, message, self.now, self.now)
+
+    def run(self, seconds: float, *progress: float, success: float | None = None) -> None:
+        """Let time pass at 3 Hz; progress readings as given, the last one repeated; none at all when
+        empty."""
+        for i in range(round(seconds * 3)):
+            self.now += 1 / 3
+            self.director.bridge_alive(self.now)
+            if progress and self.sent:
+                p = progress[min(i, len(progress) - 1)]
+                reading = Reading(self.now, p, p if success is None else success)
+                self.director.reading(f"g{self.sent[-1].key}", reading, self.now)
+            self.do(self.director.tick(self.now, self.now))
+
+
+def test_two_tasks_in_order() -> None:
+    desk = Desk()
+    desk.say("open the drawer, then close it")
+    assert [goal.instruction for goal in desk.sent] == ["open the drawer"]
+    assert desk.sent[0].deadline_s == 10.0
+    desk.run(2, 0.1, 0.5, 0.9)
+    assert [goal.instruction for goal in desk.sent] == ["open the drawer", "close the drawer"]
+    desk.run(2, 0.1, 0.5, 0.9)
+    assert desk.mission.state.value == "done"
+    assert [task.attempts for task in desk.mission.tasks] == [1, 1]
+    assert desk.cancelled == [goal.key for goal in desk.sent]
+    assert {"prompt", "plan", "attempt", "reading", "verdict", "done", "mission"} <= {
+        entry.kind for entry in desk.log
+    }
+
+
+def test_stalled_then_success() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(3.4, 0.2)
+    assert len(desk.sent) == 2
+    desk.run(1.5, 0.9)
+    assert desk.mission.state.value == "done"
+    assert desk.mission.tasks[0].attempts == 2
+
+
+def test_three_stalls_abandon_and_the_next_task_is_not_tried() -> None:
+    desk = Desk()
+    desk.say("open the drawer, then close it")
+    desk.run(15, 0.2)
+    assert desk.mission.state.value == "failed"
+    assert [task.state.value for task in desk.mission.tasks] == ["abandoned", "pending"]
+    assert len(desk.sent) == 3
+    assert "abandoned after 3 attempts: progress stands at 0.20" in desk.mission.message
+
+
+def test_without_a_monitor_nothing_is_called_a_success() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(9.5)
+    assert desk.mission.state.value == "active"
+    desk.run(1)
+    assert desk.mission.state.value == "failed"
+    assert "could not be verified" in desk.mission.message
+    assert len(desk.sent) == 1
+
+
+def test_the_skills_own_success_needs_the_monitor() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(1, 0.4)
+    desk.end("SUCCEEDED", "done")
+    assert desk.mission.state.value == "active"
+    assert "calls itself done" in desk.mission.message
+
+
+def test_deadline_of_the_policy_node_is_judged_by_the_readings() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(0.7, 0.9)
+    desk.end("DEADLINE", "deadline")
+    assert desk.mission.state.value == "active"  # below the dwell: not a success
+    desk.run(1.2, 0.9)
+    assert desk.mission.state.value == "done"
+
+
+def test_policy_error_is_retried_and_named() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    for _ in range(3):
+        desk.end("FAILED", "policy_error", "the model returned NaN")
+        desk.run(0.4)
+    assert desk.mission.state.value == "failed"
+    assert "policy_error: the model returned NaN" in desk.mission.message
+
+
+def test_lost_skill_comes_back() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.director.palette(Palette(), desk.now)
+    desk.director.skill_lost(NAME, "the policy node /openral/policy/mini went away", desk.now, desk.now)
+    desk.run(2)
+    assert len(desk.sent) == 1
+    desk.director.palette(Palette((SKILL,)), desk.now)
+    desk.run(2, 0.9)
+    assert desk.mission.state.value == "done"
+    assert desk.mission.tasks[0].attempts == 2
+
+
+def test_lost_skill_stays_away() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.director.palette(Palette(), desk.now)
+    desk.director.skill_lost(NAME, "the policy node /openral/policy/mini went away", desk.now, desk.now)
+    desk.run(5)
+    assert desk.mission.state.value == "failed"
+    assert "/openral/policy/mini did not come back within 4 s" in desk.mission.message
+
+
+def test_stop_replace_and_repeat() -> None:
+    desk = Desk()
+    desk.say("open the drawer", "a")
+    desk.say("close the drawer", "b")
+    first = [entry for entry in desk.log if entry.mission == "a"][-1]
+    assert (first.outcome, first.reason) == ("stopped", 'replaced by "close the drawer"')
+    desk.run(0.4)
+    assert [goal.instruction for goal in desk.sent] == ["open the drawer", "close the drawer"]
+    desk.say("open the drawer", "a")  # the same id once more
+    assert desk.mission.id == "b"
+    desk.say("Stop!", "c")
+    assert desk.mission.state.value == "stopped"
+    assert desk.mission.id == "b"
+    desk.run(1)
+    assert len(desk.sent) == 2
+    desk.say("stop", "d")
+    assert "nothing to stop" in desk.mission.message
+
+
+def test_next_goal_waits_for_the_end_of_the_last() -> None:
+    desk = Desk(polite=False)
+    desk.say("open the drawer", "a")
+    desk.say("close the drawer", "b")
+    desk.run(1)
+    assert len(desk.sent) == 1
+    desk.run(2)  # longer than the patience with an unanswered cancellation
+    assert len(desk.sent) == 2
+
+
+def test_estop_ends_the_mission_and_refuses_the_next() -> None:
+    desk = Desk()
+    desk.say("open the drawer", "a")
+    desk.do(desk.director.estop(True, desk.now, desk.now))
+    assert desk.mission.state.value == "stopped"
+    desk.say("open the drawer", "b")
+    assert "estop_reset" in desk.mission.message
+    desk.do(desk.director.estop(False, desk.now, desk.now))
+    desk.say("open the drawer", "c")
+    assert desk.mission.state.value == "active"
+
+
+def test_unknown_task_moves_nothing() -> None:
+    desk = Desk()
+    desk.say("fry an egg")
+    assert desk.mission.state.value == "failed"
+    assert "What I can do: open the drawer; close the drawer." in desk.mission.message
+    assert desk.sent == []
+
+
+def test_mission_waits_for_the_palette() -> None:
+    desk = Desk()
+    desk.director.palette(Palette((), {NAME: "its node is not active"}), desk.now)
+    desk.say("open the drawer")
+    desk.run(2)
+    assert desk.mission.state.value == "active"
+    desk.run(4)
+    assert desk.mission.state.value == "failed"
+    assert "its node is not active" in desk.mission.message
+
+
+def test_silent_bridge_fails_the_attempt() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.now += CONFIG.bridge_patience_s + 1
+    desk.do(desk.director.tick(2.0, desk.now))  # the node's clock stands still with the bridge
+    assert "control_status" in desk.mission.message
+
+
+@pytest.mark.parametrize(
+    ("text", "stop"), [("stop", True), ("please STOP now!", True), ("stop the drawer", False), ("", False)]
+)
+def test_stop_words(text: str, stop: bool) -> None:
+    assert is_stop(text) is stop
+
+
+def test_record_survives_and_matches(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    import json
+
+    from openral_reasoner.record import MissionRecord
+
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(2, 0.9)
+    record = MissionRecord(tmp_path / "run")
+    for entry in desk.log:
+        record.step(entry, 1.0)
+    record.state(desk.mission)
+    record.close()
+    lines = [json.loads(line) for line in (tmp_path / "run/mission.jsonl").read_text().splitlines()]
+    assert [line["kind"] for line in lines] == [entry.kind for entry in desk.log]
+    final = json.loads((tmp_path / "run/mission.json").read_text())
+    assert final["state"] == "done"
+    assert final["tasks"][0]["skill_task"] == "drawer-open-v3"

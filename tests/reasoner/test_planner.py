@@ -1,0 +1,109 @@
+"""Palette, matcher and planner beyond single phrases."""
+
+from __future__ import annotations
+
+from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
+from openral_reasoner.planner import CannotDo, OfflinePlanner, Plan
+
+
+def skill(name: str = "o/rskill-a", **fields: object) -> Skill:
+    slug = name.split("-", 1)[1]
+    values = {
+        "name": name,
+        "slug": slug,
+        "node": f"/openral/policy/{slug}",
+        "action_server": f"/openral/skills/{slug}/execute",
+    }
+    return Skill(**{**values, **fields})  # type: ignore[arg-type]
+
+
+DRAWER = (
+    SkillTask("drawer-open-v3", ("open the drawer",)),
+    SkillTask("drawer-close-v3", ("close the drawer",)),
+)
+
+
+def plan(sentence: str, *skills: Skill) -> Plan | CannotDo:
+    return OfflinePlanner().plan(sentence, Palette(skills))
+
+
+def test_palette_says_why_a_skill_is_out() -> None:
+    deployed = [
+        skill("o/rskill-a", active=False),
+        skill("o/rskill-b", embodiment_tags=("franka_panda",)),
+        skill("o/rskill-c", commercial_use=False, license="rlwrld_non_commercial"),
+        skill("o/rskill-d", kind="reward"),
+        skill("o/rskill-e", embodiment_tags=("sawyer", "ur5e")),
+    ]
+    palette = build_palette(deployed, embodiment_tags={"sawyer"})
+    assert [usable.name for usable in palette.skills] == ["o/rskill-e"]
+    assert "not active" in palette.excluded["o/rskill-a"]
+    assert "franka_panda" in palette.excluded["o/rskill-b"]
+    assert "commercial" in palette.excluded["o/rskill-c"]
+    assert "reward" in palette.excluded["o/rskill-d"]
+
+
+def test_palette_offers_only_what_the_scene_has() -> None:
+    palette = build_palette([skill(tasks=DRAWER)], scene_tasks=["drawer-close-v3", "window-open-v3"])
+    refused = OfflinePlanner().plan("open the drawer", palette)
+    assert isinstance(refused, CannotDo)
+    assert refused.offers == ("close the drawer",)
+
+
+def test_trained_words_go_to_the_policy_when_nothing_is_lost() -> None:
+    result = plan("pull the drawer open, please", skill(tasks=DRAWER))
+    assert isinstance(result, Plan)
+    assert result.tasks[0].instruction == "open the drawer"
+    result = plan("open the blue drawer", skill(tasks=DRAWER))
+    assert isinstance(result, Plan)
+    assert result.tasks[0].instruction == "open the blue drawer"
+
+
+def test_skill_without_tasks_is_matched_by_actions_and_objects() -> None:
+    result = plan("grab the mug", skill(actions=("pick", "place"), objects=("cup",)))
+    assert isinstance(result, Plan)
+    assert result.tasks[0].instruction == "grab the mug"
+    assert isinstance(plan("open the cup", skill(actions=("pick",), objects=("cup",))), CannotDo)
+
+
+def test_generalist_takes_known_verbs_below_a_specific_skill() -> None:
+    generalist = skill("o/rskill-all", actions=("generalist",))
+    result = plan("open the drawer", generalist, skill(tasks=DRAWER))
+    assert isinstance(result, Plan)
+    assert result.tasks[0].skill.name == "o/rskill-a"
+    result = plan("pick up the peg", generalist)
+    assert isinstance(result, Plan)
+    assert isinstance(plan("philosophise", generalist), CannotDo)
+
+
+def test_a_verb_that_only_the_manifest_knows() -> None:
+    hammer = skill(tasks=(SkillTask("hammer-v3", ("hammer the nail",)),), objects=("nail",))
+    result = plan("please hammer the nail", hammer)
+    assert isinstance(result, Plan)
+    assert isinstance(plan("open the nail", hammer), CannotDo)
+
+
+def test_ambiguity_is_asked_back_not_guessed() -> None:
+    two = (SkillTask("a", ("press the left button",)), SkillTask("b", ("press the right-hand button",)))
+    refused = plan("press the button", skill(tasks=two, objects=("button",)))
+    assert isinstance(refused, CannotDo)
+    assert set(refused.offers) == {"press the left button", "press the right-hand button"}
+
+
+def test_one_unknown_task_refuses_the_whole_sentence() -> None:
+    refused = plan("open the drawer, then make tea", skill(tasks=DRAWER))
+    assert isinstance(refused, CannotDo)
+    assert "make tea" in refused.sentence
+    assert "open the drawer" in refused.sentence
+
+
+def test_same_task_of_two_skills_is_no_ambiguity() -> None:
+    result = plan("close the drawer", skill("o/rskill-b", tasks=DRAWER), skill("o/rskill-a", tasks=DRAWER))
+    assert isinstance(result, Plan)
+    assert result.tasks[0].skill.name == "o/rskill-b"
+
+
+def test_parallel_lists_of_skill_info() -> None:
+    parsed = Skill.parse_tasks(["drawer-open-v3", "reach-v3"], ["open the drawer|pull the drawer"])
+    assert parsed[0].phrases == ("open the drawer", "pull the drawer")
+    assert parsed[1].phrase == "reach v3"

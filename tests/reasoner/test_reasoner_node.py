@@ -1,0 +1,223 @@
+"""The reasoner as a process among scripted neighbours in theirs; what happened is read from its run folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 60.0
+BRISK = {
+    "gate.default_patience_s": 0.6,
+    "gate.check_floor": 0.5,
+    "gate.plateau_window_s": 0.6,
+    "gate.stale_after_s": 1.0,
+    "director.comeback_patience_s": 1.5,
+    "director.palette_settle_s": 0.2,
+}
+
+
+class Graph:
+    """Starts processes in a domain of their own and ends each of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.run_dir = folder / "run"
+        self._environment = {
+            **os.environ,
+            "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
+            "OMP_NUM_THREADS": "1",
+        }
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def start(self, module: str, *arguments: str, **parameters: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", f"openral_reasoner.{module}", *arguments]
+        if parameters:
+            command.append("--ros-args")
+        for name, value in parameters.items():
+            command += ["-p", f"{name}:={json.dumps(value)}"]
+        process = subprocess.Popen(
+            command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._processes.append(process)
+        return process
+
+    def skill(self, **parameters: object) -> subprocess.Popen[str]:
+        return self.start("fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
+
+    def monitor(self, **parameters: object) -> subprocess.Popen[str]:
+        return self.start("fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
+
+    def reasoner(self, mission: str = "", **parameters: object) -> subprocess.Popen[str]:
+        values = {**BRISK, "mission": mission, "run_dir": str(self.run_dir), "exit_when_done": bool(mission)}
+        return self.start("reasoner_node", **{**values, **parameters})
+
+    def prompt(self, sentence: str, *options: str) -> subprocess.Popen[str]:
+        return self.start("cli", sentence, *options)
+
+    def steps(self) -> list[dict[str, Any]]:
+        path = self.run_dir / "mission.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def wait_for(self, kind: str) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not any(step["kind"] == kind for step in self.steps()):
+            assert time.monotonic() < end, f"no step {kind!r} among {[step['kind'] for step in self.steps()]}"
+            time.sleep(0.05)
+
+    def mission(self) -> dict[str, Any]:
+        mission: dict[str, Any] = json.loads((self.run_dir / "mission.json").read_text())
+        return mission
+
+    def close(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+def end_of(process: subprocess.Popen[str]) -> tuple[int, str]:
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, output
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Iterator[Graph]:
+    graph = Graph(tmp_path)
+    yield graph
+    graph.close()
+
+
+def test_two_tasks_are_done_and_the_process_ends(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor()
+    code, output = end_of(graph.reasoner("open the drawer, then close it"))
+    mission = graph.mission()
+    assert (code, mission["state"]) == (0, "done"), output
+    assert [task["skill_task"] for task in mission["tasks"]] == ["open-the-drawer", "close-the-drawer"]
+    assert [task["attempts"] for task in mission["tasks"]] == [1, 1]
+
+
+def test_retry_then_success(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.3, 1.0])
+    code, output = end_of(graph.reasoner("open the drawer"))
+    mission = graph.mission()
+    assert (code, mission["state"]) == (0, "done"), output
+    assert mission["tasks"][0]["attempts"] == 2
+    assert "stalled: progress stands at 0.30" in " ".join(step["reason"] for step in graph.steps())
+
+
+def test_unknown_task_is_refused_with_what_can_be_done(graph: Graph) -> None:
+    graph.skill()
+    code, output = end_of(graph.reasoner("make me a coffee"))
+    mission = graph.mission()
+    assert (code, mission["state"], mission["tasks"]) == (0, "failed", []), output
+    assert "What I can do: open the drawer; close the drawer." in mission["message"]
+
+
+def test_killed_policy_node_fails_the_task(graph: Graph) -> None:
+    policy = graph.skill()
+    graph.monitor(levels=[0.7])
+    reasoner = graph.reasoner("open the drawer", **{"gate.default_patience_s": 60.0})
+    graph.wait_for("reading")
+    policy.kill()
+    end_of(reasoner)
+    assert graph.mission()["state"] == "failed"
+    assert "/openral/policy/fake did not come back" in graph.mission()["message"]
+    assert any("/openral/policy/fake went away" in step["reason"] for step in graph.steps())
+
+
+def test_restarted_policy_node_gets_the_task_again(graph: Graph) -> None:
+    policy = graph.skill()
+    graph.monitor(levels=[0.3, 1.0])
+    slow = {"gate.default_patience_s": 60.0, "director.comeback_patience_s": 60.0}
+    reasoner = graph.reasoner("open the drawer", **slow)
+    graph.wait_for("reading")
+    policy.kill()
+    graph.wait_for("retry")
+    graph.skill()
+    _, output = end_of(reasoner)
+    assert graph.mission()["state"] == "done", output
+    assert graph.mission()["tasks"][0]["attempts"] == 2
+
+
+def test_killed_monitor_is_never_a_success(graph: Graph) -> None:
+    graph.skill(max_execution_s=4.0)
+    monitor = graph.monitor(levels=[0.9], rise_s=60.0)
+    reasoner = graph.reasoner("open the drawer", **{"gate.default_patience_s": 60.0})
+    graph.wait_for("reading")
+    monitor.kill()
+    _, output = end_of(reasoner)
+    mission = graph.mission()
+    assert mission["state"] == "failed", output
+    assert "could not be verified" in mission["message"]
+    assert mission["tasks"][0]["attempts"] == 1
+
+
+def test_prompt_command_follows_and_stops(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[1.0, 0.7])
+    graph.reasoner(**{"gate.default_patience_s": 60.0})
+    code, output = end_of(graph.prompt("open the drawer", "--patience", "30"))
+    assert code == 0, output
+    assert "mission done" in output
+    running = graph.prompt("close the drawer", "--patience", "30")
+    end = time.monotonic() + PATIENCE_S
+    while not any(
+        task["text"] == "close the drawer" and task["progress"] > 0 for task in graph.mission()["tasks"]
+    ):
+        assert time.monotonic() < end, graph.mission()
+        time.sleep(0.05)
+    code, output = end_of(graph.prompt("stop", "--patience", "30"))
+    assert code == 0, output
+    code, output = end_of(running)
+    assert code == 1, output
+    assert graph.mission()["state"] == "stopped"
+
+
+def test_prompt_without_a_reasoner_exits_2(graph: Graph) -> None:
+    code, output = end_of(graph.prompt("open the drawer", "--patience", "1"))
+    assert code == 2, output
+    assert "No reasoner listens" in output
+
+
+def test_interrupted_process_leaves_a_stopped_mission(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.7])
+    reasoner = graph.reasoner("open the drawer", **{"gate.default_patience_s": 60.0})
+    graph.wait_for("reading")
+    reasoner.send_signal(signal.SIGINT)
+    code, output = end_of(reasoner)
+    assert code == 0, output
+    assert graph.mission()["state"] == "stopped"
+    assert "Traceback" not in output
+
+
+def test_missing_scene_is_one_clear_error(graph: Graph) -> None:
+    code, output = end_of(graph.reasoner(scene="no_such_scene"))
+    assert code == 1
+    assert "no_such_scene" in output
+    assert "Traceback" not in output
+
+
+def test_no_skill_for_this_robot_says_so(graph: Graph) -> None:
+    graph.skill(tag="franka_panda")
+    patience = {"director.palette_patience_s": 4.0}
+    code, output = end_of(graph.reasoner("open the drawer", scene="metaworld_drawer", **patience))
+    assert code == 0, output
+    assert "it is for franka_panda, this robot is sawyer" in graph.mission()["message"]
+
+
+def test_simulation_time_that_never_begins_says_so(graph: Graph) -> None:
+    graph.skill()
+    patience = {"director.palette_patience_s": 2.0, "use_sim_time": True}
+    end_of(graph.reasoner("open the drawer", **patience))
+    assert "simulation time has not begun" in graph.mission()["message"]

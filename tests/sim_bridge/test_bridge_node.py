@@ -1,0 +1,261 @@
+"""The bridge as a process, seen by another node: topics, stamps, chunks, services, lifecycle, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.srv import ChangeState, GetState
+from openral.msg import ActionChunk, ControlStatus
+from openral.srv import ResetScene
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+from openral_core.robot import load_robot
+
+DOMAIN = 100 + os.getpid() % 100
+LATCHED = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+EVERY = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+TOPICS = {
+    "clock": (Clock, "/clock", EVERY),
+    "image": (Image, "/openral/cameras/corner2/image_raw", EVERY),
+    "info": (CameraInfo, "/openral/cameras/corner2/camera_info", EVERY),
+    "joints": (JointState, "/joint_states", 1000),
+    "pose": (PoseStamped, "/openral/ee_pose", 1000),
+    "tf": (TFMessage, "/tf", 1000),
+    "static": (TFMessage, "/tf_static", LATCHED),
+    "urdf": (String, "/robot_description", LATCHED),
+    "status": (ControlStatus, "/openral/control_status", 100),
+    "estop": (Bool, "/openral/estop_state", LATCHED),
+}
+
+
+def nanoseconds(stamp):
+    return stamp.sec * 10**9 + stamp.nanosec
+
+
+class Observer:
+    """A node that keeps every message of the bridge."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        self.context.init(domain_id=DOMAIN)
+        self.node = rclpy.create_node("observer", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.seen = {key: [] for key in TOPICS}
+        for key, (kind, topic, qos) in TOPICS.items():
+            self.node.create_subscription(kind, topic, self.seen[key].append, qos)
+        self.chunks = self.node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+
+    def until(self, condition, timeout=30.0):
+        end = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < end, {key: len(value) for key, value in self.seen.items()}
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def call(self, kind, name, **fields):
+        client = self.node.create_client(kind, name)
+        self.until(client.service_is_ready)
+        future = client.call_async(kind.Request(**fields))
+        self.until(future.done)
+        return future.result()
+
+    def answer(self, value=0.2, goal="a" * 32, **changes):
+        """Publish a chunk for the newest image."""
+        self.until(lambda: self.seen["image"])
+        chunk = ActionChunk(
+            goal_id=goal, skill="t/s", instruction="go", representation="delta_ee_3d_plus_gripper",
+            horizon=16, dim=4, dt=0.0125, data=[float(value)] * 64,
+        )  # fmt: skip
+        chunk.header.stamp = self.seen["image"][-1].header.stamp
+        for name, change in changes.items():
+            setattr(chunk, name, change)
+        self.chunks.publish(chunk)
+
+    def close(self):
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+@pytest.fixture
+def observer():
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(fake_scene):
+    """Return a function that starts a bridge and ends it after the test."""
+    processes = []
+
+    def start(**parameters):
+        words = [f"{k}:={v}" for k, v in {"scene": fake_scene, **parameters}.items()]
+        command = [sys.executable, "-m", "openral_sim_bridge.bridge_node", "--ros-args"]
+        command += [word for pair in words for word in ("-p", pair)]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_topics_carry_one_world_on_one_clock(start, observer):
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 12 and len(observer.seen["status"]) > 3)
+    seen = observer.seen
+    images = {nanoseconds(m.header.stamp): m for m in seen["image"]}
+    stamps = {key: {nanoseconds(m.header.stamp) for m in seen[key]} for key in ("joints", "pose", "info")}
+    inner = sorted(images)[2:-2]
+    assert set(inner) <= stamps["joints"]
+    assert set(inner) <= stamps["pose"]
+    assert set(inner) <= stamps["info"]
+    assert set(inner) <= {nanoseconds(m.transforms[0].header.stamp) for m in seen["tf"]}
+    assert set(np.diff(inner)) == {50_000_000}
+    clocks = [nanoseconds(m.clock) for m in seen["clock"]]
+    assert np.all(np.diff(clocks) > 0)
+    image, info = seen["image"][-1], seen["info"][-1]
+    assert (image.height, image.width, image.encoding, image.step) == (48, 64, "rgb8", 192)
+    assert len(image.data) == 48 * 64 * 3
+    assert image.header.frame_id == info.header.frame_id == "corner2_optical_frame"
+    assert info.k[2] == 32 and info.k[5] == 24 and info.p[3] == 0  # noqa: PT018
+    assert seen["joints"][-1].name == [*load_robot("sawyer").joint_names, "r_close"]
+    assert seen["joints"][-1].position[7] == pytest.approx(0.1)
+    status = seen["status"][-1]
+    assert status.holding and status.held > 0 and status.executed == 0  # noqa: PT018
+    assert status.control_hz == 80.0
+
+
+def test_a_late_listener_gets_description_and_static_frames(start, observer):
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    late = Observer()
+    try:
+        late.until(lambda: late.seen["urdf"] and late.seen["static"] and late.seen["estop"])
+    finally:
+        late.close()
+    assert 'robot name="sawyer"' in late.seen["urdf"][0].data
+    children = {t.child_frame_id: t.header.frame_id for t in late.seen["static"][0].transforms}
+    assert children == {"right_arm_base_link": "world", "corner2_optical_frame": "world"}
+    assert not late.seen["estop"][0].data
+
+
+def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
+    process = start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    before = observer.seen["pose"][-1].pose.position.x
+    observer.answer(0.2)
+    observer.until(lambda: any(m.active_goal == "a" * 32 and m.executed for m in observer.seen["status"]))
+    observer.until(lambda: observer.seen["pose"][-1].pose.position.x > before + 0.01)
+    observer.answer(np.nan)
+    observer.until(lambda: any(m.rejected for m in observer.seen["status"]))
+    refusal = next(m for m in observer.seen["status"] if m.rejected)
+    assert "finite" in refusal.last_rejection
+    observer.until(lambda: observer.seen["status"][-1].holding)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert "refused chunk 0 of t/s, the arm holds: finite" in errors
+    assert process.returncode == 0
+
+
+def test_emergency_stop_latches(start, observer):
+    start()
+    assert observer.call(Trigger, "/openral/estop").success
+    observer.until(lambda: observer.seen["estop"] and observer.seen["estop"][-1].data)
+    observer.answer(0.2)
+    observer.until(lambda: "emergency stop" in observer.seen["status"][-1].last_rejection)
+    assert observer.seen["status"][-1].executed == 0
+    assert observer.call(Trigger, "/openral/estop_reset").success
+    observer.answer(0.2)
+    observer.until(lambda: observer.seen["status"][-1].executed > 0)
+
+
+def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):
+    start()
+    reply = observer.call(ResetScene, "/openral/sim/reset", task="drawer-close-v3", seed=9)
+    assert (reply.ok, reply.task, reply.seed) == (True, "drawer-close-v3", 9)
+    first = nanoseconds(reply.stamp)
+    observer.until(lambda: any(nanoseconds(m.header.stamp) == first for m in observer.seen["pose"]))
+    pose = next(m for m in observer.seen["pose"] if nanoseconds(m.header.stamp) == first)
+    assert pose.pose.position.y == pytest.approx(0.609)
+    reply = observer.call(ResetScene, "/openral/sim/reset", task="juggle", seed=0)
+    assert not reply.ok
+    assert "drawer-open-v3" in reply.message
+
+
+def test_lifecycle_deactivation_stops_time(start, observer):
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    change = ChangeState.Request()
+    change.transition.id = 4  # deactivate
+    client = observer.node.create_client(ChangeState, "/openral/sim_bridge/change_state")
+    observer.until(client.service_is_ready)
+    future = client.call_async(change)
+    observer.until(future.done)
+    assert future.result().success
+    assert observer.call(GetState, "/openral/sim_bridge/get_state").current_state.label == "inactive"
+    count = len(observer.seen["status"])
+    observer.until(lambda: len(observer.seen["status"]) > count + 2)
+    frozen = nanoseconds(observer.seen["status"][-1].header.stamp)
+    count = len(observer.seen["status"])
+    observer.until(lambda: len(observer.seen["status"]) > count + 2)
+    assert nanoseconds(observer.seen["status"][-1].header.stamp) == frozen
+
+
+def test_a_wrong_scene_or_parameter_ends_the_process_with_its_reason(start):
+    process = start(scene="no_such_scene")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "no_such_scene" in errors
+    assert "Traceback" not in errors
+    process = start(mode="sideways")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "realtime, lockstep" in errors
+
+
+def test_a_second_bridge_says_so_and_ends(start, observer):
+    start()
+    observer.until(lambda: observer.seen["image"])
+    second = start()
+    _, errors = second.communicate(timeout=30)
+    assert second.returncode == 1
+    assert "another bridge runs" in errors
+
+
+def test_a_failing_simulator_ends_the_process_with_its_reason(fake_scene):
+    program = (
+        "import sys\n"
+        "from functools import partial\n"
+        "from openral_sim_bridge import bridge_node\n"
+        "from openral_sim_bridge.fake import FakeBackend\n"
+        "node = bridge_node.BridgeNode\n"
+        "make = lambda scene: FakeBackend(['drawer-open-v3'], width=64, height=48, fail_after=40)\n"
+        "bridge_node.BridgeNode = lambda: node(make)\n"
+        f"sys.exit(bridge_node.main(['x', '--ros-args', '-p', 'scene:={fake_scene}']))\n"
+    )
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
+    process = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert process.returncode == 1
+    assert "the simulation ended: the fake simulator fails after 40 steps" in process.stderr

@@ -1,0 +1,113 @@
+"""`openral deploy sim` over a stand-in for the launch that leaves a prepared record behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from openral_sim_bridge import deploy
+from openral_sim_bridge.cli import deploy as app
+from openral_sim_bridge.fake import FakeBackend
+from openral_sim_bridge.recorder import TruthRecorder
+
+STAND_IN = """#!{python}
+import pathlib, shutil, sys
+values = dict(word.split(":=", 1) for word in sys.argv[3:])
+print("[FATAL] [x]: the simulation ended: out of sand" if {code} else "[INFO] fine", flush=True)
+for file in pathlib.Path({record!r}).iterdir():
+    shutil.copy(file, values["run_dir"])
+pathlib.Path(values["run_dir"], "arguments.txt").write_text("\\n".join(sys.argv[3:]))
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def record(tmp_path):
+    """One task, done at 0.5 s according to the reasoner, and true from 0.4 s on according to the simulator."""
+    folder = tmp_path / "record"
+    recorder = TruthRecorder(folder, ["drawer-open-v3"], 80.0)
+    backend = FakeBackend(["drawer-open-v3"])
+    for i in range(1, 49):
+        data = backend.physics()[1]
+        recorder.step(i / 80, i / 80, data, np.zeros(4), False, np.array([i >= 32]), "g")
+    recorder.close()
+    task = {
+        "text": "open it", "skill": "o/rskill-x", "skill_task": "drawer-open-v3", "attempts": 1, "state": "done",
+        "progress": 0.9, "outcome": "", "started_s": 0.1, "ended_s": 0.5,
+    }  # fmt: skip
+    mission = {"text": "open it", "state": "done", "message": "mission done", "tasks": [task]}
+    (folder / "mission.json").write_text(json.dumps(mission))
+    step = {"stamp_s": 0.5, "kind": "done", "reason": "progress stayed high", "task": 0, "outcome": "done"}
+    (folder / "mission.jsonl").write_text(json.dumps(step) + "\n")
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, record, fake_scene):
+    """Return a function that runs the command and returns exit code, output and run folder."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*arguments, code=0):
+        path = tmp_path / "ros2"
+        path.write_text(STAND_IN.format(python=sys.executable, record=str(record), code=code))
+        path.chmod(0o755)
+        monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
+        run_dir = tmp_path / "run"
+        words = ["sim", "--config", str(fake_scene), "--no-video", "--run-dir", str(run_dir), *arguments]
+        result = CliRunner().invoke(app, words)
+        return result.exit_code, result.output, run_dir
+
+    return run
+
+
+def test_a_run_that_passed(run):
+    code, output, folder = run("--lockstep", "--mission", "open it; close it", "--init-id", "7")
+    assert code == 0
+    assert "progress stayed high" in output
+    assert "the simulator agrees" in output
+    assert json.loads((folder / "summary.json").read_text())["passed"] is True
+    arguments = (folder / "arguments.txt").read_text().splitlines()
+    for word in ("mission:=open it; close it", "mode:=lockstep", "init_id:=7", "exit_when_done:=true"):
+        assert word in arguments
+
+
+def test_a_run_that_the_simulator_denies(run, record):
+    mission = json.loads((record / "mission.json").read_text())
+    mission["tasks"][0]["ended_s"] = 0.3
+    (record / "mission.json").write_text(json.dumps(mission))
+    code, output, _ = run()
+    assert code == 1
+    assert "the simulator does not" in output
+
+
+def test_a_node_that_failed_fails_the_run_and_is_heard(run):
+    code, output, folder = run(code=5)
+    assert code == 1
+    assert "out of sand" in output
+    assert "ended with code 5" in output
+    assert "out of sand" in (folder / "launch.log").read_text()
+
+
+def test_no_mission_at_all(run, record):
+    for file in record.iterdir():
+        file.unlink()
+    code, output, _ = run()
+    assert code == 1
+    assert "no mission was run" in output
+    assert "launch.log" in output
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(run):
+    run()
+    code, _, _ = run()
+    assert code == 1
+
+
+def test_the_film_can_be_had(run):
+    code, _, folder = run("--video")
+    assert code == 0
+    assert (folder / "mission.mp4").stat().st_size > 1000

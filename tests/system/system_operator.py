@@ -1,0 +1,140 @@
+"""The operator's side of a deployment: a node that sends prompts and goals, and keeps what the graph says."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from openral.action import ExecuteSkill
+from openral.msg import ActionChunk, ControlStatus, Mission, SkillInfo
+from openral.srv import ResetScene
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from system_stack import PATIENCE_S, Stack
+
+LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+ENDED = ("done", "failed", "stopped")
+
+
+class Operator:
+    """Listens beside a stack, in a thread of its own. Use it as a context manager."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self.skills: dict[str, Any] = {}
+        """Newest SkillInfo of each skill, by slug."""
+        self.status: list[Any] = []
+        self.missions: list[Any] = []
+        self.positions: deque[tuple[float, float, float]] = deque(maxlen=4000)
+        """[m] of the end effector in the world frame."""
+        self._context = rclpy.Context()
+        self._context.init(domain_id=stack.domain)
+        self._node = rclpy.create_node("operator", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        subscribe = self._node.create_subscription
+        subscribe(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
+        subscribe(Mission, "/openral/mission", self.missions.append, LATCHED)
+        subscribe(ControlStatus, "/openral/control_status", self.status.append, 100)
+        subscribe(PoseStamped, "/openral/ee_pose", self._on_pose, 100)
+        self._chunks = self._node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Operator:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def until(self, condition: Callable[[], object], what: str, timeout_s: float = PATIENCE_S) -> None:
+        """Listen until a condition holds; fail with `what` when it takes too long or the stack has ended."""
+        end = time.monotonic() + timeout_s
+        while not condition():
+            last = self.missions[-1].message if self.missions else "none"
+            if time.monotonic() > end or not self._stack.running:
+                state = f"skills {sorted(self.skills)}, last mission: {last}, output:\n{self._stack.output}"
+                raise AssertionError(f"waited in vain for {what}; {state}")
+            time.sleep(0.02)
+
+    def until_active(self, *slugs: str) -> None:
+        """Wait until these skills take goals and the bridge speaks."""
+        self.until(
+            lambda: self.status and all(slug in self.skills and self.skills[slug].active for slug in slugs),
+            f"active skills {slugs}",
+        )
+
+    def until_moving(self) -> str:
+        """Wait until the bridge executes chunks of a goal, and return the goal."""
+        self.until(
+            lambda: self.status and not self.status[-1].holding and self.status[-1].active_goal, "motion"
+        )
+        return str(self.status[-1].active_goal)
+
+    def run_skill(self, slug: str, instruction: str, deadline_s: float) -> Any:
+        """Send a goal and return a function that waits for its result."""
+        client = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
+        self.until(client.server_is_ready, f"the action server of {slug}")
+        goal = ExecuteSkill.Goal(instruction=instruction, deadline_s=deadline_s)
+        accepted = client.send_goal_async(goal)
+
+        def result() -> Any:
+            self.until(accepted.done, f"an answer to the goal {instruction!r}")
+            ended = accepted.result().get_result_async()
+            self.until(ended.done, f"the end of the goal {instruction!r}")
+            return ended.result().result
+
+        return result
+
+    def reset(self, task: str, init_id: int) -> None:
+        """Put the world into an initial state."""
+        client = self._node.create_client(ResetScene, "/openral/sim/reset")
+        self.until(client.service_is_ready, "the reset service")
+        answer = client.call_async(ResetScene.Request(task=task, seed=init_id))
+        self.until(answer.done, "the world's reset")
+        assert answer.result().ok, answer.result().message
+
+    def send_chunk(self, **changes: Any) -> None:
+        """Publish a chunk that answers the present instant and is right except for `changes`."""
+        chunk = ActionChunk(
+            goal_id="f" * 32, skill="tests/by-hand", instruction="open the drawer",
+            representation="delta_ee_3d_plus_gripper", horizon=16, dim=4, dt=1 / 80, data=[0.0, 0.0, 0.0, -1.0] * 16,
+        )  # fmt: skip
+        chunk.header.stamp = self.status[-1].header.stamp
+        for name, value in changes.items():
+            setattr(chunk, name, value)
+        self._chunks.publish(chunk)
+
+    def assert_holding(self, steps: int = 40, *, still: bool = True) -> None:
+        """Listen for so many more control steps; the arm must hold in all of them and stay where it is.
+
+        The hand swings for a moment behind a set point that has stopped, so the wait begins when it has settled.
+        With `still` false its place is not looked at: pressed against something, it may slip off and catch up.
+        """
+        self.until(lambda: self.status[-1].holding, "a bridge that holds")
+        held = self.status[-1].held
+        self.until(lambda: self.status[-1].held > held + steps, "steps held until the hand has settled")
+        before = self.status[-1]
+        self.positions.clear()
+        self.until(lambda: self.status[-1].held >= before.held + steps, f"{steps} steps held")
+        assert self.status[-1].executed == before.executed
+        if not still:
+            return
+        spread = max(max(axis) - min(axis) for axis in zip(*self.positions, strict=True))
+        assert spread < 1e-3, f"the hand moved by {1e3 * spread:.1f} mm while the bridge said that it holds"
+
+    def _on_skill(self, info: Any) -> None:
+        self.skills[info.slug] = info
+
+    def _on_pose(self, message: Any) -> None:
+        point = message.pose.position
+        self.positions.append((point.x, point.y, point.z))

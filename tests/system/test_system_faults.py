@@ -1,0 +1,110 @@
+"""Faults in a running deployment: one clear error each, the arm holds, and the deployment lives on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from system_files import load_truth, write_scene, write_skill
+from system_operator import Operator
+from system_stack import Stack
+
+FAILED, DEADLINE = 2, 3
+LEFT = [0.1, 0.0, 0.0, -1.0]
+
+
+@pytest.fixture(scope="module")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
+    """A launched deployment with a good and two faulty skills, and nobody who gives it a mission."""
+    folder = tmp_path_factory.mktemp("faults")
+    skills = [
+        write_skill(folder, "good", action=LEFT),
+        write_skill(folder, "nan", behaviour="nan", good_calls=10, action=LEFT),
+        write_skill(folder, "misshapen", behaviour="wrong_shape", good_calls=10, action=LEFT),
+    ]
+    scene = write_scene(folder, skills=skills, reward_skill=None, mission=None)
+    words = [f"scene:={scene}", f"run_dir:={folder / 'run'}"]
+    with (
+        Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
+        Operator(stack) as operator,
+    ):
+        operator.until_active("good", "nan", "misshapen")
+        yield stack, operator
+        stack.interrupt()
+        assert stack.wait() == 0
+        truth = load_truth(folder / "run")
+        assert truth["held"].any()
+        moved = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1)
+        assert not moved[truth["held"][1:]].any(), "the set point moved in a step that held"
+
+
+def run(deployment: tuple[Stack, Operator], slug: str, deadline_s: float = 20.0) -> tuple[object, list[str]]:
+    """Run a skill to its end; return the result and the new error lines."""
+    stack, operator = deployment
+    before = stack.errors
+    result = operator.run_skill(slug, "open the drawer", deadline_s)()
+    operator.assert_holding()
+    return result, stack.errors[len(before) :]
+
+
+def test_a_good_skill_moves_the_arm_until_its_deadline(deployment):
+    _, operator = deployment
+    result, errors = run(deployment, "good", deadline_s=1.0)
+    assert (result.outcome, result.check, errors) == (DEADLINE, "deadline", [])
+    assert result.steps > 20
+    assert operator.status[-1].rejected == 0
+
+
+def test_numbers_that_are_not_finite(deployment):
+    _, operator = deployment
+    result, errors = run(deployment, "nan")
+    assert (result.outcome, result.check) == (FAILED, "envelope")
+    assert "finite: step 0, number 0 is nan" in result.message
+    assert len(errors) == 1, errors
+    assert "FAILED (envelope): the bridge refused 3 chunks in a row: finite" in errors[0]
+    assert operator.status[-1].rejected >= 3
+    assert "nan" in operator.status[-1].last_rejection
+
+
+def test_a_policy_with_a_wrong_dimension(deployment):
+    _, operator = deployment
+    executed, rejected = operator.status[-1].executed, operator.status[-1].rejected
+    result, errors = run(deployment, "misshapen")
+    assert (result.outcome, result.check) == (FAILED, "policy_error")
+    assert len(errors) == 1, errors
+    assert "(1, 16, 3), its manifest promises float32 (1, 16, 4)" in errors[0]
+    assert operator.status[-1].executed <= executed + 16 * 10, "only its good chunks were executed"
+    assert operator.status[-1].rejected == rejected, "the policy node kept the bad chunk to itself"
+
+
+def test_a_chunk_with_a_wrong_dimension_from_somebody_else(deployment):
+    stack, operator = deployment
+    rejected, executed = operator.status[-1].rejected, operator.status[-1].executed
+    operator.send_chunk(dim=3, data=[0.1, 0.0, 0.0] * 16)
+    operator.until(lambda: operator.status[-1].rejected == rejected + 1, "a refusal")
+    assert "dimension" in operator.status[-1].last_rejection
+    stack.until_says("of tests/by-hand, the arm holds: dimension")
+    operator.assert_holding()
+    assert operator.status[-1].executed == executed
+
+
+def test_a_stale_camera(deployment):
+    stack, operator = deployment
+    before = stack.errors
+    result = operator.run_skill("good", "open the drawer", 60.0)
+    operator.until_moving()
+    bridge = stack.node("sim_bridge")
+    bridge.send_signal(signal.SIGSTOP)
+    try:
+        ended = result()
+    finally:
+        bridge.send_signal(signal.SIGCONT)
+    assert (ended.outcome, ended.check) == (FAILED, "stale_observation")
+    operator.assert_holding()
+    errors = stack.errors[len(before) :]
+    assert len(errors) == 1, errors
+    assert "is the bridge alive, and does every camera of the scene publish?" in errors[0]
+    again, errors = run(deployment, "good", deadline_s=1.0)
+    assert (again.outcome, errors) == (DEADLINE, []), "the skill recovers when images come again"

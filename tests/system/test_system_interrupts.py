@@ -1,0 +1,41 @@
+"""Ctrl-C at any moment of `openral demo` leaves no process behind."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from system_stack import Stack, wait_for
+
+INTERRUPTED = 130
+
+
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
+def test_during_start_up(tmp_path, seconds):
+    with Stack(tmp_path, "openral", "demo") as stack:
+        wait_for(lambda: len(stack.processes()) > 1, "the launch")
+        time.sleep(seconds)
+        stack.interrupt()
+        assert stack.wait() == INTERRUPTED, stack.output
+    assert "Traceback" not in stack.output
+
+
+def test_during_the_mission(tmp_path):
+    with Stack(tmp_path, "openral", "demo", "--no-video") as stack:
+        stack.until_says("attempt 1")
+        stack.interrupt()
+        assert stack.wait() == 1, stack.output
+    assert "Traceback" not in stack.output
+    [summary] = tmp_path.glob("runs/*/summary.json")
+    content = json.loads(summary.read_text())
+    assert (content["state"], content["passed"]) == ("stopped", False)
+
+
+def test_during_the_film(tmp_path):
+    with Stack(tmp_path, "openral", "demo", "--mission", "open the drawer") as stack:
+        stack.until_says("the simulator agrees")
+        wait_for(lambda: list(tmp_path.glob("runs/*/*.partial.mp4")), "the film to begin")
+        stack.interrupt()
+        assert stack.wait() == INTERRUPTED, stack.output
+    assert "Traceback" not in stack.output

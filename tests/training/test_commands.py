@@ -1,0 +1,100 @@
+"""`openral sim run` and `openral train eval` as a user types them, with the skills that openral ships."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import av
+import pytest
+
+OPENRAL = str(Path(sys.executable).parent / "openral")
+
+
+def openral(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [OPENRAL, *words], cwd=cwd, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+def test_sim_run_solves_a_task_and_films_it(tmp_path: Path) -> None:
+    words = (
+        "--config",
+        "metaworld_drawer",
+        "--task",
+        "drawer-close-v3",
+        "--init-id",
+        "1040",
+        "--n-episodes",
+        "2",
+    )
+    done = openral("sim", "run", *words, "--save-dir", "films", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 succeeded (95 % interval 0.34 to 1.00)" in done.stdout
+    films = sorted((tmp_path / "films").glob("*.mp4"))
+    assert [film.name for film in films] == ["episode_000.mp4", "episode_001.mp4"]
+    with av.open(str(films[0])) as film:
+        assert sum(1 for _ in film.decode(video=0)) > 5
+
+
+def test_sim_run_of_hopeless_words_says_so(tmp_path: Path) -> None:
+    words = (
+        "--instruction",
+        "close the drawer",
+        "--task",
+        "drawer-open-v3",
+        "--max-steps",
+        "40",
+        "--no-save-video",
+    )
+    done = openral("sim", "run", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "0 of 1 succeeded" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--rskill", "mini-progress"), "mini-progress"),
+        (("--rskill", "nothing"), "there is: mini-metaworld, mini-progress"),
+        (("--config", "moon"), "metaworld_drawer"),
+        (("--task", "fly-v3"), "has no example for fly-v3; say what to do with --instruction"),
+    ],
+)
+def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
+    done = openral("sim", "run", *words, "--no-save-video", cwd=tmp_path)
+    assert done.returncode == 1
+    assert text in " ".join((done.stdout + done.stderr).split())
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_eval_writes_rows_intervals_and_provenance(tmp_path: Path) -> None:
+    done = openral(
+        "train", "eval", "--rskill", "mini-metaworld", "--episodes", "1", "--out", "e.json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads((tmp_path / "e.json").read_text())
+    rows = content["results"]["episodes"]
+    assert len(rows) == 10
+    assert {row["words"] for row in rows} == {"plain", "heldout"}
+    assert {row["init_id"] for row in rows} == {1000}
+    assert content["eval_config"]["init_ids"] == [1000, 1000]
+    solved = sum(row["success"] for row in rows if row["words"] == "plain")
+    everything = content["results"]["plain_words"]["all_episodes"]
+    assert (everything["successes"], everything["n_episodes"]) == (solved, 5)
+    assert len(content["provenance"]["weights_sha256"]) == 64
+    assert content["provenance"]["packages"]["mujoco"] == "3.3.0"
+
+
+def test_shipped_results_belong_to_the_shipped_weights() -> None:
+    from openral_core.registry import resolve
+    from openral_training.provenance import provenance
+
+    for name in ("mini-metaworld", "mini-progress"):
+        package = resolve(name)
+        result = json.loads((package.folder / "eval" / "mini_metaworld.json").read_text())
+        now = provenance(package, "")
+        assert result["provenance"]["weights_sha256"] == now["weights_sha256"], name

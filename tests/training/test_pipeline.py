@@ -1,0 +1,224 @@
+"""Collect, clone and judge on a small scale, with the real simulator, through the same functions as the CLI."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from openral_core.errors import ContractError, ManifestError, NotFoundError
+from openral_training import bc, collect, reward
+from openral_training.dataset.episode import decode_png, encode_png
+from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_training.recipe import Recipe, load_recipe
+
+SMALL = {
+    "train_init_ids": {"first": 0, "count": 2},
+    "heldout_init_ids": {"first": 1000, "count": 2},
+    "tasks": {
+        "drawer-open-v3": {
+            "scene": "metaworld_drawer",
+            "train": ["open the drawer"],
+            "heldout": ["pull it open"],
+        },
+        "drawer-close-v3": {
+            "scene": "metaworld_drawer",
+            "train": ["close the drawer"],
+            "heldout": ["push it shut"],
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def recipe() -> Recipe:
+    return Recipe.model_validate(SMALL)
+
+
+@pytest.fixture(scope="module")
+def dataset(recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    root = tmp_path_factory.mktemp("small")
+    units = collect.plan(recipe, starts=2, failures=1)
+    shards = list(collect.collect(recipe, root / "shards", units, workers=2))
+    writer = DatasetWriter(root, 80.0, 128, recipe.task_ids, {t: w.train[0] for t, w in recipe.tasks.items()})
+    for episode in collect.read(shards):
+        writer.add(episode)
+    writer.close()
+    return open_dataset(root)
+
+
+def test_dataset_holds_what_was_done(dataset: Dataset, recipe: Recipe) -> None:
+    episodes = dataset.episodes
+    assert episodes["behaviour"] == 2 * (4 * ["expert"] + 4 * ["noisy_expert"] + ["stuck"])
+    assert episodes["leg"] == 2 * [0, 1, 2, 3, 0, 1, 2, 3, 0]
+    asked = [recipe.task_ids.index(task_id) for task_id in episodes["sim_task"]]
+    assert asked == [1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1]
+    columns = dataset.columns(
+        ["label.success", "task_index", "episode_index", "index", "action", "observation.state"]
+    )
+    assert columns["index"].tolist() == list(range(len(dataset)))
+    for first, last, behaviour in zip(
+        episodes["dataset_from_index"], episodes["dataset_to_index"], episodes["behaviour"], strict=True
+    ):
+        task = columns["task_index"][first]
+        solved = bool(columns["label.success"][first:last, task].any())
+        assert solved == (behaviour != "stuck"), (behaviour, first)
+    first, last = episodes["dataset_from_index"][0], episodes["dataset_to_index"][0]
+    assert not columns["action"][first:last, :3].any(), "a closed drawer is not closed again"
+    first, last = episodes["dataset_from_index"][1], episodes["dataset_to_index"][1]
+    assert columns["action"][first, :3].any()
+    assert not columns["action"][last - 5 : last, :3].any(), "done, the demonstrator stands still"
+    assert np.abs(columns["action"]).max() <= 1.0
+    assert columns["observation.state"][:, 3].min() >= 0
+    images = list(dataset.images())
+    assert len(images) == len(dataset)
+    assert images[0].shape == (128, 128, 3)
+
+
+def test_dataset_opens_with_the_datasets_convention(dataset: Dataset) -> None:
+    info = dataset.info
+    assert info["codebase_version"] == "v3.0"
+    assert info["fps"] == 80.0
+    assert info["total_frames"] == len(dataset) == dataset.episodes["dataset_to_index"][-1]
+    assert info["features"]["observation.images.camera1"]["dtype"] == "image"
+
+
+def test_killed_collection_goes_on_and_gives_the_same_bytes(
+    dataset: Dataset, recipe: Recipe, tmp_path: Path
+) -> None:
+    units = collect.plan(recipe, starts=1, failures=0)
+    again = list(collect.collect(recipe, tmp_path / "shards", units[:1]))
+    assert again[0].read_bytes() == (dataset.root / "shards" / again[0].name).read_bytes()
+    stamp = again[0].stat().st_mtime_ns
+    done: list[int] = []
+    list(
+        collect.collect(
+            recipe, tmp_path / "shards", units[:1], progress=lambda unit, frames: done.append(frames)
+        )
+    )
+    assert done == [0]
+    assert again[0].stat().st_mtime_ns == stamp
+
+
+def test_unfinished_dataset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="openral train collect"):
+        open_dataset(tmp_path)
+
+
+def test_png_is_lossless() -> None:
+    image = np.random.default_rng(0).integers(0, 256, (20, 30, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(decode_png(encode_png(image)), image)
+
+
+@pytest.mark.parametrize("module", [bc, reward])
+def test_resumed_training_equals_unbroken_training(
+    module, dataset: Dataset, recipe: Recipe, tmp_path: Path
+) -> None:
+    def run(out: Path, steps: int, total: int) -> None:
+        config = bc.BcConfig(steps=total, batch_size=8, save_every=2)
+        seen = []
+
+        def stop(step: int, loss: float) -> None:
+            seen.append(loss)
+            if step == steps and steps < total:
+                raise KeyboardInterrupt
+
+        module.train(dataset, recipe, out, config, progress=stop)
+
+    run(tmp_path / "whole", 4, 4)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "broken", 3, 4)
+    with pytest.raises(ContractError, match="belongs to another run; choose another --out"):
+        run(tmp_path / "broken", 5, 5)
+    run(tmp_path / "broken", 4, 4)
+    assert not list(tmp_path.glob("*/run.safetensors"))
+    whole, broken = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "broken"))
+    for name in whole:
+        assert torch.equal(whole[name], broken[name]), name
+
+
+def test_chunks_are_masked_past_the_end_of_an_episode(dataset: Dataset) -> None:
+    demos = bc.load_demonstrations(dataset)
+    end = dataset.episodes["dataset_to_index"][0]
+    actions, mask = bc.chunks(demos, np.array([end - 2]), 4)
+    assert mask[0, :, 0].tolist() == [1, 1, 0, 0]
+    np.testing.assert_array_equal(actions[0, 1], demos.action[end - 1])
+    stuck = dataset.episodes["behaviour"].index("stuck")
+    assert dataset.episodes["dataset_from_index"][stuck] not in demos.frames
+
+
+def test_hindsight_counts_down_to_the_next_success() -> None:
+    flags = np.array([False] * 16 + [True, True])
+    progress = reward.hindsight(flags)
+    assert progress[-1] == progress[16] == 1.0
+    assert progress[0] == pytest.approx(1 - 16 / reward.REFERENCE_STEPS)
+    assert (np.diff(progress) >= 0).all()
+
+
+def test_labels_know_the_other_task_of_the_scene(dataset: Dataset, recipe: Recipe) -> None:
+    labels = reward.label(dataset, recipe)
+    assert labels.scenes == [[0, 1], [0, 1]]
+    first = dataset.episodes["dataset_from_index"][0]
+    assert labels.success[first].tolist() == [0.0, 1.0], "a closed drawer is closed, and not open"
+    assert labels.progress[first, 1] == 1.0
+    assert np.isnan(labels.progress[first, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"heldout_init_ids": {"first": 1, "count": 5}}, "overlaps train_init_ids"),
+        ({"horizon": 0}, "horizon"),
+        ({"speed": 3}, "speed"),
+        (
+            {
+                "tasks": {
+                    "drawer-open-v3": {
+                        "scene": "metaworld_drawer",
+                        "train": ["Open it"],
+                        "heldout": ["open it"],
+                    }
+                }
+            },
+            "also in train: open it",
+        ),
+    ],
+)
+def test_bad_recipe_names_the_key(change: dict, text: str, tmp_path: Path) -> None:
+    import yaml
+
+    path = tmp_path / "bad.yaml"
+    path.write_text(yaml.safe_dump(SMALL | change))
+    with pytest.raises(ManifestError, match=text):
+        load_recipe(path)
+
+
+def test_shipped_recipe_keeps_words_and_states_apart() -> None:
+    shipped = load_recipe("mini_metaworld")
+    assert not set(shipped.train_init_ids.ids()) & set(shipped.heldout_init_ids.ids())
+    assert "pull the drawer open" in shipped.tasks["drawer-open-v3"].heldout
+    with pytest.raises(NotFoundError, match="openral ships mini_metaworld"):
+        load_recipe("nothing")
+
+
+def test_killed_collection_leaves_no_worker(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).parent / "openral"), "train", "collect", "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    workers: list[psutil.Process] = []
+    deadline = time.monotonic() + 60
+    while len(workers) < 2 and time.monotonic() < deadline:
+        children = psutil.Process(process.pid).children(recursive=True)
+        workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    assert len(workers) == 2
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert not alive

@@ -1,0 +1,89 @@
+"""Write the tables of README.md from the results that lie beside the skills, so that no figure is typed by hand.
+
+python tools/readme_tables.py            # rewrite README.md
+python tools/readme_tables.py --check    # exit 1 if it is out of date
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+POLICY = ROOT / "rskills" / "mini-metaworld" / "eval" / "mini_metaworld.json"
+REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
+
+
+def rate(entry: dict[str, Any]) -> str:
+    """Return `48/50 (0.87–0.99)`: successes, episodes and the Wilson interval."""
+    low, high = entry["wilson_95"]
+    return f"{entry['successes']}/{entry['n_episodes']} ({low:.2f}–{high:.2f})"
+
+
+def policy_table(results: dict[str, Any]) -> list[str]:
+    """Return a row a task, in plain and in unheard words."""
+    plain, heldout = results["plain_words"], results["heldout_words"]
+    rows = [
+        "| `mini-metaworld`, solved on unseen states (95 % interval) | plain words | unheard words |",
+        "|---|---|---|",
+    ]
+    for task, entry in plain["tasks"].items():
+        rows.append(f"| {task} | {rate(entry)} | {rate(heldout['tasks'][task])} |")
+    rows.append(f"| **all** | **{rate(plain['all_episodes'])}** | **{rate(heldout['all_episodes'])}** |")
+    return rows
+
+
+def reward_table(results: dict[str, Any]) -> list[str]:
+    """Return the measures of the reward model."""
+    said, missed = results["false_success"], results["missed_success"]
+    rows = [
+        (
+            "VOC, rank correlation of progress with time on successes",
+            f"{results['voc_mean']:.3f} (n = {results['voc_rollouts']})",
+        ),
+        (
+            "AUROC of success against failure",
+            f"{results['auroc']:.3f} ({results['successes']} / {results['failures']})",
+        ),
+        (f"failures called success at {results['threshold']}", percent(said)),
+        (f"successes missed at {results['threshold']}", percent(missed)),
+    ]
+    return [
+        "| `mini-progress`, on unseen rollouts and unheard words | |",
+        "|---|---|",
+        *(f"| {a} | {b} |" for a, b in rows),
+    ]
+
+
+def percent(share: dict[str, Any]) -> str:
+    """Return `0.5 % (0.1–2.9)`."""
+    low, high = share["wilson_95"]
+    return f"{100 * share['rate']:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+
+
+def rewritten(text: str) -> str:
+    """Return the README with the part between the markers made anew."""
+    begin, end = "<!-- skills: begin -->\n", "<!-- skills: end -->"
+    head, rest = text.split(begin)
+    _, tail = rest.split(end)
+    policy, reward = (json.loads(path.read_text(encoding="utf-8"))["results"] for path in (POLICY, REWARD))
+    return head + begin + "\n".join([*policy_table(policy), "", *reward_table(reward)]) + "\n" + end + tail
+
+
+def main() -> int:
+    """Rewrite or check."""
+    text = README.read_text(encoding="utf-8")
+    new = rewritten(text)
+    if "--check" in sys.argv[1:]:
+        if new != text:
+            sys.stderr.write("README.md is out of date: python tools/readme_tables.py\n")
+        return int(new != text)
+    README.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -111,7 +111,7 @@ class ControlLoop:
         self._step = 0
         self._images: dict[str, NDArray[np.uint8]] = {}
         self._images_step = 0
-        self._running = False
+        self._closed = False
         self._state = self._restart_world(settings.task, settings.init_id)
 
     @property
@@ -144,10 +144,10 @@ class ControlLoop:
             timeout_s: [s] wall time.
 
         Raises:
-            SimulationError: the world refused, or the loop does not run.
+            SimulationError: the world refused, or its thread is busy or has ended.
         """
-        if not self._running:
-            raise SimulationError("the world's time stands still; activate the bridge before a reset")
+        if self._closed:
+            raise SimulationError("the simulation has ended; start the bridge again")
         request = _Reset(task or self._settings.task, init_id if init_id >= 0 else self._settings.init_id)
         with self._wake:
             self._resets.append(request)
@@ -156,7 +156,7 @@ class ControlLoop:
             with contextlib.suppress(ValueError):
                 self._resets.remove(request)
             raise SimulationError(
-                f"the control loop did not answer within {timeout_s:.0f} s; is the bridge active?"
+                f"the world did not take the reset within {timeout_s:.0f} s; see the bridge's log"
             )
         if request.error:
             raise SimulationError(request.error)
@@ -165,7 +165,22 @@ class ControlLoop:
     def wake(self) -> None:
         """Let a waiting loop look again whether it may go on."""
         with self._wake:
-            self._wake.notify()
+            self._wake.notify_all()
+
+    def close(self) -> None:
+        """Refuse the resets that wait and all later ones: the world's thread has ended."""
+        self._closed = True
+        while self._resets:
+            request = self._resets.popleft()
+            request.error = "the simulation ended before the reset"
+            request.done.set()
+
+    def stand_by(self, ready: Callable[[], bool]) -> None:
+        """Let time stand still until `ready()`; resets are served meanwhile."""
+        while not ready():
+            with self._wake:
+                self._wake.wait_for(lambda: self._resets or ready())
+            self._serve_resets()
 
     def run(self, may_go_on: Callable[[], bool]) -> None:
         """Step the world while `may_go_on()`.
@@ -174,19 +189,15 @@ class ControlLoop:
             OpenralError: the simulator failed.
         """
         self._pacer.restart()
-        self._running = True
-        try:
-            self._observe(set(self._settings.camera_periods))
-            while may_go_on():
-                self._serve_resets()
-                if self._settings.mode == "lockstep":
-                    self._run_lockstep_window()
-                else:
-                    self._take_chunks()
-                    self._advance(self._due_cameras(self._step + 1))
-                    self._pacer.wait()
-        finally:
-            self._running = False
+        self._observe(set(self._settings.camera_periods))
+        while may_go_on():
+            self._serve_resets()
+            if self._settings.mode == "lockstep":
+                self._run_lockstep_window()
+            else:
+                self._take_chunks()
+                self._advance(self._due_cameras(self._step + 1))
+                self._pacer.wait()
 
     def _run_lockstep_window(self) -> None:
         """Wait for the answer to the present observation, then let it act until the next one."""

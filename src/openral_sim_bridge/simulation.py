@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +76,6 @@ class Simulation:
         self.links = LinkFrames(model, root)
         self.urdf = make_urdf(model, root, robot.name, run_dir / "meshes" if run_dir else None)
         self.cameras = [backend.camera(camera.name) for camera in self.scene.cameras]
-        self._wake = threading.Condition()
         self._running = self._finished = False
 
     def data(self) -> Any:
@@ -91,13 +89,12 @@ class Simulation:
             OpenralError: the simulator failed.
         """
         try:
-            while True:
-                with self._wake:
-                    self._wake.wait_for(lambda: self._running or self._finished)
-                    if self._finished:
-                        return
-                self.loop.run(lambda: self._running and not self._finished)
+            while not self._finished:
+                self.loop.stand_by(lambda: self._running or self._finished)
+                if not self._finished:
+                    self.loop.run(lambda: self._running and not self._finished)
         finally:
+            self.loop.close()
             if self._recorder is not None:
                 self._recorder.close()
             self._backend.close()
@@ -163,7 +160,5 @@ class Simulation:
         )
 
     def _switch(self, *, running: bool, finished: bool = False) -> None:
-        with self._wake:
-            self._running, self._finished = running, self._finished or finished
-            self._wake.notify_all()
+        self._running, self._finished = running, self._finished or finished
         self.loop.wake()

@@ -148,6 +148,22 @@ def test_reset_from_another_thread_and_time_goes_on():
     assert first.ee_position == pytest.approx([0.0, 0.607, 0.2])
 
 
+def test_reset_is_served_while_time_stands_still_and_refused_after_the_end():
+    loop, _, spy, _ = make()
+    done = threading.Event()
+    thread = threading.Thread(target=loop.stand_by, args=(done.is_set,))
+    thread.start()
+    stamp = loop.reset("return", 7).stamp_s
+    assert loop.reset("return", 8).stamp_s > stamp
+    assert [state.stamp_s for state in spy.states][0] == stamp
+    done.set()
+    loop.wake()
+    thread.join()
+    loop.close()
+    with pytest.raises(SimulationError, match="has ended; start the bridge again"):
+        loop.reset("return", 9)
+
+
 def test_reset_to_an_unknown_task_says_so_and_the_loop_lives():
     loop, _, spy, _ = make()
     errors = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -118,3 +121,16 @@ def test_robot_state_is_metaworlds_own_proprioception(backend: MetaWorldBackend)
 def test_bad_input_names_the_mend(backend: MetaWorldBackend, call, error, text) -> None:
     with pytest.raises(error, match=text):
         call(backend)
+
+
+def test_importing_the_simulator_starts_no_process():
+    """Ctrl-C in the middle of an import must not reach children with tracebacks of their own."""
+    code = (
+        "import subprocess, sys\n"
+        "def refuse(*words, **more): raise SystemExit(f'started {words}')\n"
+        "subprocess.Popen = refuse\n"
+        "import openral_sim_bridge.metaworld.backend\n"
+        "assert 'glfw' in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import cv2
 import numpy as np
@@ -31,6 +31,11 @@ class ObservationAdapter:
         self._state = LAYOUTS[layout_of(manifest)]
 
     @property
+    def history(self) -> tuple[int, ...]:
+        """Control steps back from now at which the skill looks (see FrameHistory); empty: now only."""
+        return self._preprocessing.history
+
+    @property
     def cameras(self) -> tuple[SceneCamera, ...]:
         """The cameras of the scene that the skill looks through."""
         return tuple(camera for _, camera in self._cameras)
@@ -39,24 +44,38 @@ class ObservationAdapter:
         """Adapt B observations.
 
         Returns:
-            images (B, H, W, 3) uint8 RGB by the checkpoint's names, state (B, D) float32, B instructions.
+            images (B, H, W, 3) uint8 RGB by the checkpoint's names, or (B, T, H, W, 3) for a skill that looks back;
+            state (B, D) float32, B instructions, B episodes.
 
         Raises:
-            ContractError: an image is missing or has another form than the scene says.
+            ContractError: an image is missing or has another form than the scene says, or an observation's
+                history has another length than the skill's.
         """
         if not observations:
             raise ContractError("an empty batch of observations; give at least one")
         images = {
-            name: np.stack([self._image(camera, observation) for observation in observations])
+            name: np.stack([self._images(camera, observation) for observation in observations])
             for name, camera in self._cameras
         }
         state = np.stack([self._state(observation.state) for observation in observations])
-        return PolicyBatch(images, state, [observation.instruction for observation in observations])
+        instructions = [observation.instruction for observation in observations]
+        return PolicyBatch(images, state, instructions, [observation.episode for observation in observations])
 
-    def _image(self, camera: SceneCamera, observation: Observation) -> Image:
-        image = observation.images.get(camera.name)
+    def _images(self, camera: SceneCamera, observation: Observation) -> NDArray[np.uint8]:
+        """Return (H, W, 3), or (T, H, W, 3) for a skill that looks back."""
+        if not self.history:
+            return self._image(camera, observation.images)
+        if len(observation.history) != len(self.history):
+            raise ContractError(
+                f"the observation has {len(observation.history)} instants, the skill looks at "
+                f"{len(self.history)} ({list(self.history)}); keep them in a FrameHistory of these offsets"
+            )
+        return np.stack([self._image(camera, images) for images in observation.history])
+
+    def _image(self, camera: SceneCamera, images: Mapping[str, Image]) -> Image:
+        image = images.get(camera.name)
         if image is None:
-            have = ", ".join(observation.images) or "none"
+            have = ", ".join(images) or "none"
             raise ContractError(
                 f"no image of camera '{camera.name}'; have {have}: check that the bridge publishes it"
             )

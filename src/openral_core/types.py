@@ -39,6 +39,11 @@ class Observation:
     """Newest image of each camera, keyed by the camera's name in the scene."""
     state: RobotState
     instruction: str
+    history: Sequence[Mapping[str, Image]] = ()
+    """Images of the T instants that the manifest's `image_preprocessing.history` names, oldest first, the newest
+    included (`FrameHistory.at`); empty for skills that see one instant."""
+    episode: str = ""
+    """Name of the goal or episode, for policies that remember; see `Policy.reset`."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +51,29 @@ class PolicyBatch:
     """B observations in exactly the form a checkpoint was trained on."""
 
     images: Mapping[str, NDArray[np.uint8]]
-    """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names."""
+    """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names; (B, T, H, W, 3), oldest first, where the
+    manifest's `image_preprocessing.history` names T instants."""
     state: NDArray[np.float32]
     """(B, D) in the layout and units of the manifest's state contract."""
     instructions: Sequence[str]
     """B sentences."""
+    episodes: Sequence[str] = ()
+    """B names of goals or episodes, for policies that remember; empty where nobody named them."""
 
     def __len__(self) -> int:
         return len(self.instructions)
 
 
 class Policy(Protocol):
-    """A skill's brain: one verb, batched from the start. Stateless between calls."""
+    """A skill's brain: one verb, batched from the start. What it remembers, it remembers by the episode's name."""
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        Raises:
+            PolicyError: the policy cannot be reached.
+        """
+        ...
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -49,6 +50,12 @@ class FakePolicy:
         self._closed = threading.Event()
         self.calls = 0
         """Number of calls of `predict` so far."""
+        self.episodes: list[str] = []
+        """What was reset so far, in order."""
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Note the episodes; nothing is remembered between calls."""
+        self.episodes += episodes
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return (B, H, A) as the script says; see `Policy.predict`."""

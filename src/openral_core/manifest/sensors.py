@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from openral_core.schema import Count, Schema, Word
+from openral_core.schema import Count, Many, Schema, Word
 from openral_core.vocabulary import Modality
 
 ImageSize = Annotated[tuple[Count, Count], Field(strict=False)]
@@ -38,6 +39,9 @@ class ImagePreprocessing(Schema):
     """Mirror the image top to bottom."""
     image_size: ImageSize | None = None
     """[height, width] in px that the checkpoint takes; absent: as the scene sends it."""
+    history: Many[int] = ()
+    """Control steps back from now at which the checkpoint looks, oldest first, such as [-6, -4, -2, 0]; absent:
+    it sees the newest image only. Before the episode's first image stands that image again."""
     input_template: Word = "observation.images.{cam}"
     """How a feature key is made from a camera's short name."""
     aliases: dict[Word, Word] = Field(default_factory=dict)
@@ -46,3 +50,10 @@ class ImagePreprocessing(Schema):
     """Which of the checkpoint's own normalisation statistics holds."""
     image_max_crops: Count | None = None
     """Upper bound of image tiles, for backbones that tile."""
+
+    @field_validator("history")
+    @classmethod
+    def _history_ends_now(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if value and (value[-1] != 0 or any(a >= b for a, b in pairwise(value))):
+            raise ValueError(f"{list(value)} does not count up to 0; write steps such as [-6, -4, -2, 0]")
+        return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,9 @@ class MiniPolicy:
         self._network = network.float().eval().to(device)
         self._encoder = encoder
         self._device = torch.device(device)
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Nothing is remembered between calls."""
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """See Policy.predict: (B, 16, 4) in -1..1."""

@@ -1,0 +1,98 @@
+"""Looking back: control steps, padding, slow cameras, episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from openral_core.errors import ContractError
+from openral_core.history import FrameHistory
+from openral_core.manifest import RSkillManifest
+from openral_core.observation_adapter import ObservationAdapter
+from openral_core.scene import DeployScene
+from openral_core.types import Image, Observation, RobotState
+
+OFFSETS = (-6, -4, -2, 0)
+
+
+def picture(number: int) -> Image:
+    return np.full((128, 128, 3), number, np.uint8)
+
+
+def seen(history: FrameHistory, step: int) -> list[int]:
+    return [int(images["corner2"][0, 0, 0]) for images in history.at(step)]
+
+
+def filled(steps: range) -> FrameHistory:
+    history = FrameHistory(OFFSETS)
+    for step in steps:
+        history.add(step, {"corner2": picture(step)})
+    return history
+
+
+def test_offsets_count_control_steps() -> None:
+    assert seen(filled(range(20)), 19) == [13, 15, 17, 19]
+
+
+def test_first_image_stands_before_the_beginning() -> None:
+    history = FrameHistory(OFFSETS)
+    for step, expected in ((3, [3, 3, 3, 3]), (4, [3, 3, 3, 4]), (5, [3, 3, 3, 5]), (7, [3, 3, 5, 7])):
+        for missing in range(3, step + 1):
+            history.add(missing, {"corner2": picture(missing)})
+        assert seen(history, step) == expected
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"), [(2, [14, 16, 18, 20]), (4, [12, 16, 16, 20]), (5, [10, 15, 15, 20])]
+)
+def test_slow_cameras_give_the_nearest_earlier_image(period: int, expected: list[int]) -> None:
+    assert seen(filled(range(0, 21, period)), 20) == expected
+
+
+def test_it_forgets_at_a_new_episode_and_keeps_no_more_than_it_needs() -> None:
+    history = filled(range(100))
+    assert len(history._sets) == 7
+    history.clear()
+    with pytest.raises(ValueError, match="no images in this episode"):
+        history.at(100)
+    history.add(100, {"corner2": picture(100)})
+    assert seen(history, 100) == [100] * 4
+
+
+def test_a_repeated_or_older_set_changes_nothing() -> None:
+    history = filled(range(10))
+    history.add(9, {"corner2": picture(200)})
+    history.add(2, {"corner2": picture(200)})
+    assert seen(history, 9) == [3, 5, 7, 9]
+
+
+def test_without_offsets_nothing_is_kept() -> None:
+    history = FrameHistory(())
+    history.add(0, {"corner2": picture(0)})
+    assert history.at(0) == ()
+
+
+def test_batch_gets_a_time_axis(
+    manifest: Callable[..., RSkillManifest], scene: DeployScene, state: RobotState
+) -> None:
+    skill = manifest(image_preprocessing={"history": list(OFFSETS), "image_size": [32, 64]})
+    adapter = ObservationAdapter(skill, scene)
+    history = filled(range(20)).at(19)
+    observation = Observation(1.0, history[-1], state, "open the drawer", history, "goal-1")
+    batch = adapter.batch([observation, observation])
+    [images] = batch.images.values()
+    assert images.shape == (2, 4, 32, 64, 3)
+    assert images[1, :, 0, 0, 0].tolist() == [13, 15, 17, 19]
+    assert list(batch.episodes) == ["goal-1", "goal-1"]
+    with pytest.raises(ContractError, match=r"has 0 instants, the skill looks at 4 \(\[-6, -4, -2, 0\]\)"):
+        adapter.batch([replace(observation, history=())])
+
+
+@pytest.mark.parametrize("offsets", [[-2, -4, 0], [-2, -2, 0], [-4, -2], [0, 2], [1]])
+def test_offsets_must_rise_to_now(manifest: Callable[..., RSkillManifest], offsets: list[int]) -> None:
+    with pytest.raises(ValidationError, match="does not count up to 0"):
+        manifest(image_preprocessing={"history": offsets})

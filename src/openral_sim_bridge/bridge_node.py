@@ -14,9 +14,11 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from numpy.typing import NDArray
 from openral.msg import ActionChunk, ControlStatus
 from openral.srv import ResetScene
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.task import Future
 from std_msgs.msg import Bool
@@ -30,6 +32,9 @@ from openral_sim_bridge.chunk_queue import Chunk
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.simulation import BridgeOptions, Simulation
 
+_READ_ONCE = ParameterDescriptor(read_only=True)
+"""The world is built from the parameters at start; setting one later would change nothing."""
+
 
 class BridgeNode(LifecycleNode):
     """Wires a `Simulation` to the graph. Parameters: see `BridgeOptions`, and `autostart`."""
@@ -37,23 +42,21 @@ class BridgeNode(LifecycleNode):
     def __init__(self, backend_factory: Callable[..., Backend] = make_backend) -> None:
         super().__init__("sim_bridge", namespace="/openral")
         self._factory = backend_factory
-        defaults = BridgeOptions(scene="metaworld_drawer")
-        self.declare_parameter("scene", defaults.scene)
-        self.declare_parameter("run_dir", defaults.run_dir)
-        self.declare_parameter("mode", defaults.mode)
-        self.declare_parameter("real_time_factor", defaults.real_time_factor)
-        self.declare_parameter("task", defaults.task)
-        self.declare_parameter("init_id", defaults.init_id)
-        self.declare_parameter("autostart", True)
+        for name, default in vars(BridgeOptions(scene="metaworld_drawer")).items():
+            self.declare_parameter(name, default, _READ_ONCE)
+        self.declare_parameter("autostart", True, _READ_ONCE)
         self.failed: Future[str] = Future()
         """Done when the simulator has failed; the result is the reason."""
         self._simulation: Simulation | None = None
         self._topics: BridgeTopics | None = None
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
+        self._lasting = self._made_entities()
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
         """Build the world in the thread that will step it, and offer the topics and services."""
+        self._closing.clear()
+        self._lasting = self._made_entities()
         ready: threading.Event = threading.Event()
         self._thread = threading.Thread(target=self._live, args=(ready,), name="control", daemon=True)
         self._thread.start()
@@ -69,9 +72,11 @@ class BridgeNode(LifecycleNode):
         self._estop_state = self.create_publisher(Bool, "/openral/estop_state", LATCHED)
         self._estop_state.publish(Bool(data=False))
         self.create_subscription(ActionChunk, "/openral/action_chunk", self._on_chunk, 10)
+        # A reset waits for the world; the emergency stop must not wait for a reset.
+        stop = MutuallyExclusiveCallbackGroup()
         self.create_service(ResetScene, "/openral/sim/reset", self._on_reset)
-        self.create_service(Trigger, "/openral/estop", self._on_estop)
-        self.create_service(Trigger, "/openral/estop_reset", self._on_estop_reset)
+        self.create_service(Trigger, "/openral/estop", self._on_estop, callback_group=stop)
+        self.create_service(Trigger, "/openral/estop_reset", self._on_estop_reset, callback_group=stop)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(0.2, self._publish_status, clock=wall)
         self.create_timer(1.0, self._publish_diagnostics, clock=wall)
@@ -89,6 +94,23 @@ class BridgeNode(LifecycleNode):
         if self._simulation is not None:
             self._simulation.pause()
         return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Write the record, close the world and take back what was offered; it can be configured again."""
+        self.close()
+        self._topics = self._simulation = self._thread = None
+        publishers, subscriptions, services, timers = (
+            now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
+        )
+        for destroy, entities in (
+            (self.destroy_publisher, publishers),
+            (self.destroy_subscription, subscriptions),
+            (self.destroy_service, services),
+            (self.destroy_timer, timers),
+        ):
+            for entity in entities:
+                destroy(entity)
+        return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
         """Write the record and close the world."""
@@ -156,6 +178,9 @@ class BridgeNode(LifecycleNode):
             # Interrupted while the world was being built: imports fail in their own ways, and none is the reason.
             self.get_logger().info("interrupted before the world was there")
         self.failed.set_result(reason)
+
+    def _made_entities(self) -> tuple[set[Any], ...]:
+        return set(self.publishers), set(self.subscriptions), set(self.services), set(self.timers)
 
     def _options(self) -> BridgeOptions:
         values = {name: self.get_parameter(name).value for name in BridgeOptions.__dataclass_fields__}
@@ -269,14 +294,16 @@ def main(args: list[str] | None = None) -> int:
 
 def _run(node: BridgeNode) -> int:
     """Start the node, serve it, and end it with its record written."""
+    executor = MultiThreadedExecutor(num_threads=2)
     try:
         if node.get_parameter("autostart").value:
             node.trigger_configure()
             if not node.failed.done():
                 node.trigger_activate()
         if not node.failed.done():
-            rclpy.spin_until_future_complete(node, node.failed)
+            rclpy.spin_until_future_complete(node, node.failed, executor=executor)
     finally:
+        executor.shutdown()
         node.close()
     failed = bool(node.failed.done())
     node.destroy_node()

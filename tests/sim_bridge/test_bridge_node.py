@@ -15,6 +15,8 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.srv import ChangeState, GetState
 from openral.msg import ActionChunk, ControlStatus
 from openral.srv import ResetScene
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -259,3 +261,56 @@ def test_a_failing_simulator_ends_the_process_with_its_reason(fake_scene):
     )
     assert process.returncode == 1
     assert "the simulation ended: the fake simulator fails after 40 steps" in process.stderr
+
+
+def transition(observer, number):
+    """Ask for a lifecycle transition: 1 configure, 2 cleanup, 3 activate, 4 deactivate."""
+    change = ChangeState.Request()
+    change.transition.id = number
+    client = observer.node.create_client(ChangeState, "/openral/sim_bridge/change_state")
+    observer.until(client.service_is_ready)
+    future = client.call_async(change)
+    observer.until(future.done)
+    assert future.result().success
+
+
+def test_cleanup_closes_the_world_and_configure_builds_it_again(start, observer, tmp_path):
+    start(run_dir=str(tmp_path))
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    transition(observer, 4)
+    transition(observer, 2)
+    assert (tmp_path / "truth.npz").is_file()
+    names = [name for name, _ in observer.node.get_service_names_and_types()]
+    observer.until(lambda: "/openral/sim/reset" not in dict(observer.node.get_service_names_and_types()))
+    assert "/openral/sim_bridge/change_state" in names
+    transition(observer, 1)
+    transition(observer, 3)
+    seen = len(observer.seen["image"])
+    observer.until(lambda: len(observer.seen["image"]) > seen + 4)
+    assert observer.call(ResetScene, "/openral/sim/reset", task="drawer-close-v3", seed=9).ok
+
+
+def test_parameters_that_are_read_once_refuse_to_be_set(start, observer):
+    start()
+    request = SetParameters.Request()
+    value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value="lockstep")
+    request.parameters = [Parameter(name="mode", value=value)]
+    reply = observer.call(SetParameters, "/openral/sim_bridge/set_parameters", parameters=request.parameters)
+    assert not reply.results[0].successful
+    assert "read" in reply.results[0].reason
+
+
+def test_the_emergency_stop_does_not_wait_for_a_reset(start, observer):
+    """The world is paused in the middle of nothing that answers: its thread builds worlds for a while."""
+    start(real_time_factor=0.0)
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    resets = observer.node.create_client(ResetScene, "/openral/sim/reset")
+    stop = observer.node.create_client(Trigger, "/openral/estop")
+    observer.until(lambda: resets.service_is_ready() and stop.service_is_ready())
+    waiting = [
+        resets.call_async(ResetScene.Request(task="drawer-close-v3", seed=seed)) for seed in range(200)
+    ]
+    answer = stop.call_async(Trigger.Request())
+    observer.until(answer.done)
+    assert answer.result().success
+    assert sum(future.done() for future in waiting) < len(waiting)

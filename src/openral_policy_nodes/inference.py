@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.action_adapter import ActionAdapter
 from openral_core.errors import PolicyError
+from openral_core.history import FrameHistory
 from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Observation, Policy, RobotState
+
+WARM_UP = "warm-up"
+"""Name of the episode that warming up is, for the policy."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class SensorSet:
     state: RobotState
     frame_id: str = "world"
     """Frame of the end-effector position, and so of Cartesian actions."""
+    history: Sequence[Mapping[str, Image]] = ()
+    """Images of the instants that the skill looks at, this one included; see `Observation.history`."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,23 @@ class Inference:
         self._shape = (1, manifest.chunk_size, manifest.action_contract.dim)
         self._name = manifest.name
         self._policy = policy
+        self._control_hz = scene.control_hz
+
+    def new_history(self) -> FrameHistory:
+        """Return an empty history of the instants that the skill looks at, for one goal."""
+        return FrameHistory(self._observation_adapter.history)
+
+    def step_of(self, stamp_ns: int) -> int:
+        """Return the control step of a stamp [ns], as histories count."""
+        return round(stamp_ns * 1e-9 * self._control_hz)
+
+    def reset(self, goal_id: str) -> None:
+        """Tell the policy that a goal begins.
+
+        Raises:
+            PolicyError: the policy cannot be reached.
+        """
+        self._policy.reset([goal_id])
 
     def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> Chunk:
         """Infer one chunk.
@@ -70,7 +93,9 @@ class Inference:
             ContractError: the observation is not what the scene promises.
         """
         begun = time.perf_counter()
-        observation = Observation(sensors.stamp_ns * 1e-9, sensors.images, sensors.state, instruction)
+        observation = Observation(
+            sensors.stamp_ns * 1e-9, sensors.images, sensors.state, instruction, sensors.history, goal_id
+        )
         answer = np.asarray(self._policy.predict(self._observation_adapter.batch([observation])))
         if answer.shape != self._shape or answer.dtype.kind != "f":
             raise PolicyError(
@@ -82,12 +107,14 @@ class Inference:
         return Chunk(goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, latency)
 
     def warm_up(self, sensors: SensorSet, instruction: str) -> float:
-        """Infer once and throw the chunk away, so that the first goal pays no one-time cost; return its latency [s].
+        """Reset and infer once, so that the first goal pays no one-time cost; return the latency [s] of inferring.
 
         Raises:
             PolicyError, ContractError: as `chunk`.
         """
-        return self.chunk(sensors, "", instruction, 0).latency_s
+        history = [sensors.images] * len(self._observation_adapter.history)
+        self.reset(WARM_UP)
+        return self.chunk(replace(sensors, history=history), WARM_UP, instruction, 0).latency_s
 
     def close(self) -> None:
         """Close the policy."""

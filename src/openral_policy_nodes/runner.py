@@ -6,9 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from openral_core.errors import OpenralError
+from openral_core.history import FrameHistory
 from openral_policy_nodes.inference import Chunk, Inference, SensorSet
 from openral_policy_nodes.latency import LatencyStatistics
 from openral_policy_nodes.supervisor import Worker
@@ -22,9 +23,13 @@ class GoalRun:
 
     goal_id: str
     instruction: str
+    history: FrameHistory
+    """The images of this goal, as far back as the skill looks."""
     latency: LatencyStatistics = field(default_factory=LatencyStatistics)
     answered_ns: int | None = None
     """[ns] stamp of the newest observation given to the policy."""
+    begun: bool = False
+    """The policy knows of the goal."""
     chunks: int = 0
     """Chunks published."""
     error: str | None = None
@@ -63,7 +68,7 @@ class PolicyRunner:
     def start(self, goal_id: str, instruction: str) -> GoalRun:
         """Begin to work for a goal; the goal before it gets no further chunk."""
         with self._condition:
-            self._goal = GoalRun(goal_id, instruction)
+            self._goal = GoalRun(goal_id, instruction, self._inference.new_history())
             self._pending = None
             return self._goal
 
@@ -74,7 +79,7 @@ class PolicyRunner:
             self._pending = None
 
     def offer(self, sensors: SensorSet, every: bool = False) -> bool:
-        """Give the newest observation; return whether it will be answered.
+        """Give the newest observation, for the history at least; return whether it will be answered.
 
         Args:
             sensors: the observation.
@@ -85,11 +90,13 @@ class PolicyRunner:
             goal = self._goal
             if goal is None or goal.error is not None or self._closed:
                 return False
+            step = self._inference.step_of(sensors.stamp_ns)
+            goal.history.add(step, sensors.images)
             if goal.answered_ns is not None:
                 passed = sensors.stamp_ns - goal.answered_ns
                 if passed <= 0 or (not every and passed < self._replay_ns):
                     return False
-            self._pending = sensors
+            self._pending = replace(sensors, history=goal.history.at(step))
             self._condition.notify_all()
             return True
 
@@ -112,6 +119,9 @@ class PolicyRunner:
         while (job := self._next()) is not None:
             goal, sensors = job
             try:
+                if not goal.begun:
+                    self._inference.reset(goal.goal_id)
+                    goal.begun = True
                 chunk = self._inference.chunk(sensors, goal.goal_id, goal.instruction, goal.chunks)
             except OpenralError as error:
                 self._done(goal, None, str(error))

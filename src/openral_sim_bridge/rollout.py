@@ -1,26 +1,32 @@
 """Run a policy in N worlds of one process: the same adapters as the deployment, without the wires.
 
 The world waits for the policy: every `n_action_steps` control steps it is observed, one batch is inferred for all
-worlds, and the first steps of each chunk are executed. An episode ends at the simulator's first success or at the
-horizon.
+worlds, and the first steps of each chunk are executed. Between, it is rendered only where a skill that looks back will
+look. An episode ends at the simulator's first success or at the horizon.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.types import Observation, Policy, PolicyBatch, RobotState
+from openral_core.history import FrameHistory
+from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState
 from openral_sim_bridge.backend import Backend
 
 
 class Observe(Protocol):
     """The part of core's ObservationAdapter that a rollout needs."""
+
+    @property
+    def history(self) -> tuple[int, ...]:
+        """Control steps back from now at which the policy looks; empty: now only."""
+        ...
 
     def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
         """Return observations in the checkpoint's form."""
@@ -59,11 +65,25 @@ class EpisodeRow:
 
 @dataclass
 class _Running:
+    number: int
+    """Of the job."""
     job: Job
     state: RobotState
     started: float
+    history: FrameHistory
+    images: Mapping[str, Image] = field(default_factory=dict)
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
+
+    @property
+    def episode(self) -> str:
+        """Name of the episode, for the policy."""
+        return f"{self.job.task_id}#{self.job.init_id}#{self.number}"
+
+    def observation(self) -> Observation:
+        history = self.history.at(self.steps)
+        words = self.job.instruction
+        return Observation(self.state.stamp_s, self.images, self.state, words, history, self.episode)
 
     def row(self, success: bool) -> EpisodeRow:
         p50, p95 = np.percentile(self.latencies, [50, 95]) * 1e3
@@ -96,67 +116,73 @@ def roll_out(
     """
     waiting = list(enumerate(jobs))
     rows: dict[int, EpisodeRow] = {}
-    running: dict[int, tuple[int, _Running]] = {}
+    running: dict[int, _Running] = {}
+    # Inference is due every n_action_steps, so these steps of a replay are the only ones that are looked back at.
+    glances = {offset % n_action_steps for offset in observe.history}
     while waiting or running:
+        begun = []
         for env in range(backend.num_envs):
             if env not in running and waiting:
                 number, job = waiting.pop(0)
                 [state] = backend.reset([job.task_id], [job.init_id], [env])
-                running[env] = number, _Running(job, state, time.perf_counter())
-        seen = _observations(backend, running, cameras)
-        for env, observation in seen.items():
-            watch(running[env][0], observation)
-        chunks = _infer(policy, observe, act, seen, running)
-        for env, success in _execute(backend, running, chunks, n_action_steps, horizon).items():
-            number, run = running.pop(env)
-            rows[number] = run.row(success)
-            progress(rows[number])
+                history = FrameHistory(observe.history)
+                running[env] = _Running(number, job, state, time.perf_counter(), history)
+                begun.append(running[env].episode)
+        if begun:
+            policy.reset(begun)
+        _look(backend, running, cameras)
+        chunks = _infer(policy, observe, act, running, watch)
+        for env, success in _execute(
+            backend, running, chunks, n_action_steps, horizon, glances, cameras
+        ).items():
+            run = running.pop(env)
+            rows[run.number] = run.row(success)
+            progress(rows[run.number])
     return [rows[number] for number in sorted(rows)]
 
 
-def _observations(
-    backend: Backend, running: dict[int, tuple[int, _Running]], cameras: Sequence[str]
-) -> dict[int, Observation]:
+def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
+    """Render worlds; their episodes remember what was seen."""
     envs = sorted(running)
     images = backend.render(cameras, envs)
-    seen: dict[int, Observation] = {}
     for i, env in enumerate(envs):
-        run = running[env][1]
-        pictures = {name: images[name][i] for name in cameras}
-        seen[env] = Observation(run.state.stamp_s, pictures, run.state, run.job.instruction)
-    return seen
+        run = running[env]
+        run.images = {name: images[name][i] for name in cameras}
+        run.history.add(run.steps, run.images)
 
 
 def _infer(
-    policy: Policy,
-    observe: Observe,
-    act: Act,
-    seen: dict[int, Observation],
-    running: dict[int, tuple[int, _Running]],
-) -> dict[int, NDArray[np.float32]]:
+    policy: Policy, observe: Observe, act: Act, running: Mapping[int, _Running],
+    watch: Callable[[int, Observation], None],
+) -> dict[int, NDArray[np.float32]]:  # fmt: skip
+    envs = sorted(running)
+    seen = [running[env].observation() for env in envs]
+    for env, observation in zip(envs, seen, strict=True):
+        watch(running[env].number, observation)
     start = time.perf_counter()
-    chunks = policy.predict(observe.batch(list(seen.values())))
-    for env in seen:
-        running[env][1].latencies.append(time.perf_counter() - start)
-    return {env: act(chunks[i]) for i, env in enumerate(seen)}
+    chunks = policy.predict(observe.batch(seen))
+    for env in envs:
+        running[env].latencies.append(time.perf_counter() - start)
+    return {env: act(chunk) for env, chunk in zip(envs, chunks, strict=True)}
 
 
 def _execute(
-    backend: Backend, running: dict[int, tuple[int, _Running]], chunks: dict[int, NDArray[np.float32]], steps: int,
-    horizon: int,
+    backend: Backend, running: Mapping[int, _Running], chunks: Mapping[int, NDArray[np.float32]], steps: int,
+    horizon: int, glances: Container[int], cameras: Sequence[str],
 ) -> dict[int, bool]:  # fmt: skip
     """Step all worlds; return the episodes that ended, with their success. Idle worlds hold."""
     ended: dict[int, bool] = {}
     for step in range(steps):
         actions = np.stack([backend.hold_action(None)] * backend.num_envs)
-        active = [env for env in running if env not in ended]
+        active = {env: run for env, run in running.items() if env not in ended}
         if not active:
             break
+        if step and step in glances:
+            _look(backend, active, cameras)
         for env in active:
             actions[env] = chunks[env][step]
         result = backend.step(actions)
-        for env in active:
-            run = running[env][1]
+        for env, run in active.items():
             run.state, run.steps = result.states[env], run.steps + 1
             column = backend.task_ids.index(run.job.task_id)
             success = bool(result.success[env, column])

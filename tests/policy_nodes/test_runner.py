@@ -123,6 +123,35 @@ def test_answer_after_the_end_of_its_goal_is_thrown_away(make_runner, sensors_at
     assert run.chunks == 1
 
 
+def test_history_counts_control_steps_and_begins_anew_with_each_goal(make_runner, sensors_at, chunks):
+    runner, policy = make_runner({"image_preprocessing": {"history": [-8, -4, 0]}, "n_action_steps": 8})
+    shown: list = []
+    predict = policy.predict
+    policy.predict = lambda batch: (shown.append(batch), predict(batch))[1]
+
+    def offer(step: int) -> bool:
+        sensors = sensors_at(step * DT_NS)
+        sensors.images["corner2"][:] = step
+        return runner.offer(sensors)
+
+    def seen() -> list[int]:
+        chunks.get(timeout=60)
+        [images] = shown[-1].images.values()
+        return images[0, :, 0, 0, 0].tolist()
+
+    runner.start("one", "x")
+    assert offer(100)
+    assert seen() == [100, 100, 100]
+    assert not offer(104)  # not answered, but remembered
+    assert offer(108)
+    assert seen() == [100, 104, 108]
+    runner.start("two", "x")
+    assert offer(112)
+    assert seen() == [112, 112, 112]
+    assert policy.episodes == ["one", "two"]
+    assert list(shown[-1].episodes) == ["two"]
+
+
 def test_nan_passes_to_the_bridge_unchanged(make_runner, sensors_at, chunks):
     runner, _ = make_runner(behaviour="nan")
     runner.start("goal", "x")

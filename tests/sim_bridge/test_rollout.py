@@ -1,0 +1,83 @@
+"""Rollouts of a policy that looks back, in the fake world, where every picture is known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from openral_core.manifest import RSkillManifest
+from openral_core.observation_adapter import ObservationAdapter
+from openral_core.scene import load_scene
+from openral_core.types import PolicyBatch
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.rollout import Job, roll_out
+
+OFFSETS = (-6, -4, -2, 0)
+REPLAY = 8
+KEY = "observation.images.camera1"
+MANIFEST = {
+    "name": "tests/rskill-looks-back", "version": "0.1.0", "license": "apache-2.0", "kind": "vla",
+    "model_family": "fake", "description": "Goes right", "embodiment_tags": ["sawyer"],
+    "sensors_required": [{"modality": "rgb", "vla_feature_key": KEY}],
+    "actuators_required": [{"kind": "cartesian_delta",
+                            "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}],
+    "weights_uri": "local://model.safetensors", "latency_budget": {"per_chunk_ms": 50.0}, "chunk_size": 16,
+    "n_action_steps": REPLAY, "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4}, "actions": ["reach"],
+    "action_contract": {"dim": 4, "representation": "delta_ee_3d_plus_gripper", "step_m": 0.01},
+    "image_preprocessing": {"history": list(OFFSETS)},
+}  # fmt: skip
+ACTION = np.array([1.0, 0.5, 0.0, -1.0])
+
+
+class Recorder:
+    """Goes where it is told and remembers what it was shown."""
+
+    def __init__(self) -> None:
+        self.batches: list[PolicyBatch] = []
+        self.resets: list[list[str]] = []
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        self.resets.append(list(episodes))
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        self.batches.append(batch)
+        return np.tile(ACTION.astype(np.float32), (len(batch), 16, 1))
+
+    def close(self) -> None:
+        pass
+
+
+def pictures(fake_scene, job: Job, steps: int) -> list[NDArray[np.uint8]]:
+    """The picture after 0, 1, …, `steps` control steps."""
+    backend = make_backend(load_scene(fake_scene))
+    backend.reset([job.task_id], [job.init_id])
+    seen = [backend.render(["corner2"])["corner2"][0]]
+    for _ in range(steps):
+        backend.step(ACTION[None])
+        seen.append(backend.render(["corner2"])["corner2"][0])
+    return seen
+
+
+@pytest.mark.parametrize("worlds", [1, 2])
+def test_a_policy_sees_the_control_steps_it_asks_for(fake_scene, worlds):
+    scene, policy = load_scene(fake_scene), Recorder()
+    jobs = [Job("drawer-close-v3", init_id, "go") for init_id in (0, 20, 40)]
+    observe = ObservationAdapter(RSkillManifest.model_validate(MANIFEST), scene)
+    rows = roll_out(
+        make_backend(scene, num_envs=worlds), policy, observe, lambda chunk: chunk, jobs,
+        cameras=["corner2"], n_action_steps=REPLAY, horizon=24,
+    )  # fmt: skip
+    assert [row.steps for row in rows] == [24, 24, 24]
+    names = [f"drawer-close-v3#{job.init_id}#{number}" for number, job in enumerate(jobs)]
+    assert policy.resets == ([[name] for name in names] if worlds == 1 else [names[:2], names[2:]])
+    seen: dict[str, list[NDArray[np.uint8]]] = {name: [] for name in names}
+    for batch in policy.batches:
+        for episode, images in zip(batch.episodes, batch.images[KEY], strict=True):
+            seen[episode].append(images)
+    for name, job in zip(names, jobs, strict=True):
+        known = pictures(fake_scene, job, 24)
+        expected = [[known[max(0, now + offset)] for offset in OFFSETS] for now in (0, 8, 16)]
+        np.testing.assert_array_equal(seen[name], expected)

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from openral_core.errors import OpenralError
+from openral_core.manifest.runtime import LOCAL
 from openral_core.registry import load_package, skill_folders
 
 MIN_FREE_GB = 2.0
@@ -168,7 +169,7 @@ def _skills() -> list[Check]:
         name = f"skill {folder.name}"
         try:
             package = load_package(folder)
-            if package.manifest.weights_uri is not None:
+            if (package.manifest.weights_uri or "").startswith(LOCAL):
                 package.weights_path()
         except OpenralError as error:
             checks.append(

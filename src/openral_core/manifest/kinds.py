@@ -22,8 +22,7 @@ _VLA_FIELDS = (
     "envelope",
     "reward_rskill_name",
 )
-PROCESSOR_FAMILIES = ("smolvla", "pi05", "xvla", "diffusion")
-"""Families whose normalisation lies in processor files of the checkpoint."""
+_JUDGED_BY = "reward_rskill_name"
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,16 @@ _ROS = KindRule(
 )
 KIND_RULES: dict[str, KindRule] = {
     "vla": KindRule(needs=("model_family", "weights_uri", "actuators_required"), refuses=_without()),
-    "wam": KindRule(needs=("weights_uri",), refuses=_without()),
+    "wam": KindRule(needs=("weights_uri",), refuses=(*_without(), _JUDGED_BY)),
     "ros_action": _ROS,
     "ros_service": _ROS,
     "detector": KindRule(
-        needs=("detector", "weights_uri"), refuses=(*_without("detector"), "actuators_required")
+        needs=("detector", "weights_uri"), refuses=(*_without("detector"), "actuators_required", _JUDGED_BY)
     ),
-    "vlm": KindRule(needs=("weights_uri",), refuses=(*_without(), "actuators_required")),
-    "reward": KindRule(needs=("reward", "weights_uri"), refuses=(*_without("reward"), "actuators_required")),
+    "vlm": KindRule(needs=("weights_uri",), refuses=(*_without(), "actuators_required", _JUDGED_BY)),
+    "reward": KindRule(
+        needs=("reward", "weights_uri"), refuses=(*_without("reward"), "actuators_required", _JUDGED_BY)
+    ),
     "playbook": KindRule(
         needs=("playbook",),
         refuses=(*_without("playbook"), *_VLA_FIELDS, "weights_uri"),
@@ -82,10 +83,6 @@ def kind_faults(kind: str, values: Mapping[str, Any]) -> list[Fault]:
         for name, value in rule.fixed.items()
         if values[name] != value
     ]
-    if kind == "vla" and values["model_family"] in PROCESSOR_FAMILIES and values["processors"] is None:
-        faults.append(
-            Fault("processors", f"is missing for family {values['model_family']}", "name both files")
-        )
     return faults
 
 

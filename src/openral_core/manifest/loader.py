@@ -36,6 +36,9 @@ def load_manifest(path: Path) -> RSkillManifest:
 def _check_local_files(manifest: RSkillManifest, document: Document, folder: Path) -> None:
     """Refuse local:// files that a link or `..` would take out of the folder."""
     uris: dict[Key, str | None] = {("weights_uri",): manifest.weights_uri}
+    if manifest.processors is not None:
+        uris["processors", "preprocessor_uri"] = manifest.processors.preprocessor_uri
+        uris["processors", "postprocessor_uri"] = manifest.processors.postprocessor_uri
     if manifest.playbook is not None:
         uris["playbook", "body_uri"] = manifest.playbook.body_uri
     for key, uri in uris.items():

@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, StringConstraints, field_validator, model
 
 from openral_core.manifest.actuators import ActuatorRequirement, EmbodimentExtra
 from openral_core.manifest.contracts import ActionContract, SkillEnvelope, StartingPose, StateContract
+from openral_core.manifest.families import family_faults
 from openral_core.manifest.integrations import Detector, Playbook, Reward, RosIntegration, TaskExamples
 from openral_core.manifest.kinds import kind_faults
 from openral_core.manifest.runtime import LOCAL, HubUri, LatencyBudget, Processors, Quantization, WeightsUri
@@ -78,7 +79,7 @@ class RSkillManifest(Schema):
     latency_budget: LatencyBudget
     """How long it may take."""
     processors: Processors | None = None
-    """Needed for families that keep their normalisation in files (`PROCESSOR_FAMILIES`)."""
+    """Files of the checkpoint's own normalisation, for families that read them (`manifest.families`)."""
     image_preprocessing: ImagePreprocessing | None = None
     """From the scene's image to the checkpoint's; absent: as it is."""
     state_contract: StateContract | None = None
@@ -141,6 +142,8 @@ class RSkillManifest(Schema):
     @model_validator(mode="after")
     def _fields_fit(self) -> RSkillManifest:
         faults = kind_faults(self.kind, dict(self))
+        if self.kind in ("vla", "reward"):
+            faults += family_faults(self.model_family, dict(self))
         if self.n_action_steps is not None and self.n_action_steps > self.chunk_size:
             what = f"{self.n_action_steps} is more than chunk_size {self.chunk_size}"
             faults.append(Fault("n_action_steps", what, f"write at most {self.chunk_size}"))

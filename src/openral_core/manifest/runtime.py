@@ -12,10 +12,13 @@ from openral_core.vocabulary import Dtype, QuantizationBackend
 _REPOSITORY = r"hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+"
 HubUri = Annotated[str, StringConstraints(pattern=rf"^{_REPOSITORY}(@[A-Za-z0-9._/-]+)?$", max_length=300)]
 """hf://owner/repository, with @revision to pin it."""
-HubFileUri = Annotated[
-    str, StringConstraints(pattern=rf"^{_REPOSITORY}/[A-Za-z0-9._/-]+\.[a-z0-9]+$", max_length=300)
+FileUri = Annotated[
+    str,
+    StringConstraints(
+        pattern=rf"^({_REPOSITORY}/|local://)[A-Za-z0-9._/-]*[A-Za-z0-9_-]\.[a-z0-9]+$", max_length=300
+    ),
 ]
-"""hf://owner/repository/file.ext"""
+"""hf://owner/repository/file.ext, or local://file.ext relative to the manifest's folder."""
 WeightsUri = Annotated[
     str,
     StringConstraints(
@@ -57,9 +60,9 @@ class LatencyBudget(Schema):
 class Processors(Schema):
     """Files of the checkpoint that describe its pre- and postprocessing."""
 
-    preprocessor_uri: HubFileUri
+    preprocessor_uri: FileUri
     """Normalisation of the inputs."""
-    postprocessor_uri: HubFileUri
+    postprocessor_uri: FileUri
     """The inverse for the actions."""
 
     @model_validator(mode="after")

@@ -57,9 +57,10 @@ class SkillClients:
                 client.send_goal_async(_goal(command)).add_done_callback(partial(self._answered, key))
 
     def cancel(self, key: int) -> None:
-        """Cancel a goal; one that was not sent yet never will be."""
-        self._waiting.pop(key, None)
-        if key in self._handles:
+        """Cancel a goal; one that was not sent yet never will be, and has ended with that."""
+        if self._waiting.pop(key, None):
+            self._on_end(key, "CANCELED", "not_sent", "its action server never appeared")
+        elif key in self._handles:
             self._handles[key].cancel_goal_async()
 
     def close(self) -> None:

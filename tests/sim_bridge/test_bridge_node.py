@@ -62,7 +62,7 @@ class Observer:
             self.node.create_subscription(kind, topic, self.seen[key].append, qos)
         self.chunks = self.node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
 
-    def until(self, condition, timeout=30.0):
+    def until(self, condition, timeout=90.0):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, {key: len(value) for key, value in self.seen.items()}

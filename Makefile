@@ -13,14 +13,24 @@ else
 TORCH ?= --torch-backend=cpu torch==2.13.0
 endif
 
-.PHONY: demo test lint perf docs-check clean
+.PHONY: demo test retest lint perf docs-check clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
+# Two suites: the runtime's and the stack's. Both run, whatever becomes of the first.
+TESTS = tests --ignore=tests/perf --ignore=tests/docs
+
 test: $(VENV)/.dev lint
-	cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests
-	$(BIN)/python -m pytest tests --ignore=tests/perf --ignore=tests/docs
+	@rm -f $(VENV)/.passed-*
+	@(cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests) && touch $(VENV)/.passed-runtime; \
+	$(BIN)/python -m pytest $(TESTS) && touch $(VENV)/.passed-stack; \
+	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack
+
+# Once more, only what failed, or the whole of a suite that did not come to its end.
+retest: $(VENV)/.dev lint
+	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests --last-failed)
+	@test -e $(VENV)/.passed-stack || $(BIN)/python -m pytest $(TESTS) --last-failed
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
-# Set before any session opens; child processes inherit it. 101 to 200 are seldom used by hand.
-os.environ["ROS_DOMAIN_ID"] = str(101 + os.getpid() % 100)
+from domain_coordinator import domain_id
+
+# Set before any session opens; child processes inherit it. Held until this process ends.
+_held = contextlib.ExitStack()
+os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))

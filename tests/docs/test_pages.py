@@ -45,7 +45,7 @@ def blocks(page: Path) -> list[Block]:
 
 def environment(tmp_path: Path) -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    domain = str(100 + os.getpid() % 100)
+    domain = os.environ["ROS_DOMAIN_ID"]
     return {
         **os.environ,
         "PATH": path,

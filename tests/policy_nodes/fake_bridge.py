@@ -26,7 +26,7 @@ from std_msgs.msg import Bool
 
 from openral_core.robot import load_robot
 
-DOMAIN = 100 + os.getpid() % 100
+DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 DT_NS = 12_500_000
 LATCHED = QoSProfile(
     depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

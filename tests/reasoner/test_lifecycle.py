@@ -17,7 +17,7 @@ from openral_reasoner.reasoner_node import ReasonerNode
 
 @pytest.fixture
 def node() -> Iterator[ReasonerNode]:
-    rclpy.init(domain_id=100 + os.getpid() % 100)
+    rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
     node = ReasonerNode()
     yield node
     node.destroy_node()

@@ -32,7 +32,7 @@ class Graph:
         self.run_dir = folder / "run"
         self._environment = {
             **os.environ,
-            "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
+            "ROS_DOMAIN_ID": os.environ["ROS_DOMAIN_ID"],
             "OMP_NUM_THREADS": "1",
         }
         self._processes: list[subprocess.Popen[str]] = []

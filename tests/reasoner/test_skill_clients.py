@@ -14,7 +14,7 @@ from openral_reasoner.skill_client_node import SkillClients
 def test_a_goal_that_was_never_sent_ends_with_its_cancellation() -> None:
     """A "stop" must not wait for a server that is not there."""
     context = rclpy.Context()
-    context.init(domain_id=20 + os.getpid() % 200)
+    context.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
     node = rclpy.create_node("reasoner", context=context)
     ended: list[tuple[int, str]] = []
     clients = SkillClients(

@@ -24,7 +24,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 
 pytestmark = pytest.mark.slow
-DOMAIN = 100 + os.getpid() % 100
+DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 SIZE = 16
 PERIOD_NS = 50_000_000
 SPEED = 4

@@ -27,7 +27,7 @@ from tf2_msgs.msg import TFMessage
 
 from openral_core.robot import load_robot
 
-DOMAIN = 100 + os.getpid() % 100
+DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 LATCHED = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 EVERY = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 TOPICS = {

@@ -142,7 +142,7 @@ def run_launch(*arguments):
     launch_file = Path(__file__).parents[2] / "launch" / "deploy_sim.launch.py"
     return subprocess.run(
         [deploy.ros2_command(), "launch", str(launch_file), *arguments],
-        env={**os.environ, "ROS_DOMAIN_ID": str(100 + os.getpid() % 100)},
+        env={**os.environ, "ROS_DOMAIN_ID": os.environ["ROS_DOMAIN_ID"]},
         capture_output=True,
         text=True,
         timeout=60,

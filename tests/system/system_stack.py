@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import subprocess
@@ -14,17 +13,18 @@ from pathlib import Path
 from uuid import uuid4
 
 import psutil
+from domain_coordinator import domain_id
 
 BIN = Path(sys.executable).parent
 TAG = "OPENRAL_TEST_TAG"
 PATIENCE_S = 90.0
 """[s] how long a wait may take on a busy machine before it counts as failed."""
-_domains = itertools.count(13 * os.getpid())
+_held = contextlib.ExitStack()
 
 
 def next_domain() -> int:
-    """A ROS domain id that no other test of this process has, and hardly one of another process."""
-    return 20 + next(_domains) % 200
+    """A ROS domain that no other test has, in this process or another."""
+    return _held.enter_context(domain_id())
 
 
 def wait_for(

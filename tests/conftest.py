@@ -1,0 +1,12 @@
+"""A ROS domain of its own for each test run, so that no other node on the machine is seen."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from domain_coordinator import domain_id
+
+# Set before any session opens; child processes inherit it. Held until this process ends.
+_held = contextlib.ExitStack()
+os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,9 +25,45 @@ class StepResult:
     """(N,) the episode reached the horizon of the backend."""
 
 
+WORLD = "world"
+"""Name of the frame in which worlds are described."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where frame `child` lies in frame `parent`."""
+
+    parent: str
+    child: str
+    position: NDArray[np.float64]
+    """(3,) [m]"""
+    quaternion: NDArray[np.float64]
+    """(4,) x, y, z, w"""
+
+
+@dataclass(frozen=True)
+class RobotModel:
+    """The robot of a world as others know it."""
+
+    urdf: str
+    """URDF text; its joints are those of `Backend.joint_positions`."""
+    base: Frame
+    """Where its root link stands in the world."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that a picture of a world depends on, so that a run can be drawn again."""
+
+    qpos: NDArray[np.float64]
+    """(nq,) MuJoCo's generalised positions."""
+    mocap_pos: NDArray[np.float64]
+    """(3,) [m] of the first mocap body; nan where there is none."""
+
+
 @dataclass(frozen=True)
 class CameraModel:
-    """A pinhole camera fixed in the world, for the image as the backend returns it (after any flip)."""
+    """A pinhole camera fixed to a link, for the image as the backend returns it (after any flip)."""
 
     name: str
     width: int
@@ -36,9 +73,11 @@ class CameraModel:
     fovy_deg: float
     """[deg] vertical field of view."""
     position: NDArray[np.float64]
-    """(3,) [m] in the world frame."""
+    """(3,) [m] in the frame `parent`."""
     rotation: NDArray[np.float64]
-    """(3, 3) columns are the axes of the optical frame (x right, y down, z forward) in the world frame."""
+    """(3, 3) columns are the axes of the optical frame (x right, y down, z forward) in the frame `parent`."""
+    parent: str = WORLD
+    """Link that carries it."""
 
 
 class Backend(Protocol):
@@ -86,8 +125,29 @@ class Backend(Protocol):
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         ...
 
-    def physics(self, env: int = 0) -> tuple[Any, Any]:
-        """Return `(mujoco.MjModel, mujoco.MjData)` of one world, to be read only."""
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """Describe the robot.
+
+        Args:
+            name: of the robot, for its URDF.
+            base_frame: a link of it, as in robot.yaml.
+            mesh_directory: where its meshes are written; None: each is shown as its bounding box.
+
+        Raises:
+            SimulationError: the world has no such link.
+        """
+        ...
+
+    def joint_positions(self, env: int = 0) -> Mapping[str, float]:
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
+        ...
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """Return what one world looks like now."""
+        ...
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """Make one world look as it did; `reset` to the same task and initial state goes before."""
         ...
 
     def camera(self, name: str) -> CameraModel:

@@ -65,7 +65,11 @@ class BridgeNode(LifecycleNode):
         if simulation is None or self._is_second_bridge():
             return TransitionCallbackReturn.FAILURE
         self._topics = BridgeTopics(
-            self, simulation.cameras, simulation.links, simulation.data, simulation.urdf
+            self,
+            simulation.cameras,
+            simulation.links,
+            simulation.joint_positions,
+            simulation.robot.urdf,
         )
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)

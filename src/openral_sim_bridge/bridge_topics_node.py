@@ -18,8 +18,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from openral_core.types import RobotState
-from openral_sim_bridge.backend import CameraModel
-from openral_sim_bridge.frames import WORLD, Frame, LinkFrames, camera_frame, intrinsics, optical_frame
+from openral_sim_bridge.backend import WORLD, CameraModel, Frame
+from openral_sim_bridge.frames import LinkFrames, camera_frame, intrinsics, optical_frame
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
@@ -39,7 +39,7 @@ class BridgeTopics:
         node: LifecycleNode,
         cameras: Sequence[CameraModel],
         links: LinkFrames,
-        data: Callable[[], Any],
+        joint_positions: Callable[[], Mapping[str, float]],
         urdf: str,
     ) -> None:
         """Make the publishers; latch the robot's description and the frames that never move.
@@ -48,10 +48,10 @@ class BridgeTopics:
             node: which publishes.
             cameras: models of the published cameras.
             links: frames of the robot.
-            data: returns the world's present mujoco.MjData.
+            joint_positions: returns the present position of every joint of the URDF.
             urdf: text for `/robot_description`.
         """
-        self._links, self._data = links, data
+        self._links, self._positions = links, joint_positions
         self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._pose = node.create_publisher(PoseStamped, "/openral/ee_pose", 10)
@@ -71,8 +71,10 @@ class BridgeTopics:
         self._joint_message = JointState()
         self._pose_message = PoseStamped()
         self._pose_message.header.frame_id = WORLD
-        self._tf_message = TFMessage(transforms=[_transform(frame) for frame in links.moving(data())])
-        static = [_transform(frame) for frame in [*links.fixed(data()), *map(camera_frame, cameras)]]
+        self._tf_message = TFMessage(
+            transforms=[_transform(frame) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))]
+        )
+        static = [_transform(frame) for frame in [*links.fixed(), *map(camera_frame, cameras)]]
         self._tf_static.publish(TFMessage(transforms=static))
         self._description.publish(String(data=urdf))
 
@@ -87,11 +89,11 @@ class BridgeTopics:
         joints = self._joint_message
         if not joints.name:
             known = set(state.joint_names)
-            self._extra = [i for i, name in enumerate(self._links.joint_names) if name not in known]
-            joints.name = [*state.joint_names, *(self._links.joint_names[i] for i in self._extra)]
-        extra = self._links.joint_positions(self._data())[self._extra]
+            self._extra = [name for name in self._links.joint_names if name not in known]
+            joints.name = [*state.joint_names, *self._extra]
+        positions = self._positions() if self._extra else {}
         joints.header.stamp = stamp
-        joints.position = [*map(float, state.joint_positions), *map(float, extra)]
+        joints.position = [*map(float, state.joint_positions), *(positions[name] for name in self._extra)]
         self._joints.publish(joints)
         pose = self._pose_message
         pose.header.stamp = stamp
@@ -107,9 +109,8 @@ class BridgeTopics:
             message.data = array("B", image.tobytes())
             image_publisher.publish(message)  # first: a policy waits for it
             info_publisher.publish(info)
-        for transform, frame in zip(
-            self._tf_message.transforms, self._links.moving(self._data()), strict=True
-        ):
+        moving = self._links.moving(self._positions())
+        for transform, frame in zip(self._tf_message.transforms, moving, strict=True):
             transform.header.stamp = stamp
             _fill(
                 transform.transform.translation,

@@ -241,9 +241,9 @@ class ControlLoop:
         wall = self._meter.tick()
         self._state = _restamped(result.states[0], self.now_s)
         if self._recorder is not None:
-            data = self._backend.physics()[1]
+            world = self._backend.snapshot()
             executing = "" if held else goal
-            self._recorder.step(self.now_s, wall, data, action, held, result.success[0], executing)
+            self._recorder.step(self.now_s, wall, world, action, held, result.success[0], executing)
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
         self._observe(cameras)

@@ -8,6 +8,7 @@ is needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
-from openral_sim_bridge.backend import CameraModel, StepResult
+from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backend import CameraModel, RobotModel, Snapshot, StepResult
 
 STEP_M = 0.01
 """[m] motion of the end effector for an action of 1, as in MetaWorld."""
@@ -86,6 +88,7 @@ class FakeBackend:
         self._horizon = horizon
         self._fail_after = fail_after
         self._model = mujoco.MjModel.from_xml_string(_MJCF)
+        self._articulation = Articulation(self._model, "right_arm_base_link")
         self._data = [mujoco.MjData(self._model) for _ in range(num_envs)]
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
@@ -146,9 +149,21 @@ class FakeBackend:
         """See Backend.hold_action."""
         return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])
 
-    def physics(self, env: int = 0) -> tuple[Any, Any]:
-        """See Backend.physics."""
-        return self._model, self._data[env]
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot."""
+        return self._articulation.describe(self._data[0], name, base_frame, mesh_directory)
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        return self._articulation.positions(self._data[env])
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return take_snapshot(self._data[env])
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        restore_snapshot(self._model, self._data[env], snapshot)
 
     def camera(self, name: str) -> CameraModel:
         """See Backend.camera."""

@@ -2,80 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sim_bridge.backend import CameraModel
-from openral_sim_bridge.urdf import link_name, subtree
-
-WORLD = "world"
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Where frame `child` lies in frame `parent`."""
-
-    parent: str
-    child: str
-    position: NDArray[np.float64]
-    """(3,) [m]"""
-    quaternion: NDArray[np.float64]
-    """(4,) x, y, z, w"""
+from openral_sim_bridge.backend import CameraModel, Frame, RobotModel
 
 
 class LinkFrames:
-    """Frames of the links below a root body, split into those that a joint moves and those that stay."""
+    """Frames of the robot's links, from its URDF; split into those that a joint moves and those that stay.
 
-    def __init__(self, model: Any, root: str) -> None:
-        """Find the links. Raises SimulationError: the model has no body `root`."""
-        bodies = subtree(model, root)
-        self._names = {body: link_name(model, body) for body in bodies}
-        self._root = bodies[0]
-        self._fixed = np.array([body for body in bodies[1:] if not model.body_jntnum[body]], dtype=int)
-        self._moving = np.array([body for body in bodies[1:] if model.body_jntnum[body]], dtype=int)
-        self._parents = np.array(model.body_parentid)
-        joints = [int(model.body_jntadr[body]) for body in self._moving]
-        self.joint_names = tuple(model.jnt(joint).name for joint in joints)
-        self._addresses = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=int)
+    Whoever moves the robot, in this process or elsewhere, need only say where its joints are.
+    """
 
-    def joint_positions(self, data: Any) -> NDArray[np.float64]:
-        """Return qpos [rad] or [m] of `joint_names`."""
-        positions: NDArray[np.float64] = data.qpos[self._addresses]
-        return positions
+    def __init__(self, robot: RobotModel) -> None:
+        """Read the joints of the robot's URDF."""
+        joints = ET.fromstring(robot.urdf).findall("joint")
+        fixed = [joint for joint in joints if joint.get("type") == "fixed"]
+        moving = [joint for joint in joints if joint.get("type") != "fixed"]
+        self._fixed = [robot.base, *(_frame(joint) for joint in fixed)]
+        self._moving = [_frame(joint) for joint in moving]
+        self.joint_names = tuple(str(joint.get("name")) for joint in moving)
+        self._axes = np.array([_numbers(joint, "axis", "xyz") for joint in moving]).reshape(-1, 3)
+        self._slides = np.array([joint.get("type") == "prismatic" for joint in moving], dtype=bool)
+        self._positions = np.array([frame.position for frame in self._moving]).reshape(-1, 3)
+        self._quaternions = np.array([frame.quaternion for frame in self._moving]).reshape(-1, 4)
 
-    def fixed(self, data: Any) -> list[Frame]:
+    def fixed(self) -> list[Frame]:
         """Return world to root, and every link that no joint moves."""
-        base = Frame(
-            WORLD, self._names[self._root], data.xpos[self._root].copy(), _xyzw(data.xquat[self._root])
-        )
-        return [base, *self._relative(data, self._fixed)]
+        return list(self._fixed)
 
-    def moving(self, data: Any) -> list[Frame]:
-        """Return every link that a joint moves."""
-        return self._relative(data, self._moving)
-
-    def _relative(self, data: Any, bodies: NDArray[np.int_]) -> list[Frame]:
-        parents = self._parents[bodies]
-        rotations = data.xmat[parents].reshape(-1, 3, 3)
-        positions = np.einsum("nij,ni->nj", rotations, data.xpos[bodies] - data.xpos[parents])
-        quaternions = _relative_quaternions(data.xquat[parents], data.xquat[bodies])
+    def moving(self, joint_positions: Mapping[str, float]) -> list[Frame]:
+        """Return every link that a joint moves, for positions [rad] or [m] of all `joint_names`."""
+        values = np.array([joint_positions[name] for name in self.joint_names])
+        shifts = _rotate(self._quaternions, self._axes * np.where(self._slides, values, 0.0)[:, None])
+        half = np.where(self._slides, 0.0, values)[:, None] / 2
+        turns = np.concatenate([self._axes * np.sin(half), np.cos(half)], axis=1)
+        positions, quaternions = self._positions + shifts, _product(self._quaternions, turns)
         return [
-            Frame(self._names[int(parent)], self._names[int(body)], position, quaternion)
-            for parent, body, position, quaternion in zip(
-                parents, bodies, positions, quaternions, strict=True
-            )
+            Frame(frame.parent, frame.child, position, quaternion)
+            for frame, position, quaternion in zip(self._moving, positions, quaternions, strict=True)
         ]
 
 
 def camera_frame(camera: CameraModel) -> Frame:
-    """Return the optical frame (x right, y down, z forward; REP 103) of a camera that stands in the world."""
+    """Return the optical frame (x right, y down, z forward; REP 103) of a camera."""
     quaternion = np.zeros(4)
     mujoco.mju_mat2Quat(quaternion, camera.rotation.flatten())
-    return Frame(WORLD, optical_frame(camera.name), np.asarray(camera.position), _xyzw(quaternion))
+    w, x, y, z = quaternion
+    position = np.asarray(camera.position)
+    return Frame(camera.parent, optical_frame(camera.name), position, np.array([x, y, z, w]))
 
 
 def optical_frame(camera: str) -> str:
@@ -92,14 +72,39 @@ def intrinsics(camera: CameraModel) -> NDArray[np.float64]:
     return np.array([[focal, 0.0, camera.width / 2], [0.0, focal, camera.height / 2], [0.0, 0.0, 1.0]])
 
 
-def _xyzw(quaternion: NDArray[Any]) -> NDArray[np.float64]:
-    w, x, y, z = quaternion
-    return np.array([x, y, z, w])
+def _frame(joint: ET.Element) -> Frame:
+    """Where a joint's child link lies in its parent while the joint is at zero."""
+    parent, child = joint.find("parent"), joint.find("child")
+    assert parent is not None
+    assert child is not None
+    roll, pitch, yaw = _numbers(joint, "origin", "rpy") / 2
+    about_x = np.array([[np.sin(roll), 0.0, 0.0, np.cos(roll)]])
+    about_y = np.array([[0.0, np.sin(pitch), 0.0, np.cos(pitch)]])
+    about_z = np.array([[0.0, 0.0, np.sin(yaw), np.cos(yaw)]])
+    quaternion = _product(about_z, _product(about_y, about_x))[0]
+    return Frame(
+        str(parent.get("link")), str(child.get("link")), _numbers(joint, "origin", "xyz"), quaternion
+    )
 
 
-def _relative_quaternions(parents: NDArray[Any], children: NDArray[Any]) -> NDArray[np.float64]:
-    """Return conj(parent) * child (n, 4) as x, y, z, w, from MuJoCo's (n, 4) w, x, y, z."""
-    a, u = parents[:, :1], -parents[:, 1:]
-    b, v = children[:, :1], children[:, 1:]
+def _numbers(joint: ET.Element, element: str, attribute: str) -> NDArray[np.float64]:
+    """The three numbers of an attribute; URDF's own default, zeros, where it is absent."""
+    found = joint.find(element)
+    text = found.get(attribute) if found is not None else None
+    return np.array([float(word) for word in (text or "0 0 0").split()])
+
+
+def _rotate(quaternions: NDArray[Any], vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Return vectors (n, 3) turned by unit quaternions (n, 4) x, y, z, w."""
+    u, w = quaternions[:, :3], quaternions[:, 3:]
+    twice = 2.0 * np.cross(u, vectors)
+    turned: NDArray[np.float64] = vectors + w * twice + np.cross(u, twice)
+    return turned
+
+
+def _product(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the products (n, 4) of quaternions (n, 4) x, y, z, w: the second turn, then the first."""
+    u, a = first[:, :3], first[:, 3:]
+    v, b = second[:, :3], second[:, 3:]
     scalar = a * b - np.sum(u * v, axis=1, keepdims=True)
     return np.concatenate([a * v + b * u + np.cross(u, v), scalar], axis=1)

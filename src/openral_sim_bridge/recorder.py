@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_sim_bridge.backend import Snapshot
+
 FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
 """[s] wall time between two writes."""
@@ -63,24 +65,25 @@ class TruthRecorder:
         self,
         stamp_s: float,
         wall_s: float,
-        data: Any,
+        world: Snapshot,
         action: NDArray[Any],
         held: bool,
         success: NDArray[np.bool_],
         goal_id: str,
     ) -> None:
-        """Add the state after one control step; `data` is the world's mujoco.MjData, `success` (K,)."""
+        """Add what one control step led to; `success` (K,)."""
         if self.full:
             return
         if self._goals[-1] != goal_id and goal_id not in self._goals:
             self._goals.append(goal_id)
         if self._rows is None:
-            self._rows = np.zeros(1024, _row_type(len(data.qpos), len(action), len(success)))
+            self._rows = np.zeros(1024, _row_type(len(world.qpos), len(action), len(success)))
         elif self._count == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        mocap = data.mocap_pos[0] if len(data.mocap_pos) else (np.nan, np.nan, np.nan)
         goal = self._goals.index(goal_id)
-        self._rows[self._count] = (stamp_s, wall_s, data.qpos, mocap, action, held, success, goal)
+        self._rows[self._count] = (
+            stamp_s, wall_s, world.qpos, world.mocap_pos, action, held, success, goal,
+        )  # fmt: skip
         self._count += 1
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from openral_core.envelope import Envelope
 from openral_core.errors import SimulationError
@@ -16,7 +15,6 @@ from openral_sim_bridge.control_loop import ControlLoop, LoopSettings, Mode, Sin
 from openral_sim_bridge.executor import Executor
 from openral_sim_bridge.frames import LinkFrames
 from openral_sim_bridge.recorder import TruthRecorder
-from openral_sim_bridge.urdf import make_urdf, robot_root
 
 SLOW = 0.9
 """Share of the wanted control rate below which the bridge calls itself slow."""
@@ -71,16 +69,15 @@ class Simulation:
         run_dir = Path(options.run_dir).expanduser() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
         self.loop = ControlLoop(backend, self.executor, sink, self._loop_settings(), self._recorder)
-        model = backend.physics()[0]
-        root = robot_root(model, robot.base_frame)
-        self.links = LinkFrames(model, root)
-        self.urdf = make_urdf(model, root, robot.name, run_dir / "meshes" if run_dir else None)
+        meshes = run_dir / "meshes" if run_dir else None
+        self.robot = backend.robot(robot.name, robot.base_frame, meshes)
+        self.links = LinkFrames(self.robot)
         self.cameras = [backend.camera(camera.name) for camera in self.scene.cameras]
         self._running = self._finished = False
 
-    def data(self) -> Any:
-        """Return the world's present mujoco.MjData; call it from the control thread."""
-        return self._backend.physics()[1]
+    def joint_positions(self) -> Mapping[str, float]:
+        """Return the present position of every joint of the URDF; call it from the control thread."""
+        return self._backend.joint_positions()
 
     def live(self) -> None:
         """Step the world while it is started, until `finish`; then write the record and close the world.

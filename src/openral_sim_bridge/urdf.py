@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -53,7 +54,14 @@ def link_name(model: Any, body: int) -> str:
     return model.body(body).name or f"body_{body}"
 
 
-def make_urdf(model: Any, root: str, robot_name: str, mesh_directory: Path | None = None) -> str:
+def make_urdf(
+    model: Any,
+    root: str,
+    robot_name: str,
+    mesh_directory: Path | None = None,
+    *,
+    hidden_groups: Sequence[int] = (),
+) -> str:
     """Describe the robot below body `root` as URDF text.
 
     Args:
@@ -62,6 +70,7 @@ def make_urdf(model: Any, root: str, robot_name: str, mesh_directory: Path | Non
         robot_name: of the URDF.
         mesh_directory: where meshes are written as STL and referred to by `file://`; None: each mesh is
             shown as its bounding box, and the text stands alone.
+        hidden_groups: geometry groups that are left out, besides those that MuJoCo does not draw.
 
     Raises:
         SimulationError: a body has a joint that URDF cannot say (ball, free, several, displaced).
@@ -73,7 +82,7 @@ def make_urdf(model: Any, root: str, robot_name: str, mesh_directory: Path | Non
         if model.body_mass[body] > 0:
             _inertial(link, model, body)
         for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
-            if _is_shown(model, geom):
+            if _is_shown(model, geom) and int(model.geom_group[geom]) not in hidden_groups:
                 _visual(link, model, geom, mesh_directory)
     for body in bodies[1:]:
         _joint(robot, model, body)

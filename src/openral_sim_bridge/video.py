@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import av
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.outcome import Arrays, load_mission, load_steps, load_truth
 from openral_sim_bridge.overlay import WIDTH, PanelState, draw_panel
@@ -93,7 +93,7 @@ def film_frames(
             while resets < len(truth["reset_stamp_s"]) and truth["reset_stamp_s"][resets] <= stamp_s:
                 backend.reset([str(truth["reset_task"][resets])], [int(truth["reset_init"][resets])])
                 resets += 1
-            _restore(*backend.physics(), truth, row)
+            backend.restore(Snapshot(truth["qpos"][row], truth["mocap_pos"][row]))
             picture = backend.render([camera])[camera][0]
             panel = draw_panel(panel_state(mission, steps, stamp_s, bool(truth["held"][row])), SIZE)
             yield np.ascontiguousarray(np.hstack([picture, panel]))
@@ -142,11 +142,3 @@ def _large(scene: DeployScene) -> DeployScene:
     return scene.model_copy(
         update={"scene": scene.scene.model_copy(update={**size, "backend_options": options})}
     )
-
-
-def _restore(model: Any, data: Any, truth: Arrays, row: int) -> None:
-    """Put a world into a recorded state."""
-    data.qpos[:] = truth["qpos"][row]
-    if len(data.mocap_pos):
-        data.mocap_pos[0] = truth["mocap_pos"][row]
-    mujoco.mj_forward(model, data)

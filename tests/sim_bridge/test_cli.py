@@ -32,8 +32,7 @@ def record(tmp_path):
     recorder = TruthRecorder(folder, ["drawer-open-v3"], 80.0)
     backend = FakeBackend(["drawer-open-v3"])
     for i in range(1, 49):
-        data = backend.physics()[1]
-        recorder.step(i / 80, i / 80, data, np.zeros(4), False, np.array([i >= 32]), "g")
+        recorder.step(i / 80, i / 80, backend.snapshot(), np.zeros(4), False, np.array([i >= 32]), "g")
     recorder.close()
     task = {
         "text": "open it", "skill": "o/rskill-x", "skill_task": "drawer-open-v3", "attempts": 1, "state": "done",

@@ -32,7 +32,7 @@ def play(backend: MetaWorldBackend, seed: int) -> bytes:
     backend.reset([DRAWER[0]] * 2, [1003, 1003])
     for _ in range(20):
         backend.step(np.tile(rng.uniform(-1, 1, 4), (2, 1)))
-    _, data = backend.physics()
+    data = backend.world(0).data
     return data.qpos.tobytes() + data.qvel.tobytes() + backend.render(["corner2"], [0])["corner2"].tobytes()
 
 
@@ -40,8 +40,17 @@ def test_same_state_and_actions_give_the_same_bytes(backend: MetaWorldBackend) -
     first = play(backend, 7)
     play(backend, 8)
     assert play(backend, 7) == first
-    a, b = (backend.physics(env)[1].qpos for env in (0, 1))
+    a, b = (backend.snapshot(env).qpos for env in (0, 1))
     np.testing.assert_array_equal(a, b)
+
+
+def test_a_snapshot_brings_the_same_picture_back(backend: MetaWorldBackend) -> None:
+    play(backend, 7)
+    snapshot, picture = backend.snapshot(1), backend.render(["corner2"], [1])["corner2"]
+    play(backend, 8)
+    assert not np.array_equal(backend.render(["corner2"], [1])["corner2"], picture)
+    backend.restore(snapshot, 1)
+    np.testing.assert_array_equal(backend.render(["corner2"], [1])["corner2"], picture)
 
 
 def test_initial_states_differ_and_the_first_fifty_are_metaworlds_own() -> None:
@@ -71,7 +80,7 @@ def test_one_world_goes_from_task_to_task_and_each_is_judged(backend: MetaWorldB
 
 def test_camera_model_says_where_a_thing_is_seen(backend: MetaWorldBackend) -> None:
     backend.reset([DRAWER[0]] * 2, [1000, 1000])
-    model, data = backend.physics()
+    model, data = backend.world(0).model, backend.world(0).data
     camera = backend.camera("corner2")
     with mujoco.Renderer(model, camera.height, camera.width) as renderer:
         renderer.enable_segmentation_rendering()

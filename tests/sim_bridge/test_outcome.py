@@ -66,9 +66,7 @@ def run_dir(tmp_path):
         backend.step(action[None])
         success = np.array([0.8 <= stamp < 1.2, stamp >= 1.8])
         held = i <= 8 or i > 150
-        recorder.step(
-            stamp, 100 + 2 * stamp, backend.physics()[1], action, held, success, "" if held else "g"
-        )
+        recorder.step(stamp, 100 + 2 * stamp, backend.snapshot(), action, held, success, "" if held else "g")
         if i % 4 == 0:
             recorder.chunk(stamp, 0.010 if i < 80 else 0.030, rejected=i == 40)
     recorder.close()

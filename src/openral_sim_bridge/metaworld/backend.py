@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
-from openral_sim_bridge.backend import CameraModel, StepResult
+from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backend import CameraModel, RobotModel, Snapshot, StepResult
 from openral_sim_bridge.metaworld.world import CONTROL_DT, MetaWorldWorld
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
 HORIZON = 500
 """Control steps after which MetaWorld truncates an episode."""
+ROBOT_ROOT = "base"
+"""Body of the Sawyer that all its links hang from."""
 
 
 class MetaWorldBackend:
@@ -51,6 +55,7 @@ class MetaWorldBackend:
         self._profile = profile(render_profile)
         self._horizon = horizon
         self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
+        self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
         self._renderer: OffscreenRenderer | None = None
 
     def world(self, env: int) -> MetaWorldWorld:
@@ -101,14 +106,26 @@ class MetaWorldBackend:
         gripper = -1.0 if last is None else float(last[3])
         return np.array([0.0, 0.0, 0.0, gripper])
 
-    def physics(self, env: int = 0) -> tuple[mujoco.MjModel, mujoco.MjData]:
-        """See Backend.physics."""
-        return self._worlds[env].model, self._worlds[env].data
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot."""
+        return self._articulation.describe(self._worlds[0].data, name, base_frame, mesh_directory)
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        return self._articulation.positions(self._worlds[env].data)
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return take_snapshot(self._worlds[env].data)
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        restore_snapshot(self._worlds[env].model, self._worlds[env].data, snapshot)
 
     def camera(self, name: str) -> CameraModel:
         """See Backend.camera."""
         index = self._camera_id(name)
-        model, data = self.physics()
+        model, data = self._worlds[0].model, self._worlds[0].data
         rotation = data.cam_xmat[index].reshape(3, 3).copy()
         # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
         rotation = rotation @ np.diag([1.0, -1.0, -1.0])

@@ -37,3 +37,15 @@ class PolicyError(OpenralError):
 
 class SimulationError(OpenralError):
     """A simulator could not be built, reset, stepped or rendered."""
+
+
+class SidecarError(OpenralError):
+    """A sidecar could not be built, started or asked. `openral_core.sidecar.errors` has the finer ones."""
+
+
+class HubError(OpenralError):
+    """The hub did not give what was asked of it: no network, no such repository, no permission, a broken file."""
+
+
+class WeightsError(OpenralError):
+    """A file of weights is in a format that is refused, altered, or not whole."""

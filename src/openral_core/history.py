@@ -1,15 +1,17 @@
-"""The last images of one episode, by control step, for checkpoints that look back."""
+"""The last instants of one episode, by control step, for checkpoints that look back."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
-from openral_core.types import Image
+Kept = TypeVar("Kept")
+"""What is kept of a control step: images, or an `Instant` of images and state."""
 
 
-class FrameHistory:
-    """Keeps as many sets of images as the offsets reach back. Counted in control steps, so no clock matters.
+class FrameHistory(Generic[Kept]):
+    """Keeps as many sets as the offsets reach back. Counted in control steps, so no clock matters.
 
     Where a camera publishes less often than the control runs, the nearest earlier set stands in; before the
     first set of the episode that first set does. The same sets give the same answer, whenever they are asked.
@@ -23,13 +25,13 @@ class FrameHistory:
                 empty: nothing is kept, and `at` answers an empty tuple.
         """
         self._offsets = tuple(offsets)
-        self._sets: deque[tuple[int, Mapping[str, Image]]] = deque()
+        self._sets: deque[tuple[int, Kept]] = deque()
 
     def clear(self) -> None:
         """Begin a new episode."""
         self._sets.clear()
 
-    def add(self, step: int, images: Mapping[str, Image]) -> None:
+    def add(self, step: int, images: Kept) -> None:
         """Store the images of a control step; those of a step that is not newer than the last are left out."""
         if not self._offsets or (self._sets and step <= self._sets[-1][0]):
             return
@@ -38,7 +40,7 @@ class FrameHistory:
         while len(self._sets) > 1 and self._sets[1][0] <= oldest:
             self._sets.popleft()
 
-    def at(self, step: int) -> tuple[Mapping[str, Image], ...]:
+    def at(self, step: int) -> tuple[Kept, ...]:
         """Return the T sets of images that a checkpoint sees at a control step, oldest first.
 
         Args:
@@ -53,7 +55,7 @@ class FrameHistory:
             raise ValueError("no images in this episode yet; add a set before asking")
         return tuple(self._nearest(step + offset) for offset in self._offsets)
 
-    def _nearest(self, step: int) -> Mapping[str, Image]:
+    def _nearest(self, step: int) -> Kept:
         """Return the newest set that is not newer than `step`, or else the oldest there is."""
         for kept, images in reversed(self._sets):
             if kept <= step:

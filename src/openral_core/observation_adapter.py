@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_core.manifest import ImagePreprocessing, RSkillManifest
+from openral_core.manifest import ImagePreprocessing, RSkillManifest, StateContract
 from openral_core.scene import DeployScene, SceneCamera
 from openral_core.state_layout import LAYOUTS, layout_of
 from openral_core.types import Image, Observation, PolicyBatch
@@ -29,6 +29,7 @@ class ObservationAdapter:
             (_input_name(camera, self._preprocessing), camera) for camera in cameras_for(manifest, scene)
         ]
         self._state = LAYOUTS[layout_of(manifest)]
+        self._past_states = (manifest.state_contract or StateContract()).history
 
     @property
     def history(self) -> tuple[int, ...]:
@@ -45,7 +46,7 @@ class ObservationAdapter:
 
         Returns:
             images (B, H, W, 3) uint8 RGB by the checkpoint's names, or (B, T, H, W, 3) for a skill that looks back;
-            state (B, D) float32, B instructions, B episodes.
+            state (B, D) float32, or (B, T, D) where the state contract says so; B instructions, B episodes.
 
         Raises:
             ContractError: an image is missing or has another form than the scene says, or an observation's
@@ -53,11 +54,13 @@ class ObservationAdapter:
         """
         if not observations:
             raise ContractError("an empty batch of observations; give at least one")
+        for observation in observations:
+            self._check_history(observation)
         images = {
             name: np.stack([self._images(camera, observation) for observation in observations])
             for name, camera in self._cameras
         }
-        state = np.stack([self._state(observation.state) for observation in observations])
+        state = np.stack([self._states(observation) for observation in observations])
         instructions = [observation.instruction for observation in observations]
         return PolicyBatch(images, state, instructions, [observation.episode for observation in observations])
 
@@ -65,12 +68,20 @@ class ObservationAdapter:
         """Return (H, W, 3), or (T, H, W, 3) for a skill that looks back."""
         if not self.history:
             return self._image(camera, observation.images)
-        if len(observation.history) != len(self.history):
+        return np.stack([self._image(camera, instant.images) for instant in observation.history])
+
+    def _states(self, observation: Observation) -> NDArray[np.float32]:
+        """Return (D,), or (T, D) for a skill that takes the states of its instants."""
+        if not self._past_states:
+            return self._state(observation.state)
+        return np.stack([self._state(instant.state) for instant in observation.history])
+
+    def _check_history(self, observation: Observation) -> None:
+        if self.history and len(observation.history) != len(self.history):
             raise ContractError(
                 f"the observation has {len(observation.history)} instants, the skill looks at "
                 f"{len(self.history)} ({list(self.history)}); keep them in a FrameHistory of these offsets"
             )
-        return np.stack([self._image(camera, images) for images in observation.history])
 
     def _image(self, camera: SceneCamera, images: Mapping[str, Image]) -> Image:
         image = images.get(camera.name)

@@ -31,6 +31,15 @@ class RobotState:
 
 
 @dataclass(frozen=True)
+class Instant:
+    """Images and state of one control step."""
+
+    images: Mapping[str, Image]
+    """Keyed by the camera's name in the scene."""
+    state: RobotState
+
+
+@dataclass(frozen=True)
 class Observation:
     """What one skill sees at one instant, before adaptation."""
 
@@ -39,8 +48,8 @@ class Observation:
     """Newest image of each camera, keyed by the camera's name in the scene."""
     state: RobotState
     instruction: str
-    history: Sequence[Mapping[str, Image]] = ()
-    """Images of the T instants that the manifest's `image_preprocessing.history` names, oldest first, the newest
+    history: Sequence[Instant] = ()
+    """The T instants that the manifest's `image_preprocessing.history` names, oldest first, the newest
     included (`FrameHistory.at`); empty for skills that see one instant."""
     episode: str = ""
     """Name of the goal or episode, for policies that remember; see `Policy.reset`."""
@@ -54,7 +63,7 @@ class PolicyBatch:
     """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names; (B, T, H, W, 3), oldest first, where the
     manifest's `image_preprocessing.history` names T instants."""
     state: NDArray[np.float32]
-    """(B, D) in the layout and units of the manifest's state contract."""
+    """(B, D) in the layout and units of the manifest's state contract; (B, T, D) where that says `history`."""
     instructions: Sequence[str]
     """B sentences."""
     episodes: Sequence[str] = ()

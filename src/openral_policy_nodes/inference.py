@@ -15,7 +15,7 @@ from openral_core.history import FrameHistory
 from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import DeployScene
-from openral_core.types import Image, Observation, Policy, RobotState
+from openral_core.types import Image, Instant, Observation, Policy, RobotState
 
 WARM_UP = "warm-up"
 """Name of the episode that warming up is, for the policy."""
@@ -32,8 +32,8 @@ class SensorSet:
     state: RobotState
     frame_id: str = "world"
     """Frame of the end-effector position, and so of Cartesian actions."""
-    history: Sequence[Mapping[str, Image]] = ()
-    """Images of the instants that the skill looks at, this one included; see `Observation.history`."""
+    history: Sequence[Instant] = ()
+    """The instants that the skill looks at, this one included; see `Observation.history`."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Inference:
         self._policy = policy
         self._control_hz = scene.control_hz
 
-    def new_history(self) -> FrameHistory:
+    def new_history(self) -> FrameHistory[Instant]:
         """Return an empty history of the instants that the skill looks at, for one goal."""
         return FrameHistory(self._observation_adapter.history)
 
@@ -112,7 +112,7 @@ class Inference:
         Raises:
             PolicyError, ContractError: as `chunk`.
         """
-        history = [sensors.images] * len(self._observation_adapter.history)
+        history = [Instant(sensors.images, sensors.state)] * len(self._observation_adapter.history)
         self.reset(WARM_UP)
         return self.chunk(replace(sensors, history=history), WARM_UP, instruction, 0).latency_s
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from openral_core.errors import OpenralError
 from openral_core.history import FrameHistory
+from openral_core.types import Instant
 from openral_policy_nodes.inference import Chunk, Inference, SensorSet
 from openral_policy_nodes.latency import LatencyStatistics
 from openral_policy_nodes.supervisor import Worker
@@ -23,8 +24,8 @@ class GoalRun:
 
     goal_id: str
     instruction: str
-    history: FrameHistory
-    """The images of this goal, as far back as the skill looks."""
+    history: FrameHistory[Instant]
+    """The images and states of this goal, as far back as the skill looks."""
     latency: LatencyStatistics = field(default_factory=LatencyStatistics)
     answered_ns: int | None = None
     """[ns] stamp of the newest observation given to the policy."""
@@ -91,7 +92,7 @@ class PolicyRunner:
             if goal is None or goal.error is not None or self._closed:
                 return False
             step = self._inference.step_of(sensors.stamp_ns)
-            goal.history.add(step, sensors.images)
+            goal.history.add(step, Instant(sensors.images, sensors.state))
             if goal.answered_ns is not None:
                 passed = sensors.stamp_ns - goal.answered_ns
                 if passed <= 0 or (not every and passed < self._replay_ns):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.history import FrameHistory
-from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState
+from openral_core.types import Image, Instant, Observation, Policy, PolicyBatch, RobotState
 from openral_sim_bridge.backend import Backend
 
 
@@ -70,7 +70,7 @@ class _Running:
     job: Job
     state: RobotState
     started: float
-    history: FrameHistory
+    history: FrameHistory[Instant]
     images: Mapping[str, Image] = field(default_factory=dict)
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
@@ -125,7 +125,7 @@ def roll_out(
             if env not in running and waiting:
                 number, job = waiting.pop(0)
                 [state] = backend.reset([job.task_id], [job.init_id], [env])
-                history = FrameHistory(observe.history)
+                history: FrameHistory[Instant] = FrameHistory(observe.history)
                 running[env] = _Running(number, job, state, time.perf_counter(), history)
                 begun.append(running[env].episode)
         if begun:
@@ -148,7 +148,7 @@ def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[s
     for i, env in enumerate(envs):
         run = running[env]
         run.images = {name: images[name][i] for name in cameras}
-        run.history.add(run.steps, run.images)
+        run.history.add(run.steps, Instant(run.images, run.state))
 
 
 def _infer(

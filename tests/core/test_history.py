@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from openral_core.history import FrameHistory
 from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import DeployScene
-from openral_core.types import Image, Observation, RobotState
+from openral_core.types import Image, Instant, Observation, RobotState
 
 OFFSETS = (-6, -4, -2, 0)
 
@@ -23,12 +23,12 @@ def picture(number: int) -> Image:
     return np.full((128, 128, 3), number, np.uint8)
 
 
-def seen(history: FrameHistory, step: int) -> list[int]:
+def seen(history: FrameHistory[Mapping[str, Image]], step: int) -> list[int]:
     return [int(images["corner2"][0, 0, 0]) for images in history.at(step)]
 
 
-def filled(steps: range) -> FrameHistory:
-    history = FrameHistory(OFFSETS)
+def filled(steps: range) -> FrameHistory[Mapping[str, Image]]:
+    history: FrameHistory[Mapping[str, Image]] = FrameHistory(OFFSETS)
     for step in steps:
         history.add(step, {"corner2": picture(step)})
     return history
@@ -39,7 +39,7 @@ def test_offsets_count_control_steps() -> None:
 
 
 def test_first_image_stands_before_the_beginning() -> None:
-    history = FrameHistory(OFFSETS)
+    history: FrameHistory[Mapping[str, Image]] = FrameHistory(OFFSETS)
     for step, expected in ((3, [3, 3, 3, 3]), (4, [3, 3, 3, 4]), (5, [3, 3, 3, 5]), (7, [3, 3, 5, 7])):
         for missing in range(3, step + 1):
             history.add(missing, {"corner2": picture(missing)})
@@ -71,7 +71,7 @@ def test_a_repeated_or_older_set_changes_nothing() -> None:
 
 
 def test_without_offsets_nothing_is_kept() -> None:
-    history = FrameHistory(())
+    history: FrameHistory[Mapping[str, Image]] = FrameHistory(())
     history.add(0, {"corner2": picture(0)})
     assert history.at(0) == ()
 
@@ -81,8 +81,8 @@ def test_batch_gets_a_time_axis(
 ) -> None:
     skill = manifest(image_preprocessing={"history": list(OFFSETS), "image_size": [32, 64]})
     adapter = ObservationAdapter(skill, scene)
-    history = filled(range(20)).at(19)
-    observation = Observation(1.0, history[-1], state, "open the drawer", history, "goal-1")
+    history = [Instant(images, state) for images in filled(range(20)).at(19)]
+    observation = Observation(1.0, history[-1].images, state, "open the drawer", history, "goal-1")
     batch = adapter.batch([observation, observation])
     [images] = batch.images.values()
     assert images.shape == (2, 4, 32, 64, 3)
@@ -90,6 +90,24 @@ def test_batch_gets_a_time_axis(
     assert list(batch.episodes) == ["goal-1", "goal-1"]
     with pytest.raises(ContractError, match=r"has 0 instants, the skill looks at 4 \(\[-6, -4, -2, 0\]\)"):
         adapter.batch([replace(observation, history=())])
+
+
+def test_state_gets_a_time_axis_where_the_contract_says_so(
+    manifest: Callable[..., RSkillManifest], scene: DeployScene, state: RobotState
+) -> None:
+    contract = {"layout": "ee_pos3_gripper1", "dim": 4, "history": True}
+    skill = manifest(image_preprocessing={"history": [-1, 0]}, state_contract=contract)
+    earlier = replace(state, ee_position=state.ee_position - 0.25)
+    images = {"corner2": picture(0)}
+    observation = Observation(1.0, images, state, "", [Instant(images, earlier), Instant(images, state)])
+    batch = ObservationAdapter(skill, scene).batch([observation])
+    assert batch.state.shape == (1, 2, 4)
+    np.testing.assert_allclose(batch.state[0, 1, :3] - batch.state[0, 0, :3], 0.25, rtol=1e-6)
+
+
+def test_state_history_needs_instants(manifest: Callable[..., RSkillManifest]) -> None:
+    with pytest.raises(ValidationError, match=r"state_contract\.history.*names no instants"):
+        manifest(state_contract={"dim": 4, "history": True})
 
 
 @pytest.mark.parametrize("offsets", [[-2, -4, 0], [-2, -2, 0], [-4, -2], [0, 2], [1]])

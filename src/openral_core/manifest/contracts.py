@@ -37,6 +37,8 @@ class StateContract(Schema):
     """What the numbers are; absent: the usual layout of this embodiment and length."""
     dim: Count | None = None
     """Length of the vector."""
+    history: bool = False
+    """The checkpoint takes the vector of each instant that `image_preprocessing.history` names, (T, D)."""
     bindings: StateBindings | None = None
     """Needed for the layouts in `BOUND_LAYOUTS`, refused for the others."""
 

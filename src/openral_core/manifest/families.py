@@ -48,9 +48,7 @@ class FamilyRule:
     """Those of `OPTIONAL_FIELDS` that its code reads besides the needed ones."""
 
 
-_LEROBOT = FamilyRule(
-    needs=("processors",), reads=("image_preprocessing.norm_tag", "quantization.extra", "policy_extras")
-)
+_LEROBOT = FamilyRule(needs=("processors",), reads=("image_preprocessing.history", "policy_extras"))
 RULES: dict[str, FamilyRule] = {
     "act": _LEROBOT,
     "diffusion": _LEROBOT,

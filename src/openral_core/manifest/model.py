@@ -149,6 +149,10 @@ class RSkillManifest(Schema):
             faults.append(Fault("n_action_steps", what, f"write at most {self.chunk_size}"))
         if ("custom" in self.embodiment_tags) != (self.embodiment_extra is not None):
             faults.append(Fault("embodiment_extra", "belongs to the tag `custom`", "give both or neither"))
+        looks_back = self.image_preprocessing is not None and self.image_preprocessing.history
+        if self.state_contract is not None and self.state_contract.history and not looks_back:
+            what = "is true, but image_preprocessing.history names no instants"
+            faults.append(Fault("state_contract.history", what, "name them, or remove it"))
         if self.fallback_skill_id == self.name:
             faults.append(Fault("fallback_skill_id", "is the skill itself", "name another skill"))
         tasks = [example.task for example in self.examples]

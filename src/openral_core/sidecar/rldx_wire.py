@@ -4,13 +4,12 @@ An array is `{"__ndarray_class__": true, "as_npy": <bytes of a .npy file>}`; a m
 `{"__ModalityConfig_class__": true, "as_json": {…}}` with its enumerations by name. Byte for byte what
 `rldx.policy.server_client.MsgSerializer` of RLDX-1 (Apache-2.0) writes; tuples arrive as lists, since msgpack has none.
 
-Nothing that is read here runs code: the header of an array is matched, not evaluated, and an array must be exactly as large
-as its header says before memory is taken for it.
+Nothing that is read here runs code: the header of an array is matched, not evaluated, and an array must be exactly as
+large as its header says before memory is taken for it.
 """
 
 from __future__ import annotations
 
-import ast
 import io
 import math
 import re
@@ -30,7 +29,7 @@ MODALITY, JSON = "__ModalityConfig_class__", "as_json"
 _MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(..)|\x02\x00(....))", re.DOTALL)
 """Magic and version of a `.npy` file, then the length of its header (NEP 1)."""
 _HEADER = re.compile(
-    r"\{'descr': '([<>|=])([biuf])([1248])', 'fortran_order': (True|False), 'shape': (\((?:\d+,? ?)*\)), \} *\n"
+    r"\{'descr': '([<>|=])([biuf])([1248])', 'fortran_order': (True|False), 'shape': \(((?:\d+, )*(?:\d+,?)?)\), \} *\n"
 )
 """The header as every version of NumPy writes it; structured and object arrays do not match."""
 
@@ -72,8 +71,9 @@ def encode(value: Any) -> bytes:
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError(f"cannot be sent to a sidecar: {error}") from error
     if len(packed) > MAX_BYTES:
+        size = len(packed) / 2**20
         raise WireError(
-            f"a message of {len(packed) / 2**20:.1f} MiB; at most {MAX_BYTES >> 20} MiB can be sent: send a smaller batch"
+            f"a message of {size:.1f} MiB; at most {MAX_BYTES >> 20} MiB can be sent: send fewer images"
         )
     return packed
 
@@ -131,12 +131,8 @@ def _array(file: Any) -> NDArray[Any]:
     if header is None:
         raise ValueError("the header of a .npy file is malformed, or its array is not one of numbers")
     order, kind, size, fortran, written = header.groups()
-    shape = ast.literal_eval(written)
-    if (
-        not isinstance(shape, tuple)
-        or len(shape) > MAX_NDIM
-        or math.prod(shape) * int(size) != len(file) - begin
-    ):
+    shape = tuple(int(number) for number in written.split(",") if number)
+    if len(shape) > MAX_NDIM or math.prod(shape) * int(size) != len(file) - begin:
         raise ValueError("the shape of a .npy file and its data differ")
     flat = np.frombuffer(bytearray(file[begin:]), np.dtype(f"{order}{kind}{size}"))
     array = flat.reshape(shape, order="F" if fortran == "True" else "C")

@@ -85,14 +85,14 @@ class FakeBridge:
 
     def send(self, feedback: list[Any] | None = None, **goal: Any) -> Any:
         """Send a goal, return its handle."""
-        assert self.client.wait_for_server(timeout_sec=20), "the action server did not appear"
+        assert self.client.wait_for_server(timeout_sec=90), "the action server did not appear"
         callback = None if feedback is None else lambda message: feedback.append(message.feedback)
         return wait_future(self.client.send_goal_async(ExecuteSkill.Goal(**goal), feedback_callback=callback))
 
     def change_state(self, transition: int) -> None:
         """Send the policy node through a lifecycle transition."""
         client = self.node.create_client(ChangeState, "/openral/policy/fake_arm/change_state")
-        assert client.wait_for_service(timeout_sec=20)
+        assert client.wait_for_service(timeout_sec=90)
         request = ChangeState.Request()
         request.transition.id = transition
         assert wait_future(client.call_async(request)).success

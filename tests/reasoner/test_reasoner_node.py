@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE_S = 60.0
+PATIENCE_S = 90.0
 BRISK = {
     "gate.default_patience_s": 0.6,
     "gate.check_floor": 0.5,

@@ -81,7 +81,7 @@ class FakeCamera:
         self._status.publish(self.status)
 
     def ask(self, window_s: float = 0.0, task: str = "") -> Any:
-        assert self._client.wait_for_service(timeout_sec=20)
+        assert self._client.wait_for_service(timeout_sec=90)
         future = self._client.call_async(QueryTaskProgress.Request(window_s=window_s, task=task))
         wait_for(future.done, "an answer")
         return future.result()
@@ -181,7 +181,7 @@ def test_each_attempt_has_its_own_window(camera, start):
     assert answer.frames_seen <= 5
     assert (answer.success_now, answer.succeeded, answer.stalled) == (1.0, True, False)
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
     assert process.returncode == 0
 
 
@@ -218,7 +218,7 @@ def test_while_the_model_hangs_the_service_answers_and_cancel_of_the_process_wor
     refused = camera.ask()
     assert "restart the monitor" in refused.message
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
     assert process.returncode == 0
 
 

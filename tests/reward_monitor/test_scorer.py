@@ -44,7 +44,7 @@ def make_scorer(finished) -> Iterator:
 def test_watching_gives_readings(make_scorer, finished):
     scorer, model = make_scorer()
     scorer.watch(selection())
-    job = finished.get(timeout=5)
+    job = finished.get(timeout=60)
     assert job.reading.progress == pytest.approx(0.2)
     assert model.calls == [(3, "open the drawer")]
 
@@ -52,7 +52,7 @@ def test_watching_gives_readings(make_scorer, finished):
 def test_query_is_scored_against_its_own_words(make_scorer, finished):
     scorer, model = make_scorer()
     job = scorer.query(selection(), "close the drawer")
-    assert finished.get(timeout=5) is job
+    assert finished.get(timeout=60) is job
     assert job.reading.task == "close the drawer"
     assert not job.watched
     assert model.calls == [(3, "close the drawer")]
@@ -63,7 +63,7 @@ def test_failure_is_told_and_the_thread_lives_on(make_scorer, finished, behaviou
     scorer, _ = make_scorer(behaviour)
     for _ in range(2):
         scorer.watch(selection())
-        job = finished.get(timeout=5)
+        job = finished.get(timeout=60)
         assert job.reading is None
         assert text in job.error
 
@@ -79,7 +79,7 @@ def test_hanging_model_holds_up_nobody(make_scorer, finished):
     assert jobs[2] is None
     assert scorer.busy_s() > 0.0
     model.released.set()
-    done = [finished.get(timeout=5) for _ in range(4)]
+    done = [finished.get(timeout=60) for _ in range(4)]
     assert done[1:3] == jobs[:2]
     assert [job.selection.stamps_s[-1] for job in done if job.watched] == [1.0, 4.0]
     assert finished.empty()

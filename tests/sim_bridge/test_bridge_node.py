@@ -174,7 +174,7 @@ def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
     assert "finite" in refusal.last_rejection
     observer.until(lambda: observer.seen["status"][-1].holding)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=90)
     assert "refused chunk 0 of t/s, the arm holds: finite" in errors
     assert process.returncode == 0
 

@@ -62,7 +62,7 @@ def chunk(stamp_s, goal="g", value=0.1, horizon=16):
     return Chunk(stamp_s, goal, "skill", "words", "r", 0, horizon, 4, 1 / HZ, data, 0.02)
 
 
-def run(loop, until, timeout=20.0):
+def run(loop, until, timeout=90.0):
     """Run the loop in a thread until `until()`; return what it raised."""
     raised, stopped = [], threading.Event()
 

@@ -46,7 +46,7 @@ def ros2(tmp_path, monkeypatch):
     return install
 
 
-def wait_for(condition, timeout=20.0):
+def wait_for(condition, timeout=90.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "did not happen in time"

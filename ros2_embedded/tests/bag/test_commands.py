@@ -41,14 +41,14 @@ def test_record_then_info_then_play(node, ros2, tmp_path):
     publish_until(publisher, lambda: time.monotonic() > end)
     assert other.get_subscription_count() == 0
     recorder.send_signal(signal.SIGINT)
-    output, _ = recorder.communicate(timeout=20)
+    output, _ = recorder.communicate(timeout=90)
     assert recorder.returncode == 0, output
     assert "Subscribed to topic '/numbers'" in output
     with Reader(bag) as reader:
         counts = {connection.topic: connection.msgcount for connection in reader.connections}
     assert counts["/latched"] == 1
     assert counts["/numbers"] > 20
-    info, _ = ros2("bag", "info", str(bag)).communicate(timeout=20)
+    info, _ = ros2("bag", "info", str(bag)).communicate(timeout=90)
     assert "Storage id:        mcap\n" in info
     count = counts["/numbers"]
     assert (
@@ -77,9 +77,9 @@ def test_killed_recording_keeps_all_but_its_last_second(node, ros2, tmp_path):
             stamps.append(stamp)
     assert len(stamps) > 50
     assert killed - stamps[-1] < 10**9
-    info, _ = ros2("bag", "info", str(bag)).communicate(timeout=20)
+    info, _ = ros2("bag", "info", str(bag)).communicate(timeout=90)
     assert "Topic: /numbers" in info
-    done, _ = ros2("bag", "reindex", str(bag)).communicate(timeout=20)
+    done, _ = ros2("bag", "reindex", str(bag)).communicate(timeout=90)
     assert "Reindexed" in done
     with Reader(bag) as complete:
         assert complete.message_count >= len(stamps)
@@ -136,7 +136,7 @@ def test_play_in_time_with_clock_remap_offset_and_loop(node, ros2, bag):
 
     assert ros2.wait_until(complete)
     player.send_signal(signal.SIGINT)
-    output, _ = player.communicate(timeout=20)
+    output, _ = player.communicate(timeout=90)
     assert "Traceback" not in output
     # From 0.45 s on there are messages 5 to 9, and then the loop begins again.
     assert [data for data, _ in heard[:10]] == [f"/a{index}" for index in (5, 6, 7, 8, 9)] * 2
@@ -157,7 +157,7 @@ def test_mistakes_are_one_line(ros2, bag, tmp_path):
         (("record", "-a", "-o", bag), "cannot write a bag"),
     ):
         process = ros2("bag", *arguments)
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=90)
         assert process.returncode == 1, output
         assert problem in output
         assert "Traceback" not in output

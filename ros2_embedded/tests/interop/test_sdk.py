@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
     find_spec("zenoh_ros2_sdk") is None, reason="zenoh-ros2-sdk, the independent peer, is not installed"
 )
 PEER = Path(__file__).parent / "sdk_peer.py"
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 # The SDK waits for a router by default; this lets it find peers on loopback as we do.
 DISCOVERY = 'scouting/multicast/enabled=true;scouting/multicast/interface="lo";scouting/delay=20'
 

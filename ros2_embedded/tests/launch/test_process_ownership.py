@@ -96,7 +96,7 @@ def test_service_in_a_thread_owns_its_processes(launcher, monkeypatch):
     pid = launcher.pids(1)[0]
     assert os.getsid(pid) == pid
     service.shutdown()
-    thread.join(timeout=20)
+    thread.join(timeout=90)
     assert codes == [0]
     assert not launcher.alive(pid)
     assert action.return_code == -signal.SIGINT
@@ -115,4 +115,4 @@ def test_killed_guardian_is_replaced(tmp_path):
     child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     guard.add(child.pid)
     guard.close()
-    assert child.wait(timeout=20) == -signal.SIGINT
+    assert child.wait(timeout=90) == -signal.SIGINT

@@ -20,7 +20,7 @@ from rclpy.executors import (
 from rclpy.node import Node
 from rclpy.task import Future
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 def add(request: AddTwoInts.Request, response: AddTwoInts.Response) -> AddTwoInts.Response:

@@ -20,7 +20,7 @@ from rclpy.qos import HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolic
 from rclpy.qos_overriding_options import InvalidQosOverridesError, QoSOverridingOptions
 from rclpy.task import Future
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 Start = Callable[..., subprocess.Popen[str]]
 Spin = Callable[..., None]
 LATCHED = QoSProfile(depth=3, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 def test_topics(node: Node, spin: Spin, peer: Start) -> None:

@@ -148,7 +148,7 @@ class Ros2:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
                 try:
-                    process.communicate(timeout=15)
+                    process.communicate(timeout=90)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.communicate()

@@ -104,7 +104,7 @@ def test_load_list_and_unload(parts):
     assert parts.ok("component", "list") == "/ComponentManager\n"
     assert parts.run("component", "unload", "/ComponentManager", "1")[0] == 1
     container.send_signal(signal.SIGINT)
-    container.communicate(timeout=20)
+    container.communicate(timeout=90)
     assert container.returncode == 0
 
 

@@ -24,7 +24,7 @@ from ros2_embedded.security import Keystore, KeystoreError, PolicyError, read_po
 from ros2_embedded.security.__main__ import main
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 SILENCE_S = 1.5  # how long one that must get nothing is given to get something
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ROBOT, OTHER = "127.0.0.1", "127.0.0.2"

@@ -12,7 +12,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from ros2_embedded.wire.qos_text import WireQoS
 from ros2_embedded.wire.tokens import EndpointRecord, endpoint_token, node_token, parse_token
 
 COUNT = 10_000
-PATIENCE_S = 40.0
+PATIENCE_S = 90.0
 MESSAGES = [
     JointState(name=["a", "bb"], position=[1.0, 2.0], effort=[3.0]),
     Image(height=2, width=2, encoding="rgb8", data=bytes(12)),

@@ -1,0 +1,99 @@
+"""A LeRobot checkpoint on disk, looked through before anything of it is loaded. Standard library only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import PolicyError
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+BACKBONE = "vlm"
+"""Folder of a checkpoint with the configuration and tokenizer of its vision-language backbone. LeRobot's own
+checkpoints only name the backbone's repository; with this folder they load without a network."""
+_MIGRATE = "python -m lerobot.processor.migrate_policy_normalization --pretrained-path"
+_PROBE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with everything that a policy needs."""
+
+    folder: Path
+    kind: str
+    """LeRobot's name of the policy, such as smolvla, act, diffusion, pi0, xvla."""
+    config: dict[str, Any]
+    """`config.json` as it is."""
+
+    @property
+    def backbone(self) -> Path | None:
+        """The folder of the backbone's configuration and tokenizer, where the checkpoint carries one."""
+        folder = self.folder / BACKBONE
+        return folder if (folder / CONFIG).is_file() else None
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 in hex that differs between checkpoints.
+
+        It covers names and sizes of all its JSON and safetensors files and their first and last MiB, so that it
+        takes milliseconds also for gigabytes of weights.
+        """
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix not in (".json", ".safetensors") or not path.is_file():
+                continue
+            size = path.stat().st_size
+            digest.update(f"{path.relative_to(self.folder).as_posix()}\0{size}\0".encode())
+            with path.open("rb") as file:
+                digest.update(file.read(_PROBE_BYTES))
+                file.seek(max(0, size - _PROBE_BYTES))
+                digest.update(file.read(_PROBE_BYTES))
+        return digest.hexdigest()
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """Read the configuration of a checkpoint.
+
+    Raises:
+        PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
+            outside LeRobot; one line that names the mend.
+    """
+    config = _read(folder, CONFIG)
+    kind = config.get("type")
+    if not isinstance(kind, str):
+        raise PolicyError(f"{folder / CONFIG} has no 'type'; it is not the configuration of a LeRobot policy")
+    if not (folder / WEIGHTS).is_file():
+        pickles = sorted(
+            path.name for path in folder.glob("*") if path.suffix in (".bin", ".pt", ".pth", ".ckpt")
+        )
+        other = f", only {', '.join(pickles)}, which would have to be unpickled" if pickles else ""
+        raise PolicyError(f"{folder} has no {WEIGHTS}{other}; save the policy with its save_pretrained")
+    for name in PROCESSORS:
+        if not (folder / name).is_file():
+            raise PolicyError(
+                f"{folder} has no {name}, it is from before LeRobot 0.4; convert it with `{_MIGRATE} {folder}`"
+            )
+        for step in _read(folder, name).get("steps", ()):
+            origin = step.get("class", "lerobot.") if isinstance(step, dict) else ""
+            if not str(origin).startswith("lerobot."):
+                raise PolicyError(
+                    f"{folder / name} runs '{origin}'; only steps of LeRobot itself are allowed, take it out"
+                )
+    return Checkpoint(folder, kind, config)
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PolicyError(f"{folder} has no {name}; name the folder of a LeRobot checkpoint") from None
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"{path} cannot be read: {error}; fetch it again") from error
+    if not isinstance(content, dict):
+        raise PolicyError(f"{path} is not a JSON object; fetch it again")
+    return content

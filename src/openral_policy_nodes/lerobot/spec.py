@@ -1,0 +1,52 @@
+"""The environment that LeRobot policies run in.
+
+torch is asked for by version alone, so uv's own settings say which build of it: `UV_TORCH_BACKEND=auto` (or `cpu`,
+`cu128`...) where wheels come from the network, `UV_FIND_LINKS` where they lie in a folder.
+"""
+
+from __future__ import annotations
+
+from openral_core.sidecar.spec import InstallStep, SidecarSpec
+
+# lerobot 0.4.4 is the newest release for Python 3.10 and 3.11. It pins torch below 2.11 and asks for robots, cameras
+# and simulators that no server needs, so it is installed without its dependencies, and the ones that
+# `import lerobot.policies.factory` really needs are named. The bounds on huggingface-hub and packaging are its own.
+_SHARED = ("huggingface-hub<0.36", "packaging<26")
+SPEC = SidecarSpec(
+    name="lerobot",
+    python="3.11",
+    steps=(
+        InstallStep(
+            (
+                "torch==2.13.0",
+                "safetensors>=0.5,<1",
+                "einops>=0.8,<1",
+                "draccus==0.10.0",
+                "transformers>=4.57.1,<5",
+                "num2words>=0.5,<1",
+                "accelerate>=1.7,<2",
+                "pillow>=10.1,<13",
+                "msgpack>=1,<2",
+                "pyzmq>=26,<28",
+                *_SHARED,
+            )
+        ),
+        InstallStep(("lerobot==0.4.4", "torchvision==0.28.0"), no_deps=True),
+        InstallStep(
+            (
+                "datasets>=4,<5",
+                "imageio>=2.34,<3",
+                "diffusers>=0.30,<1",
+                "pyserial>=3.5,<4",
+                "deepdiff>=8,<10",
+                "av>=15,<16",
+                "gymnasium>=1,<2",
+                *_SHARED,
+            )
+        ),
+    ),
+    module="openral_policy_nodes.lerobot.server",
+    environment={"TOKENIZERS_PARALLELISM": "false"},
+    description="LeRobot 0.4.4: SmolVLA, ACT, Diffusion, X-VLA and others from their checkpoints",
+)
+"""Serves `openral_policy_nodes.lerobot.server`."""

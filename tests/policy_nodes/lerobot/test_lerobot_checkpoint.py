@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from lerobot_files import write_checkpoint
+
+from openral_core.errors import PolicyError
+from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
+
+
+def test_a_checkpoint_is_read(tmp_path):
+    checkpoint = read_checkpoint(write_checkpoint(tmp_path / "c"))
+    assert checkpoint.kind == "smolvla"
+    assert checkpoint.backbone is None
+    (tmp_path / "c" / "vlm").mkdir()
+    (tmp_path / "c" / "vlm" / "config.json").write_text("{}")
+    assert checkpoint.backbone == tmp_path / "c" / "vlm"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda c: (c / "config.json").unlink(), r"has no config\.json; name the folder of a LeRobot checkpoint"),
+        (lambda c: (c / "config.json").write_text("{"), r"config\.json cannot be read.*fetch it again"),
+        (lambda c: (c / "config.json").write_text("[]"), "is not a JSON object"),
+        (lambda c: (c / "config.json").write_text('{"model_type": "llama"}'), "no 'type'.*LeRobot policy"),
+        (lambda c: (c / "model.safetensors").rename(c / "model.bin"), r"only model\.bin.*unpickled; save"),
+        (lambda c: (c / "policy_preprocessor.json").unlink(), "before LeRobot 0.4; convert.*migrate_policy"),
+        (
+            lambda c: (c / "policy_postprocessor.json").write_text(json.dumps({"steps": [{"class": "os.system"}]})),
+            r"runs 'os\.system'; only steps of LeRobot",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_one_line(tmp_path, spoil, said):
+    folder = write_checkpoint(tmp_path / "c")
+    spoil(folder)
+    with pytest.raises(PolicyError, match=said) as caught:
+        read_checkpoint(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_fingerprint_follows_the_content(tmp_path):
+    one, other = (read_checkpoint(write_checkpoint(tmp_path / name)) for name in "ab")
+    assert one.fingerprint() == other.fingerprint()
+    (other.folder / "README.md").write_text("words")
+    assert one.fingerprint() == other.fingerprint()
+    weights = other.folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes() + b"\1")
+    assert one.fingerprint() != other.fingerprint()

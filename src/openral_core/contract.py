@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import ContractError, LicenseError, OpenralError
-from openral_core.license import OPT_IN, check_license, is_evaluated
+from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest, SensorRequirement
 from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_core.observation_adapter import cameras_for
@@ -66,10 +66,10 @@ def package_findings(
     manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None
 ) -> list[Finding]:
     """Return the rows that need no scene: licence and, with the skill's folder, weights. See `match`."""
-    findings = [_license(manifest, accept_noncommercial)]
-    if folder is not None and manifest.weights_uri is not None:
-        findings.append(_weights(manifest, folder))
-    return findings
+    gate = _license(manifest, folder, accept_noncommercial)
+    if gate.ok and folder is not None and manifest.weights_uri is not None:
+        return [gate, _weights(RSkillPackage(manifest, folder, accept_noncommercial))]
+    return [gate]
 
 
 def require(findings: Sequence[Finding]) -> None:
@@ -200,23 +200,23 @@ def _envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeploySc
         yield _row("workspace", ok, found, f"inside {outer.low} to {outer.high} m", mend)
 
 
-def _license(manifest: RSkillManifest, accept_noncommercial: bool | None) -> Finding:
+def _license(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
+    needed = "commercial use, or its terms accepted"
     try:
-        check_license(manifest, accept_noncommercial=accept_noncommercial)
-    except LicenseError:
-        mend = f"if your use is non-commercial and its terms are met, set {OPT_IN}=1"
-        return Finding("licence", False, manifest.license, "commercial use, or its terms accepted", mend)
-    return Finding("licence", True, manifest.license, "commercial use, or its terms accepted")
+        check_license(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
+    except LicenseError as error:
+        return Finding("licence", False, manifest.license, needed, str(error))
+    return Finding("licence", True, manifest.license, needed)
 
 
-def _weights(manifest: RSkillManifest, folder: Path) -> Finding:
+def _weights(package: RSkillPackage) -> Finding:
+    needed = "whole safetensors files"
     try:
-        path = RSkillPackage(manifest, folder).weights_path()
+        folder = package.checkpoint()
     except OpenralError as error:
-        return Finding("weights", False, str(manifest.weights_uri), "a whole safetensors file", str(error))
-    return Finding(
-        "weights", True, f"{path.name}, {path.stat().st_size / 1e6:.1f} MB", "a whole safetensors file"
-    )
+        return Finding("weights", False, str(package.manifest.weights_uri), needed, str(error))
+    size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+    return Finding("weights", True, f"{package.manifest.weights_uri}, {size / 1e6:.1f} MB", needed)
 
 
 def _tasks(manifest: RSkillManifest, scene: DeployScene) -> Finding:

@@ -1,4 +1,7 @@
-"""Finding skills: by path, bare name, `rskill://rskills/<name>` or `owner/rskill-name`."""
+"""Finding skills: by path, bare name, `rskill://rskills/<name>`, `owner/rskill-name` or `hf://owner/name@revision`.
+
+Nothing here asks the network: what a hub holds is fetched by `openral_core.hub.install`.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,21 @@ import logging
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, WeightsError
+from openral_core.hub.lock import LockedRepository, faults, load_lock
+from openral_core.hub.reference import HUB, HubReference
+from openral_core.hub.store import find_lock, installed_skills, snapshot
+from openral_core.license import check_license
 from openral_core.manifest import MANIFEST_NAME, RSkillManifest, load_manifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.named_files import NAME
-from openral_core.safetensors_file import weights_fault
+from openral_core.safetensors_file import SUFFIX, weights_fault
 from openral_core.schema import inside
 from openral_core.share import share_directory
+from openral_core.weights_files import checkpoint_faults, is_pickled, pickle_refusal
 
 SCHEME = "rskill://"
 _HOST = "rskills/"
@@ -28,6 +36,8 @@ class RSkillPackage:
 
     manifest: RSkillManifest
     folder: Path
+    accept_noncommercial: bool | None = None
+    """The operator's decision about the licence; None: the environment's (`openral_core.license`)."""
 
     @property
     def slug(self) -> str:
@@ -35,32 +45,106 @@ class RSkillPackage:
         word = re.sub(r"[^a-z0-9]+", "_", self.manifest.short_name.lower()).strip("_") or "skill"
         return word if word[0].isalpha() else f"skill_{word}"
 
+    @property
+    def reference(self) -> str:
+        """What to write on a command line to mean this skill."""
+        known = (share_directory() / "rskills", installed_skills())
+        return self.manifest.short_name if self.folder.parent in known else str(self.folder)
+
+    def require_license(self) -> None:
+        """Pass the licence gate. Raises LicenseError as `openral_core.license.check_license` does."""
+        check_license(self.manifest, folder=self.folder, accept_noncommercial=self.accept_noncommercial)
+
     def weights_path(self) -> Path:
-        """Return the safetensors file of the weights.
+        """Return the one safetensors file of the weights, past the licence gate.
 
         Raises:
-            NotFoundError: the manifest names none, they are on a hub, or the file is not there.
-            ManifestError: the file lies outside the folder, is not safetensors or is not whole.
+            LicenseError: the gate refuses.
+            NotFoundError: the manifest names no weights, they are not installed, or the file is not there.
+            ManifestError: the file lies outside the folder.
+            WeightsError: it is a pickle, altered, or not whole; or there are several.
         """
-        uri = self.manifest.weights_uri
-        place = self.folder / MANIFEST_NAME
-        if uri is None:
-            raise NotFoundError(f"{place}: a skill of kind {self.manifest.kind} has no weights")
-        if not uri.startswith(LOCAL):
-            raise NotFoundError(
-                f"{place}: weights are at {uri}; put the safetensors file into {self.folder} "
-                f"and write weights_uri: {LOCAL}model.safetensors"
+        uri = self._weights_uri()
+        if uri.startswith(LOCAL) and uri.endswith(SUFFIX):
+            return self._local_path(uri)
+        files = sorted(self.checkpoint().glob(f"*{SUFFIX}"))
+        if len(files) != 1:
+            raise WeightsError(
+                f"{self.folder / MANIFEST_NAME}: {uri} holds {len(files)} {SUFFIX} files; name one"
             )
+        return files[0]
+
+    def checkpoint(self) -> Path:
+        """Return the folder of the checkpoint: weights, configuration, tokenizer; past the licence gate.
+
+        Raises:
+            LicenseError: the gate refuses.
+            NotFoundError: there are no weights, or they are not installed.
+            ManifestError: they lie outside the skill's folder.
+            WeightsError: they are pickles, altered, or not whole.
+        """
+        uri = self._weights_uri()
+        if uri.startswith(LOCAL):
+            path = self._local_path(uri)
+            return path if path.is_dir() else path.parent
+        locked = self.locked_weights()
+        if locked is None:
+            raise NotFoundError(
+                f"{self.manifest.name}: its weights ({uri}) are not on this machine; "
+                f"openral rskill install {self.reference}"
+            )
+        folder = snapshot(locked.reference)
+        found = [*faults(locked, folder, hashes=False)] or checkpoint_faults(folder)
+        if found:
+            raise WeightsError(f"{folder}: {found[0]}; openral rskill install {self.reference}")
+        check_license(self.manifest, folder=folder, accept_noncommercial=self.accept_noncommercial)
+        return folder
+
+    def locked_weights(self) -> LockedRepository | None:
+        """Return what the skill's lock says about its weights on the hub, if it speaks of these weights."""
+        uri = self.manifest.weights_uri or ""
+        lock = find_lock(self.manifest.name, self.folder) if uri.startswith(HUB) else None
+        if lock is None or lock.weights is None:
+            return None
+        wanted, locked = HubReference.parse(uri), lock.weights
+        fits = locked.repository == wanted.repository and wanted.revision in (
+            locked.requested,
+            locked.revision,
+        )
+        return locked if fits else None
+
+    def fallback(self, search: Sequence[Path] = ()) -> RSkillPackage | None:
+        """Return the skill to try when this one fails. Raises NotFoundError as `resolve` does."""
+        name = self.manifest.fallback_skill_id
+        return (
+            replace(resolve(name, search), accept_noncommercial=self.accept_noncommercial) if name else None
+        )
+
+    def _weights_uri(self) -> str:
+        if self.manifest.weights_uri is None:
+            raise NotFoundError(
+                f"{self.folder / MANIFEST_NAME}: a skill of kind {self.manifest.kind} has no weights"
+            )
+        self.require_license()
+        return self.manifest.weights_uri
+
+    def _local_path(self, uri: str) -> Path:
+        place = f"{self.folder / MANIFEST_NAME}: weights_uri"
         path = inside(self.folder, uri.removeprefix(LOCAL))
         if path is None:
-            raise ManifestError(
-                f"{place}: weights_uri: {uri} leaves the folder; put the file beside {MANIFEST_NAME}"
-            )
+            raise ManifestError(f"{place}: {uri} leaves the folder; put the file beside {MANIFEST_NAME}")
+        if not os.path.exists(path):
+            raise NotFoundError(f"{place}: {path.name} is not there; fetch or train the weights")
+        if path.is_dir():
+            found = checkpoint_faults(path)
+            if found:
+                raise WeightsError(f"{place}: {found[0]}")
+            return path
         fault = weights_fault(path)
-        if fault and not os.path.exists(path):
-            raise NotFoundError(f"{place}: weights_uri: {fault}; fetch or train the weights")
+        if fault and is_pickled(path):
+            raise WeightsError(f"{place}: {pickle_refusal(path.name, str(path))}")
         if fault:
-            raise ManifestError(f"{place}: weights_uri: {fault}; fetch the file again as safetensors")
+            raise WeightsError(f"{place}: {fault}; fetch the file again as safetensors")
         return path
 
 
@@ -71,11 +155,12 @@ def load_package(path: Path) -> RSkillPackage:
 
 
 def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
-    """Find a skill.
+    """Find a skill on this machine.
 
     Args:
-        ref: path of a folder or `rskill.yaml`, bare name, `rskill://rskills/<name>` or `owner/rskill-name`.
-        search: folders of skills that are looked through first, before openral's own `rskills/`.
+        ref: path of a folder or `rskill.yaml`, bare name, `rskill://rskills/<name>`, `owner/rskill-name`, or
+            `hf://owner/name[@revision]` of one that was installed.
+        search: folders of skills that are looked through first, before openral's own `rskills/` and the cache.
 
     Raises:
         NotFoundError: nothing of that name; the text lists what there is.
@@ -86,8 +171,12 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
         name = ref.removeprefix(SCHEME).removeprefix(_HOST)
         if not NAME.fullmatch(name) or not ref.startswith(SCHEME + _HOST):
             raise NotFoundError(f"skill '{ref}': write {SCHEME}{_HOST}<name>")
+    elif ref.startswith(HUB):
+        return _resolve_hub(ref)
     elif "://" in ref:
-        raise NotFoundError(f"skill '{ref}': only {SCHEME} is known; give a path, a name or owner/name")
+        raise NotFoundError(
+            f"skill '{ref}': only {SCHEME} and {HUB} are known; give a path, a name or owner/name"
+        )
     elif _is_skill(Path(ref)):
         return load_package(Path(ref))
     folders = skill_folders(search)
@@ -99,7 +188,25 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
         if name in (package.manifest.name, package.manifest.short_name):
             return package
     names = ", ".join(sorted(package.manifest.short_name for package in loaded)) or "none"
-    raise NotFoundError(f"skill '{ref}' was not found; there is: {names}")
+    fetch = f"; if it is on the hub: openral rskill install {name}" if name.count("/") == 1 else ""
+    raise NotFoundError(f"skill '{ref}' was not found; there is: {names}{fetch}")
+
+
+def _resolve_hub(ref: str) -> RSkillPackage:
+    """Return an installed skill by the repository it came from."""
+    wanted = HubReference.parse(ref)
+    root = installed_skills()
+    for folder in sorted(root.iterdir()) if root.is_dir() else []:
+        lock = load_lock(folder) if _holds_skill(folder) else None
+        source = lock.manifest if lock else None
+        if source and source.repository == wanted.repository:
+            if wanted.revision in (source.requested, source.revision):
+                return load_package(folder)
+            raise NotFoundError(
+                f"skill '{ref}' is installed at {source.revision[:12]} ({source.requested}); "
+                f"openral rskill install {ref} --update"
+            )
+    raise NotFoundError(f"skill '{ref}' is not on this machine; openral rskill install {ref}")
 
 
 def list_skills(search: Sequence[Path] = ()) -> list[RSkillPackage]:
@@ -109,8 +216,8 @@ def list_skills(search: Sequence[Path] = ()) -> list[RSkillPackage]:
 
 
 def skill_folders(search: Sequence[Path] = ()) -> list[Path]:
-    """Return the folders that hold an `rskill.yaml`, those of `search` first."""
-    roots = [*search, share_directory() / "rskills"]
+    """Return the folders that hold an `rskill.yaml`: those of `search`, openral's own, those of the cache."""
+    roots = [*search, share_directory() / "rskills", installed_skills()]
     return [
         folder for root in roots if root.is_dir() for folder in sorted(root.iterdir()) if _holds_skill(folder)
     ]

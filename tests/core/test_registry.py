@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from example_skill import MANIFEST, write_safetensors
 
-from openral_core.errors import LicenseError, ManifestError, NotFoundError
+from openral_core.errors import LicenseError, ManifestError, NotFoundError, WeightsError
 from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import list_skills, load_package, resolve
@@ -78,17 +78,16 @@ def test_weights_must_be_whole_safetensors(skill_folder: Path) -> None:
     package = load_package(skill_folder)
     weights = skill_folder / "model.safetensors"
     write_safetensors(weights, cut=3)
-    with pytest.raises(ManifestError, match="lacks 3 bytes"):
+    with pytest.raises(WeightsError, match="lacks 3 bytes"):
         package.weights_path()
     for content in (
         b"",
-        b"\x80\x05pickle",
         b"\xff" * 64,
         (2).to_bytes(8, "little") + b"[]",
         (1 << 40).to_bytes(8, "little"),
     ):
         weights.write_bytes(content)
-        with pytest.raises(ManifestError, match="safetensors"):
+        with pytest.raises(WeightsError, match="safetensors"):
             package.weights_path()
     weights.unlink()
     with pytest.raises(NotFoundError, match="is not there"):
@@ -100,15 +99,29 @@ def test_weights_must_be_whole_safetensors(skill_folder: Path) -> None:
         package.weights_path()
 
 
-def test_only_safetensors_and_only_local(skill_folder: Path) -> None:
+def test_weights_may_be_a_folder(skill_folder: Path) -> None:
+    file, checkpoint = skill_folder / "rskill.yaml", skill_folder / "checkpoint"
+    file.write_text(MANIFEST.replace("local://model.safetensors", "local://checkpoint"))
+    package = load_package(skill_folder)
+    with pytest.raises(NotFoundError, match="checkpoint is not there"):
+        package.checkpoint()
+    checkpoint.mkdir()
+    with pytest.raises(WeightsError, match="no safetensors file"):
+        package.checkpoint()
+    write_safetensors(checkpoint / "model.safetensors")
+    assert package.checkpoint() == checkpoint.resolve()
+    assert package.weights_path() == checkpoint.resolve() / "model.safetensors"
+    (checkpoint / "model.safetensors.index.json").write_text('{"weight_map": {"w": "other.safetensors"}}')
+    with pytest.raises(WeightsError, match=r"other\.safetensors, named by .* is not there"):
+        package.checkpoint()
+
+
+def test_weights_on_a_hub_must_be_installed(skill_folder: Path) -> None:
     file = skill_folder / "rskill.yaml"
-    (skill_folder / "model.pt").write_bytes(b"\x80\x05")
-    file.write_text(MANIFEST.replace("model.safetensors", "model.pt"))
-    with pytest.raises(ManifestError, match=r"model\.pt is not safetensors"):
-        load_package(skill_folder).weights_path()
     file.write_text(MANIFEST.replace("local://model.safetensors", "hf://owner/model@abc"))
-    with pytest.raises(NotFoundError, match="weights are at hf://owner/model@abc"):
-        load_package(skill_folder).weights_path()
+    for read in (load_package(skill_folder).weights_path, load_package(skill_folder).checkpoint):
+        with pytest.raises(NotFoundError, match=rf"openral rskill install {skill_folder}$"):
+            read()
 
 
 def skill_with(folder: Path, license_: str) -> RSkillManifest:

@@ -1,0 +1,1 @@
+"""Skills and weights from a hub: references, download, cache, lock."""

@@ -1,0 +1,13 @@
+"""NF4 weights for any torch model: quantise in place, pack a checkpoint without building the model, load it packed.
+
+NF4 is the 4-bit normal-float format of QLoRA (Dettmers et al. 2023, arXiv 2305.14314) as bitsandbytes stores it:
+blocks of 64 weights share one scale, and the scales are themselves stored in 8 bits ("double quantisation"). The
+modules of this package need torch, safetensors and, inside their functions, bitsandbytes: they run in a sidecar.
+
+- rule.py: which linear layers are worth packing
+- weights.py: one weight matrix and its packed form
+- modules.py: `quantize_module` packs the layers of a module tree in place
+- writer.py: safetensors written tensor by tensor
+- pack.py: `pack_checkpoint` makes one packed file of bf16 files, one tensor in memory at a time
+- load.py: `load_checkpoint` fills a model built on the meta device from packed or plain files
+"""

@@ -1,0 +1,48 @@
+"""Which linear layers are worth packing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+MIN_NUMEL = 4_000_000
+"""Weights below this are left alone: they save little, and the small heads that decide the result stay exact."""
+BLOCK = 64
+"""Weights that share one scale; the default of bitsandbytes for NF4."""
+
+
+def packable(shape: tuple[int, ...], min_numel: int = MIN_NUMEL) -> bool:
+    """Whether a weight of this shape is a matrix, large enough, and made of whole blocks."""
+    numel = shape[0] * shape[1] if len(shape) == 2 else 0
+    return numel >= min_numel and numel % BLOCK == 0
+
+
+def linears_to_pack(
+    module: nn.Module,
+    min_numel: int = MIN_NUMEL,
+    include: Callable[[str], bool] | None = None,
+) -> list[str]:
+    """Return the names of the `nn.Linear` layers under `module` to which the rule applies, in order.
+
+    Layers whose weight is shared with another module, such as a language model's head with its embedding, are left out:
+    packing one of the two would split them.
+
+    Args:
+        module: may be on the meta device.
+        min_numel: least number of weights.
+        include: says by name which layers may be packed; absent: all.
+    """
+    owners: dict[int, int] = {}
+    for part in module.modules():
+        for parameter in part._parameters.values():
+            if parameter is not None:
+                owners[id(parameter)] = owners.get(id(parameter), 0) + 1
+    return [
+        name
+        for name, part in module.named_modules()
+        if type(part) is nn.Linear
+        and packable(tuple(part.weight.shape), min_numel)
+        and owners[id(part.weight)] == 1
+        and (include is None or include(name))
+    ]

@@ -129,7 +129,9 @@ class Subscription(Entity, Generic[MsgT]):
         header = attachment.to_bytes()
         if self.lost_events is not None:
             self.lost_events.saw(header)
-        self._queue.append((sample.payload, header, time.time_ns()))
+        payload = sample.payload
+        # A sample holds shared memory, of which there is little: it must not wait in a queue.
+        self._queue.append((payload.to_bytes() if self._queue else payload, header, time.time_ns()))
         self._notify()
 
     def is_pending(self) -> bool:
@@ -154,7 +156,7 @@ class Subscription(Entity, Generic[MsgT]):
             return None
         try:
             header = Attachment.decode(attachment)
-            data = payload.to_bytes()
+            data = payload if isinstance(payload, bytes) else payload.to_bytes()
             message = data if self.raw else deserialize(data, self.msg_type)
         except ValueError as error:  # a peer's bad message must not end this node
             self._dropped.note(error)

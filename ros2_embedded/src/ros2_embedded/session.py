@@ -8,6 +8,7 @@ from typing import Any
 
 import zenoh
 
+from ros2_embedded.allocator import keep_big_buffers
 from ros2_embedded.graph import GraphCache
 from ros2_embedded.session_config import make_config
 from ros2_embedded.wire.tokens import PREFIX
@@ -22,6 +23,7 @@ class RosSession:
         Args:
             domain: ROS domain id.
         """
+        keep_big_buffers()
         self.domain = domain
         self.graph = GraphCache()
         self.zenoh = zenoh.open(make_config())

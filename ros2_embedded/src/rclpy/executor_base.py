@@ -1,0 +1,256 @@
+"""The base of the executors: it waits for nodes to have something to do, and finds it.
+
+An executor sleeps until it is woken: by a message, a request, an answer, a guard condition, a task, a
+change of simulated time, the next timer, or shutdown. Nothing polls.
+"""
+
+from __future__ import annotations
+
+import inspect
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from typing import TYPE_CHECKING, Any
+
+from rclpy.context import Context
+from rclpy.entity import Entity
+from rclpy.executor_errors import (
+    ConditionReachedException,
+    ExternalShutdownException,
+    ShutdownException,
+    TimeoutException,
+)
+from rclpy.task import Future, Task
+from rclpy.utilities import get_default_context
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+Work = Callable[[], None]
+
+
+class Executor:
+    """Base of the executors: collects work and keeps the rules of the callback groups."""
+
+    def __init__(self, *, context: Context | None = None) -> None:
+        """Make an executor for a context (None: the default one)."""
+        self._context = context or get_default_context()
+        self._nodes: list[Node] = []
+        self._nodes_lock = threading.RLock()
+        self._tasks: deque[Task[Any]] = deque()
+        self._wake_queue: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._woken = False
+        self._is_shutdown = False
+        self._work: Generator[Work, None, None] | None = None
+        self._failures: deque[BaseException] = deque()
+        self._context.on_shutdown(self.wake)
+
+    @property
+    def context(self) -> Context:
+        """The context."""
+        return self._context
+
+    def wake(self) -> None:
+        """End the present wait; any thread and any signal handler may call this."""
+        if not self._woken:
+            self._woken = True
+            self._wake_queue.put(None)
+
+    def create_task(
+        self, callback: Callable[..., Any] | Coroutine[Any, Any, Any], *args: Any, **kwargs: Any
+    ) -> Task[Any]:
+        """Run a function or a coroutine in this executor; returns its future."""
+        task: Task[Any] = Task(callback, args, kwargs, executor=self)
+        task._add_waker(self._note_failure)
+        self._schedule(task)
+        return task
+
+    def _schedule(self, task: Task[Any]) -> None:
+        """Have a task do its next step."""
+        self._tasks.append(task)
+        self.wake()
+
+    def _note_failure(self, future: Future[Any]) -> None:
+        """Have an exception raised where the executor spins."""
+        error = future.exception()
+        if error is not None:
+            self._failures.append(error)
+            self.wake()
+
+    def shutdown(self, timeout_sec: float | None = None) -> bool:
+        """Stop spinning and let the nodes go; returns True."""
+        with self._nodes_lock:
+            self._is_shutdown = True
+            nodes, self._nodes = self._nodes, []
+        for node in nodes:
+            node._set_executor(None)
+        self.wake()
+        return True
+
+    def add_node(self, node: Node) -> bool:
+        """Spin a node too; a node belongs to one executor. Returns whether it was new here."""
+        with self._nodes_lock:
+            if node in self._nodes:
+                return False
+            self._nodes.append(node)
+        node.executor = self
+        self.wake()
+        return True
+
+    def remove_node(self, node: Node) -> None:
+        """Do not spin a node any more."""
+        with self._nodes_lock:
+            if node not in self._nodes:
+                return
+            self._nodes.remove(node)
+        node._set_executor(None)
+        self.wake()
+
+    def get_nodes(self) -> list[Node]:
+        """The nodes spun."""
+        with self._nodes_lock:
+            return list(self._nodes)
+
+    def spin(self) -> None:
+        """Work until shutdown.
+
+        Raises:
+            ExternalShutdownException: the context was shut down while waiting.
+        """
+        while self._context.ok() and not self._is_shutdown:
+            self.spin_once()
+
+    def spin_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
+        """Work until a future is done, for at most `timeout_sec` [s] (None or negative: no limit)."""
+        future._add_waker(lambda _: self.wake())
+        end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
+        while self._context.ok() and not future.done() and not self._is_shutdown:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left < 0:
+                return
+            self.spin_once_until_future_complete(future, left)
+
+    def spin_once(self, timeout_sec: float | None = None) -> None:
+        """Wait for one piece of work, for at most `timeout_sec` [s], and do it."""
+        raise NotImplementedError
+
+    def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
+        """As `spin_once`, but a finished future ends the wait too."""
+        raise NotImplementedError
+
+    def _next_work(self, timeout_sec: float | None, condition: Callable[[], bool]) -> Work:
+        """Wait for a piece of work; its callback group is taken already.
+
+        Raises:
+            TimeoutException, ShutdownException, ExternalShutdownException, ConditionReachedException: see
+            there.
+        """
+        end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
+        while True:
+            self._woken = False  # before looking, so that what comes while looking wakes again
+            if self._failures:
+                raise self._failures.popleft()
+            if self._is_shutdown:
+                raise ShutdownException()
+            if not self._context.ok():
+                raise ExternalShutdownException()
+            if condition():
+                raise ConditionReachedException()
+            if self._work is None:
+                self._work = self._ready_work()
+            work = next(self._work, None)
+            if work is not None:
+                return work
+            self._work = None
+            self._wait(end)
+
+    def _wait(self, end: float | None) -> None:
+        """Sleep until woken, the next timer or the end.
+
+        Raises:
+            TimeoutException: the end is reached.
+        """
+        now = time.monotonic()
+        if end is not None and now >= end:
+            raise TimeoutException()
+        timer = self._seconds_to_timer()
+        timeout = None if end is None else end - now
+        if timer is not None:
+            timeout = timer if timeout is None else min(timer, timeout)
+        try:
+            self._wake_queue.get(timeout=None if timeout is None else max(timeout, 0.0))
+        except queue.Empty:
+            return
+        while not self._wake_queue.empty():
+            try:
+                self._wake_queue.get_nowait()
+            except queue.Empty:
+                return
+
+    def _seconds_to_timer(self) -> float | None:
+        """Time to the next timer that a wall clock drives; None without one."""
+        shortest: int | None = None
+        for node in self.get_nodes():
+            for timer in node.timers:
+                if timer.clock.follows_wall and _can_start(timer):
+                    left = timer.nanoseconds_left()
+                    if left is not None and (shortest is None or left < shortest):
+                        shortest = left
+        return None if shortest is None else shortest / 1e9
+
+    def _ready_work(self) -> Generator[Work, None, None]:
+        """One round: a step of each ready task, and one callback of each ready entity."""
+        for _ in range(len(self._tasks)):
+            try:
+                yield self._tasks.popleft()
+            except IndexError:
+                break
+        for node in self.get_nodes():
+            for entity in node.entities():
+                if entity.is_pending() and not entity._destroyed and _begin(entity):
+                    call = entity.take()
+                    if call is None:
+                        self._end(entity)
+                    else:
+                        yield self._make_work(entity, call)
+
+    def _make_work(self, entity: Entity, call: Callable[[], Any]) -> Work:
+        """The callback of an entity; a coroutine keeps the callback group until it ends."""
+
+        def run() -> None:
+            try:
+                result = call()
+            except BaseException:
+                self._end(entity)
+                raise
+            if inspect.iscoroutine(result):
+                task: Task[Any] = Task(result, executor=self)
+                task._add_waker(lambda _: self._end(entity))
+                task._add_waker(self._note_failure)
+                task()
+            else:
+                self._end(entity)
+
+        return run
+
+    def _end(self, entity: Entity) -> None:
+        """Free the callback group and look again at what waited for it."""
+        if entity.callback_group is not None:
+            entity.callback_group.ending_execution(entity)
+        self.wake()
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+
+
+def _can_start(entity: Entity) -> bool:
+    return entity.callback_group is None or entity.callback_group.can_execute(entity)
+
+
+def _begin(entity: Entity) -> bool:
+    return entity.callback_group is None or entity.callback_group.beginning_execution(entity)

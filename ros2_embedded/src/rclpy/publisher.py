@@ -13,6 +13,7 @@ from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import serialize
+from ros2_embedded.rosidl.sharing import Shared, serialize_without, shareable
 from ros2_embedded.wire.keys import encode_attachment
 from ros2_embedded.wire.qos_text import KEEP_ALL, RELIABLE, TRANSIENT_LOCAL, WireQoS
 from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
@@ -26,22 +27,26 @@ _HEARTBEAT_S = 0.5  # period of the sporadic heartbeat rmw_zenoh publishers send
 
 
 def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
-    """The Zenoh publisher of a profile, set up as rmw_zenoh does."""
+    """The Zenoh publisher of a profile, set up as rmw_zenoh does.
+
+    Without a cache an advanced publisher is a plain one. What is not latched reaches subscriptions of this
+    session without Zenoh, see `RosSession.listen`.
+    """
     reliable = qos.reliability == RELIABLE
     block = reliable and qos.history == KEEP_ALL
-    options: dict[str, Any] = {}
-    if qos.durability == TRANSIENT_LOCAL:
-        options.update(cache=zenoh.ext.CacheConfig(max_samples=qos.depth), publisher_detection=True)
-        if reliable:
-            options["sample_miss_detection"] = zenoh.ext.MissDetectionConfig(
-                heartbeat=None, sporadic_heartbeat=_HEARTBEAT_S
-            )
+    options: dict[str, Any] = {
+        "congestion_control": zenoh.CongestionControl.BLOCK if block else zenoh.CongestionControl.DROP,
+        "reliability": zenoh.Reliability.RELIABLE if reliable else zenoh.Reliability.BEST_EFFORT,
+    }
+    if qos.durability != TRANSIENT_LOCAL:
+        return session.declare_publisher(key, allowed_destination=zenoh.Locality.REMOTE, **options)
+    if reliable:
+        options["sample_miss_detection"] = zenoh.ext.MissDetectionConfig(
+            heartbeat=None, sporadic_heartbeat=_HEARTBEAT_S
+        )
+    cache = zenoh.ext.CacheConfig(max_samples=qos.depth)
     return zenoh.ext.declare_advanced_publisher(
-        session,
-        key,
-        congestion_control=zenoh.CongestionControl.BLOCK if block else zenoh.CongestionControl.DROP,
-        reliability=zenoh.Reliability.RELIABLE if reliable else zenoh.Reliability.BEST_EFFORT,
-        **options,
+        session, key, cache=cache, publisher_detection=True, **options
     )
 
 
@@ -58,6 +63,7 @@ class Publisher(Entity, Generic[MsgT]):
         wire = qos_profile.to_wire()
         self._endpoint = Endpoint(node, PUBLISHER, topic, type_name, wire)
         self._publisher = _declare(node.context.session.zenoh, self._endpoint.key, wire)
+        self._is_latched = wire.durability == TRANSIENT_LOCAL
         self._sequence = 0
         self._lock = Lock()
         self._endpoint.announce()
@@ -81,17 +87,25 @@ class Publisher(Entity, Generic[MsgT]):
         """
         if self._destroyed:
             self._check_alive()
+        shared: Shared = {}
+        listeners = () if self._is_latched else self._endpoint.session.listeners(self._endpoint.key)
         if isinstance(msg, self.msg_type):
-            payload: Any = serialize(msg)  # type: ignore[arg-type]
+            message: Any = msg
+            shared = shareable(message) if listeners else {}
+            is_wanted = not shared or self._publisher.matching_status.matching
+            payload: Any = serialize(message) if is_wanted else None
         elif isinstance(msg, (bytes, bytearray)):
             payload = msg
         else:
             raise TypeError(f"Expected {self.msg_type}, got {type(msg)}")
+        local = serialize_without(message, shared) if shared else payload
         with self._lock:  # sequence numbers must leave in order
             self._sequence += 1
-            self._publisher.put(
-                payload, attachment=encode_attachment(self._sequence, time.time_ns(), self._endpoint.gid)
-            )
+            attachment = encode_attachment(self._sequence, time.time_ns(), self._endpoint.gid)
+            for listener in listeners:
+                listener(local, attachment, shared)
+            if payload is not None:
+                self._publisher.put(payload, attachment=attachment)
 
     def get_subscription_count(self) -> int:
         """The number of subscriptions of this topic and type in the graph."""

@@ -18,9 +18,10 @@ from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.event_handler import LostEvents
 from rclpy.qos import QoSProfile
-from ros2_embedded.rosidl.classes import deserialize
+from ros2_embedded.rosidl.classes import deserialize, serialize
+from ros2_embedded.rosidl.sharing import Shared, restore
 from ros2_embedded.session import direct
-from ros2_embedded.wire.keys import Attachment
+from ros2_embedded.wire.keys import decode_attachment
 from ros2_embedded.wire.qos_text import KEEP_ALL, RELIABLE, TRANSIENT_LOCAL, WireQoS
 from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
 
@@ -82,7 +83,7 @@ class Subscription(Entity, Generic[MsgT]):
         self.callback = callback
         self._logger_name = node.get_logger().name
         wire = qos_profile.to_wire()
-        self._queue: deque[tuple[zenoh.ZBytes, bytes, int]] = deque(
+        self._queue: deque[tuple[zenoh.ZBytes | bytes | bytearray, bytes, Shared, int]] = deque(
             maxlen=None if wire.history == KEEP_ALL else wire.depth
         )
         self.lost_events: LostEvents | None = None
@@ -90,6 +91,7 @@ class Subscription(Entity, Generic[MsgT]):
         self._endpoint = Endpoint(node, SUBSCRIPTION, topic, type_name, wire)
         self._dropped = DropCounter(node.get_logger(), f"message on {topic}")
         self._subscriber = _declare(node.context.session.zenoh, self._endpoint.key, wire, self._on_sample)
+        self._unlisten = self._endpoint.session.listen(self._endpoint.key, self._deliver)
         self._endpoint.announce()
 
     @property
@@ -104,10 +106,11 @@ class Subscription(Entity, Generic[MsgT]):
 
     @callback.setter
     def callback(self, value: Callable[..., Any]) -> None:
-        self._callback = value
-        self._callback_type = Subscription.CallbackType.MessageOnly
+        kind = Subscription.CallbackType.MessageOnly
         try:
             inspect.signature(value).bind(object())
+        except ValueError:  # a built-in function does not tell
+            pass
         except TypeError:
             try:
                 inspect.signature(value).bind(object(), object())
@@ -116,22 +119,26 @@ class Subscription(Entity, Generic[MsgT]):
                     "Subscription.__init__(): callback should be either be callable with one argument "
                     "(to get only the message) or two (to get message and message info)"
                 ) from None
-            self._callback_type = Subscription.CallbackType.WithMessageInfo
+            kind = Subscription.CallbackType.WithMessageInfo
+        self._callback, self._callback_type = value, kind
 
     def _on_sample(self, sample: zenoh.Sample) -> None:
-        """Queue a sample; runs in a thread of Zenoh, or inside `publish` of this process."""
+        """Queue a sample; runs in a thread of Zenoh, or inside `publish` of a latched topic."""
         attachment = sample.attachment
         if sample.kind != zenoh.SampleKind.PUT:
             return
         if attachment is None:
             self._dropped.note("it has no attachment, so its sender is no ROS node")
             return
-        header = attachment.to_bytes()
-        if self.lost_events is not None:
-            self.lost_events.saw(header)
         payload = sample.payload
         # A sample holds shared memory, of which there is little: it must not wait in a queue.
-        self._queue.append((payload.to_bytes() if self._queue else payload, header, time.time_ns()))
+        self._deliver(payload.to_bytes() if self._queue else payload, attachment.to_bytes(), {})
+
+    def _deliver(self, payload: zenoh.ZBytes | bytes | bytearray, header: bytes, shared: Shared) -> None:
+        """Queue a message; runs inside `publish` of this process too."""
+        if self.lost_events is not None:
+            self.lost_events.saw(header)
+        self._queue.append((payload, header, shared, time.time_ns()))
         self._notify()
 
     def is_pending(self) -> bool:
@@ -151,22 +158,26 @@ class Subscription(Entity, Generic[MsgT]):
     def take_message(self) -> tuple[Any, MessageInfo] | None:
         """The oldest message that waits and its info, or None; without its callback."""
         try:
-            payload, attachment, received = self._queue.popleft()
+            payload, attachment, shared, received = self._queue.popleft()
         except IndexError:
             return None
         try:
-            header = Attachment.decode(attachment)
-            data = payload if isinstance(payload, bytes) else payload.to_bytes()
-            message = data if self.raw else deserialize(data, self.msg_type)
+            sequence, sent, _ = decode_attachment(attachment)
+            data = payload.to_bytes() if isinstance(payload, zenoh.ZBytes) else payload
+            message: Any = data if self.raw and not shared else deserialize(data, self.msg_type)
+            if shared:
+                restore(message, shared)
+            if self.raw:
+                message = bytes(serialize(message) if shared else data)
         except ValueError as error:  # a peer's bad message must not end this node
             self._dropped.note(error)
             return None
-        return message, MessageInfo(
-            source_timestamp=header.stamp,
-            received_timestamp=received,
-            publication_sequence_number=header.sequence,
-            reception_sequence_number=None,
-        )
+        return message, {
+            "source_timestamp": sent,
+            "received_timestamp": received,
+            "publication_sequence_number": sequence,
+            "reception_sequence_number": None,
+        }
 
     @property
     def dropped_count(self) -> int:
@@ -189,6 +200,7 @@ class Subscription(Entity, Generic[MsgT]):
         """Undeclare the subscription; queued messages are dropped."""
         if not self._destroyed:
             super().destroy()
+            self._unlisten()
             self._endpoint.withdraw()
             if not self._endpoint.session.zenoh.is_closed():
                 self._subscriber.undeclare()

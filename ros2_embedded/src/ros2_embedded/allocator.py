@@ -1,9 +1,9 @@
 """Lets the C library keep the memory of big messages for the next one.
 
-glibc gives a free block at the top of its heap back to the kernel when it is larger than twice the largest
-block freed so far. An image of 0.9 MB lives in two or three buffers on its way, which is just above that: each
-message would have its memory mapped, cleared and faulted in anew, page by page, which takes longer than all the
-copying (measured: 0.9 ms of 1.1 ms for each 640x480 image).
+glibc gives a free block at the top of its heap back to the kernel when it is larger than twice the
+largest block freed so far. An image of 0.9 MB lives in two or three buffers on its way, which is just
+above that: each message would have its memory mapped, cleared and faulted in anew, page by page, which
+takes longer than all the copying (measured: 0.9 ms of 1.1 ms for each 640x480 image).
 """
 
 from __future__ import annotations

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from threading import Lock
+from typing import Any, TypeAlias
 
 import zenoh
 
 from ros2_embedded.allocator import keep_big_buffers
 from ros2_embedded.graph import GraphCache
+from ros2_embedded.rosidl.sharing import Shared
 from ros2_embedded.session_config import make_config
 from ros2_embedded.wire.tokens import PREFIX
+
+# Takes a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
+Listener: TypeAlias = Callable[[bytearray | bytes, bytes, Shared], None]
 
 
 class RosSession:
@@ -29,6 +34,8 @@ class RosSession:
         self.zenoh = zenoh.open(make_config())
         self.id = str(self.zenoh.zid())
         self._ids = itertools.count(1)
+        self._listeners: dict[str, tuple[Listener, ...]] = {}
+        self._lock = Lock()
         self._liveliness = self.zenoh.liveliness()
         self._watcher = self._liveliness.declare_subscriber(
             f"{PREFIX}/{domain}/**", direct(self._on_token), history=True
@@ -49,6 +56,24 @@ class RosSession:
                 token.undeclare()
 
         return withdraw
+
+    def listen(self, key: str, listener: Listener) -> Callable[[], None]:
+        """Hear what publishers of this session send to a key; call the result to end it."""
+        with self._lock:
+            self._listeners[key] = (*self._listeners.get(key, ()), listener)
+
+        def end() -> None:
+            with self._lock:
+                left = tuple(known for known in self._listeners.get(key, ()) if known is not listener)
+                self._listeners[key] = left
+                if not left:
+                    del self._listeners[key]
+
+        return end
+
+    def listeners(self, key: str) -> tuple[Listener, ...]:
+        """Who hears a key in this process."""
+        return self._listeners.get(key, ())
 
     def _on_token(self, sample: zenoh.Sample) -> None:
         """A token came or went; runs in a thread of Zenoh."""

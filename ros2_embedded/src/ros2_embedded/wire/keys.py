@@ -67,12 +67,21 @@ class Attachment:
         Raises:
             ValueError: not 33 bytes; a peer older than jazzy 0.2.4 sends another form.
         """
-        if len(data) != _ATTACHMENT.size:
-            raise ValueError(f"attachment of {len(data)} bytes, {_ATTACHMENT.size} expected: peer too old?")
-        sequence, stamp, _, gid = _ATTACHMENT.unpack(data)
-        return cls(sequence, stamp, gid)
+        return cls(*decode_attachment(data))
 
 
 def encode_attachment(sequence: int, stamp: int, gid: bytes) -> bytes:
     """As `Attachment(...).encode()`, without making the object: it runs for every message."""
     return _ATTACHMENT.pack(sequence, stamp, GID_SIZE, gid)
+
+
+def decode_attachment(data: bytes) -> tuple[int, int, bytes]:
+    """Sequence number, time of sending and GID: `Attachment.decode` without the object.
+
+    Raises:
+        ValueError: not 33 bytes; a peer older than jazzy 0.2.4 sends another form.
+    """
+    if len(data) != _ATTACHMENT.size:
+        raise ValueError(f"attachment of {len(data)} bytes, {_ATTACHMENT.size} expected: peer too old?")
+    sequence, stamp, _, gid = _ATTACHMENT.unpack(data)
+    return sequence, stamp, gid

@@ -1,0 +1,72 @@
+"""Hands the big arrays of a message to subscriptions of the same process without copying them.
+
+Only what nobody may change is shared: `bytes`, and numpy arrays that are not writable. Everything else is
+copied when it is published, as a publisher may fill the same buffer again at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ros2_embedded.rosidl.cdr_support import DTYPES
+from ros2_embedded.rosidl.classes import serialize
+from ros2_embedded.rosidl.definition import NUMERIC
+from ros2_embedded.rosidl.message import Message
+
+LEAST_BYTES = 4096  # copying less costs no more than the bookkeeping
+
+Shared = dict[str, "np.ndarray[Any, Any]"]
+
+
+_known: dict[str, tuple[tuple[str, str], ...]] = {}
+
+
+def _sequences(message: Message) -> tuple[tuple[str, str], ...]:
+    """Name and element type of the unbounded numeric sequences of a message, nested ones left out."""
+    found = _known.get(message._TYPE_NAME)
+    if found is None:
+        fields = zip(message._fields_and_field_types, message.SLOT_TYPES, strict=True)
+        found = _known[message._TYPE_NAME] = tuple(
+            (name, kind.base)
+            for name, kind in fields
+            if kind.kind == "sequence" and not kind.size and kind.base in NUMERIC
+        )
+    return found
+
+
+def shareable(message: Message) -> Shared:
+    """The big read-only sequences of a message by field, as flat numpy arrays on the same memory."""
+    found: Shared = {}
+    for name, base in _sequences(message):
+        value = getattr(message, name)
+        if isinstance(value, bytes) and NUMERIC[base][0] == 1:
+            value = np.frombuffer(value, DTYPES[base])
+        if (
+            isinstance(value, np.ndarray)
+            and value.nbytes >= LEAST_BYTES
+            and value.dtype == DTYPES[base]
+            and not value.flags.writeable
+            and value.flags.c_contiguous
+        ):
+            found[name] = value.reshape(-1)
+    return found
+
+
+def serialize_without(message: Message, shared: Shared) -> bytearray:
+    """The CDR form of a message with the shared fields empty.
+
+    Raises:
+        SerializationError: another field holds a value its type does not allow.
+    """
+    rest: Message = object.__new__(type(message))
+    for name in message._fields_and_field_types:
+        setattr(rest, name, () if name in shared else getattr(message, name))
+    return serialize(rest)
+
+
+def restore(message: Message, shared: Shared) -> None:
+    """Put the shared fields into a message that was read without them."""
+    for name, value in shared.items():
+        setattr(message, name, value)

@@ -204,7 +204,7 @@ def _resolve_hub(ref: str) -> RSkillPackage:
                 return load_package(folder)
             raise NotFoundError(
                 f"skill '{ref}' is installed at {source.revision[:12]} ({source.requested}); "
-                f"openral rskill install {ref} --update"
+                f"openral rskill install {ref}"
             )
     raise NotFoundError(f"skill '{ref}' is not on this machine; openral rskill install {ref}")
 

@@ -32,8 +32,8 @@ evaluated_tasks: [metaworld]
 """
 
 
-def write_safetensors(path: Path, *, cut: int = 0) -> None:
-    """Write one tensor of two floats in the safetensors format, `cut` bytes short."""
-    header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
-    payload = struct.pack("<Q", len(header)) + header + bytes(8)
+def write_safetensors(path: Path, *, cut: int = 0, count: int = 2) -> None:
+    """Write one tensor of `count` floats in the safetensors format, `cut` bytes short."""
+    header = json.dumps({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
+    payload = struct.pack("<Q", len(header)) + header + bytes(4 * count)
     path.write_bytes(payload[: len(payload) - cut])

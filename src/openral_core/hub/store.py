@@ -27,6 +27,11 @@ def skill_folder(name: str) -> Path:
     return installed_skills() / name.replace("/", "--")
 
 
+def staging_folder(name: str) -> Path:
+    """Return the folder in which the small files of a skill lie until they have passed the gates."""
+    return cache_home() / "rskills" / "staging" / name.replace("/", "--")
+
+
 def snapshots(repository: str) -> Path:
     """Return the folder that holds one folder a commit of a repository."""
     return cache_home() / "rskills" / "files" / repository.replace("/", "--")

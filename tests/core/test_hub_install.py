@@ -1,0 +1,288 @@
+"""Skills from a hub: pinned, hashed, continued, and never a weight before the licence gate."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hub_server
+import pytest
+from example_skill import MANIFEST, write_safetensors
+from hub_server import Hub
+
+from openral_core.errors import HubError, LicenseError, NotFoundError, WeightsError
+from openral_core.hub import transfer
+from openral_core.hub.client import HubClient
+from openral_core.hub.install import install, remove
+from openral_core.registry import list_skills, load_package, resolve
+
+SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"
+OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub, and a cache that is empty."""
+    for name in (OPT_IN, "OPENRAL_ALLOW_NONCOMMERCIAL", "HF_TOKEN", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
+    monkeypatch.setattr(transfer, "PAUSES_S", (0.0, 0.0))
+    with hub_server.running() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        yield hub
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> bytes:
+    """A safetensors file that is large enough to break off in the middle."""
+    path = tmp_path / "w.safetensors"
+    write_safetensors(path, count=2000)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def commit(hub: Hub, weights: bytes) -> Callable[..., tuple[str, str]]:
+    """Put a skill and its weights on the hub; return both commits."""
+
+    def make(license_: str = "apache-2.0", uri: str = f"hf://{WEIGHTS}", **more: bytes) -> tuple[str, str]:
+        manifest = MANIFEST.replace("openral/rskill-example", SKILL).replace("apache-2.0", license_)
+        manifest = manifest.replace("local://model.safetensors", uri)
+        skill = hub.commit(SKILL, {"rskill.yaml": manifest.encode(), "README.md": b"# example", "eval/a.json": b"{}",
+                                   "model.safetensors": weights, **more})  # fmt: skip
+        files = {"config.json": b"{}", "model.safetensors": weights, "pytorch_model.bin": b"\x80\x02.",
+                 "train.py": b"1", "training_state/optimizer.safetensors": weights}  # fmt: skip
+        return skill, hub.commit(WEIGHTS, files)
+
+    return make
+
+
+@pytest.mark.parametrize("ref", [SKILL, f"hf://{SKILL}", f"hf://{SKILL}@main"])
+def test_a_skill_is_pinned_hashed_and_found(
+    hub: Hub, commit: Callable[..., tuple[str, str]], ref: str
+) -> None:
+    skill, checkpoint = commit()
+    seen: list[tuple[str, int, int]] = []
+    done = install(ref, progress=lambda *step: seen.append(step))
+    assert done.lock.manifest is not None
+    assert done.lock.weights is not None
+    assert (done.lock.manifest.revision, done.lock.weights.revision) == (skill, checkpoint)
+    assert sorted(done.lock.weights.files) == ["config.json", "model.safetensors"]
+    folder = resolve(f"hf://{SKILL}@{skill}").checkpoint()
+    assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == [
+        "config.json",
+        "model.safetensors",
+    ]
+    assert {name for name, *_ in seen} >= {"rskill.yaml", "model.safetensors"}
+    assert all(file_done <= total for _, file_done, total in seen)
+    for name in (SKILL, "example", f"hf://{SKILL}"):
+        assert resolve(name).weights_path() == folder / "model.safetensors"
+    with pytest.raises(NotFoundError, match="is installed at"):
+        resolve(f"hf://{SKILL}@v2")
+
+
+def test_offline_from_the_cache(
+    hub: Hub, commit: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit()
+    install(SKILL)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    asked = len(hub.requests)
+    install(SKILL)
+    assert resolve("example").checkpoint().is_dir()
+    assert len(hub.requests) == asked
+    with pytest.raises(HubError, match="HF_HUB_OFFLINE is set"):
+        install("maker/rskill-other")
+
+
+def test_a_broken_download_goes_on_where_it_was(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    commit()
+    hub.cuts["model.safetensors"] = [500, 0, 700]
+    install(SKILL)
+    ranges = [range_ for _, path, range_, _ in hub.requests if re.match(r"/cdn/.*/model", path)]
+    assert ranges == [None, "bytes=500-", "bytes=500-", "bytes=1200-"]
+    assert resolve("example").weights_path().read_bytes() == weights
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_an_interrupted_install_is_completed_by_the_next(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes, ranges: bool
+) -> None:
+    commit()
+    hub.cuts["model.safetensors"] = [900, 0, 0, 0, 0]
+    with pytest.raises(HubError, match="run it again"):
+        install(SKILL)
+    with pytest.raises(NotFoundError, match="openral rskill install"):
+        resolve("example").checkpoint()
+    hub.cuts.clear()
+    hub.ranges = ranges
+    install(SKILL)
+    assert resolve("example").weights_path().read_bytes() == weights
+    host, _, range_, _ = hub.requests[-1]
+    assert (host.split(":")[0], range_) == ("localhost", "bytes=900-")
+
+
+def test_bytes_that_do_not_fit_their_hash_are_thrown_away(
+    hub: Hub, commit: Callable[..., tuple[str, str]]
+) -> None:
+    commit()
+    for path in ("model.safetensors", "config.json"):
+        hub.lies = {path}
+        with pytest.raises(HubError, match="do not fit the hub's hash"):
+            install(SKILL)
+    hub.lies = set()
+    install(SKILL)
+
+
+def test_an_altered_cache_is_noticed_and_mended(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    commit()
+    path = install(SKILL).package.weights_path()
+    path.write_bytes(weights[:-1])
+    with pytest.raises(WeightsError, match=r"has \d+ bytes, the lock says .* openral rskill install example"):
+        resolve("example").checkpoint()
+    path.write_bytes(weights[:-1] + b"x")
+    install(SKILL)
+    assert path.read_bytes() == weights
+
+
+def test_an_update_is_asked_for(hub: Hub, commit: Callable[..., tuple[str, str]]) -> None:
+    skill, checkpoint = commit()
+    install(SKILL)
+    newer = commit(more=b"")
+    again = install(SKILL).lock
+    assert again.manifest is not None
+    assert again.weights is not None
+    assert (again.manifest.revision, again.weights.revision) == (skill, checkpoint)
+    fresh = install(SKILL, update=True).lock
+    assert fresh.manifest is not None
+    assert fresh.weights is not None
+    assert (fresh.manifest.revision, fresh.weights.revision) == newer
+    assert len(remove("example")) == 3  # the skill, and both snapshots of its weights
+    with pytest.raises(NotFoundError):
+        resolve("example")
+
+
+def test_weights_beside_the_manifest(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    commit(uri="local://model.safetensors")
+    package = install(SKILL).package
+    assert package.weights_path().read_bytes() == weights
+    asked = len(hub.requests)
+    install(SKILL)
+    assert len(hub.requests) == asked
+
+
+def test_a_folder_of_ones_own_keeps_its_manifest(
+    hub: Hub, commit: Callable[..., tuple[str, str]], skill_folder: Path
+) -> None:
+    _, checkpoint = commit()
+    file = skill_folder / "rskill.yaml"
+    file.write_text(file.read_text().replace("local://model.safetensors", f"hf://{WEIGHTS}"))
+    install(str(skill_folder))
+    assert load_package(skill_folder).checkpoint().name == checkpoint
+    assert sorted(path.name for path in skill_folder.iterdir()) == ["model.safetensors", "rskill.yaml"]
+    assert "openral/rskill-example" not in [package.manifest.name for package in list_skills()]
+    file.write_text(file.read_text().replace(f"hf://{WEIGHTS}", f"hf://{WEIGHTS}@other"))
+    with pytest.raises(NotFoundError, match="openral rskill install"):
+        load_package(skill_folder).checkpoint()
+
+
+def test_a_lock_beside_the_manifest_pins(
+    hub: Hub, commit: Callable[..., tuple[str, str]], skill_folder: Path, tmp_path: Path
+) -> None:
+    _, checkpoint = commit()
+    file = skill_folder / "rskill.yaml"
+    file.write_text(file.read_text().replace("local://model.safetensors", f"hf://{WEIGHTS}"))
+    install(str(skill_folder)).lock.write(skill_folder)
+    remove(str(skill_folder))
+    hub.commit(WEIGHTS, {"model.safetensors": b"newer" * 100})
+    assert install(str(skill_folder)).package.checkpoint().name == checkpoint
+    lock = json.loads((skill_folder / "rskill.lock").read_text())
+    lock["weights"]["files"]["config.json"]["sha256"] = "0" * 64
+    (skill_folder / "rskill.lock").write_text(json.dumps(lock))
+    with pytest.raises(HubError, match="another file than the lock says"):
+        install(str(skill_folder))
+    with pytest.raises(HubError, match="pins this skill"):
+        install(str(skill_folder), update=True)
+
+
+@pytest.mark.parametrize("license_", ["rlwrld_non_commercial", "unknown", "proprietary"])
+def test_no_weight_is_fetched_before_the_licence_gate(
+    hub: Hub, commit: Callable[..., tuple[str, str]], license_: str
+) -> None:
+    commit(license_)
+    with pytest.raises(LicenseError, match=f"{WEIGHTS}: licence '{license_}'.*set {OPT_IN}=1"):
+        install(SKILL)
+    assert {path.rsplit("/", 1)[-1] for path in hub.fetched()} == {"rskill.yaml", "README.md", "a.json"}
+    with pytest.raises(LicenseError):
+        install(SKILL)  # the manifest is here now
+    assert len(hub.fetched()) == 3
+    install(SKILL, accept_noncommercial=True)
+
+
+def test_the_token_stays_at_home(
+    hub: Hub, commit: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit()
+    hub.gated = {WEIGHTS}
+    with pytest.raises(HubError, match=r"wants to know you \(401\); accept the terms on .*set HF_TOKEN"):
+        install(SKILL)
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    install(SKILL)
+    tokens = {(host.split(":")[0], token) for host, _, _, token in hub.requests}
+    assert ("127.0.0.1", "Bearer secret") in tokens
+    assert {token for host, token in tokens if host == "localhost"} == {None}
+
+
+def test_what_the_hub_lacks_is_said_in_one_line(hub: Hub, commit: Callable[..., tuple[str, str]]) -> None:
+    commit()
+    hub.commit("maker/only-weights", {"config.json": b"{}"})
+    hub.commit("maker/only-pickles", {"pytorch_model.bin": b"\x80\x02."})
+    for ref, words in (
+        ("maker/rskill-nothing", r"no such repository"),
+        ("hf://maker/only-weights", r"openral rskill new hf://maker/only-weights"),
+        (f"hf://{SKILL}@v9", r"no such repository, revision or file"),
+    ):
+        with pytest.raises(HubError, match=words):
+            install(ref)
+    for uri, words in (
+        ("hf://maker/only-pickles", "openral rskill convert"),
+        ("hf://maker/only-weights", "no safetensors"),
+    ):
+        commit(uri=uri)
+        with pytest.raises(WeightsError, match=words):
+            install(SKILL, update=True)
+    hub.commit("maker/rskill-thief", dict(next(iter(hub.repositories[SKILL].values()))))
+    with pytest.raises(HubError, match="calls itself maker/rskill-example"):
+        install("maker/rskill-thief")
+
+
+def test_paths_that_leave_the_folder_are_refused(
+    hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path
+) -> None:
+    commit()
+    good = {"model.safetensors": next(iter(hub.repositories[WEIGHTS].values()))["model.safetensors"]}
+    hub.commit(WEIGHTS, {**good, "../../../../evil.json": b"{}"})
+    install(SKILL)
+    hub.commit(WEIGHTS, {**good, str(tmp_path / "evil.json"): b"{}"})
+    with pytest.raises(HubError, match="leaves its folder"):
+        install(SKILL, update=True)
+    assert not list(tmp_path.rglob("evil.json"))
+
+
+def test_search_and_dead_hubs(hub: Hub, commit: Callable[..., tuple[str, str]]) -> None:
+    commit()
+    assert [found.repository for found in HubClient().search("example", 5)] == [SKILL]
+    assert HubClient().search("nothing of the sort", 5) == []
+    dead = HubClient({"HF_ENDPOINT": "http://127.0.0.1:9"})
+    with pytest.raises(HubError, match="cannot be reached"):
+        dead.search("x", 5)
+    with pytest.raises(HubError, match="is not https"):
+        HubClient({"HF_ENDPOINT": "http://hub.example"})

@@ -43,6 +43,7 @@ class Executor:
         self._wake_queue: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._woken = False
         self._is_shutdown = False
+        self._held_back = False  # something waits for a callback group
         self._work: Generator[Work, None, None] | None = None
         self._failures: deque[BaseException] = deque()
         self._context.on_shutdown(self.wake)
@@ -158,13 +159,15 @@ class Executor:
                 raise ExternalShutdownException()
             if condition():
                 raise ConditionReachedException()
+            is_new = self._work is None
             if self._work is None:
                 self._work = self._ready_work()
             work = next(self._work, None)
             if work is not None:
                 return work
             self._work = None
-            self._wait(end)
+            if is_new:  # else what came since the round began was not looked at
+                self._wait(end)
 
     def _wait(self, end: float | None) -> None:
         """Sleep until woken, the next timer or the end.
@@ -194,7 +197,7 @@ class Executor:
         shortest: int | None = None
         for node in self.get_nodes():
             for timer in node.timers:
-                if timer.clock.follows_wall and _can_start(timer):
+                if timer.clock.follows_wall and self._can_start(timer):
                     left = timer.nanoseconds_left()
                     if left is not None and (shortest is None or left < shortest):
                         shortest = left
@@ -209,7 +212,9 @@ class Executor:
                 break
         for node in self.get_nodes():
             for entity in node.entities():
-                if entity.is_pending() and not entity._destroyed and _begin(entity):
+                if node._executor() is not self:  # removed while the callback before ran
+                    break
+                if entity.is_pending() and not entity._destroyed and self._begin(entity):
                     call = entity.take()
                     if call is None:
                         self._end(entity)
@@ -239,18 +244,28 @@ class Executor:
         """Free the callback group and look again at what waited for it."""
         if entity.callback_group is not None:
             entity.callback_group.ending_execution(entity)
-        self.wake()
+        if self._held_back:
+            self._held_back = False
+            self.wake()
+
+    def _begin(self, entity: Entity) -> bool:
+        """Take the callback group; if it cannot be had, its end wakes this executor."""
+        group = entity.callback_group
+        if group is None or group.beginning_execution(entity):
+            return True
+        self._held_back = True  # before the second try: who ends in between has not seen it
+        return group.beginning_execution(entity)
+
+    def _can_start(self, entity: Entity) -> bool:
+        """True when the callback group is free; if not, its end wakes this executor."""
+        group = entity.callback_group
+        if group is None or group.can_execute(entity):
+            return True
+        self._held_back = True
+        return group.can_execute(entity)
 
     def __enter__(self) -> Executor:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.shutdown()
-
-
-def _can_start(entity: Entity) -> bool:
-    return entity.callback_group is None or entity.callback_group.can_execute(entity)
-
-
-def _begin(entity: Entity) -> bool:
-    return entity.callback_group is None or entity.callback_group.beginning_execution(entity)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from openral_core.sidecar import wire
+from openral_core.sidecar import rldx_wire, wire
 from openral_core.sidecar.errors import SidecarRefused, WireError
 from openral_core.sidecar.spec import DialectName
 
@@ -69,10 +68,6 @@ class OpenralDialect:
         return data
 
 
-def _rldx_wire() -> Any:
-    return importlib.import_module("openral_core.sidecar.rldx_wire")
-
-
 class RldxDialect:
     """Of RLDX-1 and GR00T servers: `{endpoint, data, api_token}` up; a value, or `{error}`, down.
 
@@ -88,14 +83,13 @@ class RldxDialect:
             message["data"] = dict(data)
         if token:
             message["api_token"] = token
-        frame: bytes = _rldx_wire().encode(message)
-        return frame
+        return rldx_wire.encode(message)
 
     def reply(self, frame: bytes, call: int) -> dict[str, Any]:
         """See `Dialect`; a refusal has the code `error`, the dialect knows no other."""
         if frame == b"ERROR":
             raise SidecarRefused("error", "the server failed and did not say why; see its log")
-        value = _rldx_wire().decode(frame)
+        value = rldx_wire.decode(frame)
         if isinstance(value, dict) and "error" in value:
             raise SidecarRefused("error", str(value["error"])[:500])
         return value if isinstance(value, dict) else {"result": value}

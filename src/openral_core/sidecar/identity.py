@@ -101,6 +101,14 @@ def announcements() -> Iterator[Announcement]:
             yield found
 
 
+def forget(pid: int) -> None:
+    """Remove the identity files of a process that has ended."""
+    for path in run_folder().glob("[0-9]*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            if _parse(path.read_text()).pid == pid:
+                path.unlink()
+
+
 def write_private(path: Path, text: str) -> None:
     """Write a file that only this user can read (0600), so that no reader ever sees half of it."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600

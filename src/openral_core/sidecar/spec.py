@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 DialectName = Literal["openral", "rldx"]
@@ -60,3 +61,9 @@ class SidecarSpec:
             "source": asdict(self.source) if self.source else None,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def with_source(self, folder: Path | None) -> SidecarSpec:
+        """Return the spec with upstream's code from a folder of this machine; None: as it is."""
+        if folder is None:
+            return self
+        return replace(self, source=Source("folder", str(folder.expanduser().absolute())))

@@ -9,14 +9,20 @@ from typing import Any
 import pytest
 from example_skill import SEED
 
-from openral_core.contract import match, require
+from openral_core.assumptions import assumptions
+from openral_core.contract import match, package_findings, require
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest, load_manifest
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, load_scene
+from openral_core.share import share_directory
 
 Make = Callable[..., RSkillManifest]
 BOX = {"low": [-1, -1, -1], "high": [2, 2, 2]}
+ARM = {
+    "kind": "cartesian_delta",
+    "control_mode_semantics": {"mode": "delta", "reference_frame": "world"},
+}
 SMALL_BOX = {"low": [0, 0, 0], "high": [1, 1, 1]}
 
 
@@ -72,6 +78,8 @@ def test_a_skill_that_fits_has_no_failing_row(
             "set control_hz of the scene to 20",
         ),
         ({"latency_budget": {"per_chunk_ms": 200}}, "latency", "lockstep"),
+        ({"actuators_required": [{**ARM, "n_dof": 3}]}, "actuators", "add up to 4"),
+        ({"runtime": "onnx"}, "runtime", "pytorch"),
         ({"starting_pose": {"panda_joint1": 0.0}}, "starting pose", "right_j0"),
         ({"envelope": {"max_ee_speed_m_s": 0.5}}, "speed", "to 0.5"),
         ({"envelope": {"workspace": SMALL_BOX}}, "workspace", "smaller"),
@@ -115,6 +123,7 @@ def test_a_reward_skill_has_no_action_rows(
     assert {row.gate for row in findings} == {
         "embodiment",
         "camera observation.images.camera1",
+        "runtime",
         "licence",
         "evaluated tasks",
     }
@@ -128,3 +137,74 @@ def test_the_seed_fits_its_benchmark_but_not_a_small_camera(
     require(match(seed, robot, load_scene("metaworld_reach")))
     with pytest.raises(ContractError, match="corner2 128x128, needed at least 224x224 px"):
         require(match(seed, robot, scene))
+
+
+def test_a_camera_of_the_checkpoints_own_size_will_do(
+    manifest: Make, robot: RobotDescription, scene: DeployScene
+) -> None:
+    sensors = [{"modality": "rgb", "min_width": 320, "min_height": 100}]
+    with pytest.raises(ContractError, match="needed at least 320x100 px"):
+        require(match(manifest(sensors_required=sensors), robot, scene))
+    smaller = manifest(sensors_required=sensors, image_preprocessing={"image_size": [96, 128]})
+    require(match(smaller, robot, scene))
+
+
+def test_a_scene_it_was_not_evaluated_in_can_be_allowed(
+    manifest: Make, robot: RobotDescription, scene: DeployScene
+) -> None:
+    skill = manifest(evaluated_tasks=["libero_10"])
+    with pytest.raises(ContractError, match="--allow-unevaluated"):
+        require(match(skill, robot, scene))
+    findings = match(skill, robot, scene, allow_unevaluated=True)
+    require(findings)
+    assert "allowed by the operator" in findings[-1].found
+
+
+def test_a_robot_must_take_such_commands(manifest: Make, robot: RobotDescription, scene: DeployScene) -> None:
+    gripper = {"control_mode_semantics": {"mode": "absolute", "gripper_convention": "binary_close_one"}}
+    skill = manifest(actuators_required=[ARM, {"kind": "gripper_binary", **gripper}])
+    require(match(skill, robot, scene))  # the Sawyer's gripper takes positions
+    modes = robot.capabilities.model_copy(update={"supported_control_modes": ("joint_position",)})
+    other = robot.model_copy(update={"capabilities": modes})
+    with pytest.raises(ContractError, match="takes cartesian_delta, gripper_binary"):
+        require(match(skill, other, scene))
+
+
+def test_a_world_action_model_is_understood_and_cannot_run(manifest: Make) -> None:
+    found = package_findings(manifest(kind="wam"))
+    assert [row.gate for row in found if not row.ok] == ["runtime"]
+
+
+def abouts(manifest: RSkillManifest, scene: DeployScene | None) -> dict[str, str]:
+    return {row.about: row.taken for row in assumptions(manifest, scene)}
+
+
+def test_what_the_seed_leaves_open_is_said() -> None:
+    seed = load_manifest(SEED)
+    said = abouts(seed, load_scene("metaworld_reach"))
+    assert (
+        said["action_contract.representation"]
+        == "not stated: taken to be the scene's, delta_ee_3d_plus_gripper"
+    )
+    assert said["action_contract.control_hz"].endswith("80 Hz")
+    assert said["action_contract.step_m"].endswith("0.01 m")
+    assert said["state_contract.layout"].startswith("not stated: ee_pos3_gripper1")
+    assert said["n_action_steps"] == "not stated: all 16 actions of a chunk are executed"
+    assert "commanded by cartesian_delta" in said["actuators_required"]
+    assert "actuators_required" not in abouts(seed, None)
+
+
+def test_what_a_manifest_says_in_two_ways_is_decided() -> None:
+    said = abouts(load_manifest(share_directory() / "rskills" / "rldx1-ft-libero-nf4"), None)
+    assert (
+        "at least 320x180 px, the checkpoint takes 256x256"
+        in said["sensors_required observation.images.camera2"]
+    )
+    assert said["n_action_steps"] == "8 of the 16 actions of a chunk are executed"
+    assert "says joint_position, the actions are delta_ee_6d_plus_gripper" in said["actuators_required"]
+
+
+def test_what_no_code_reads_is_said(manifest: Make) -> None:
+    processors = {"preprocessor_uri": "local://a.json", "postprocessor_uri": "local://b.json"}
+    said = abouts(manifest(processors=processors), None)
+    assert said["family"] == "processors is stated, and family mini does not read it"

@@ -1,0 +1,68 @@
+"""Gates that need no robot and no scene: what runs the skill, its licence, its weights, its memory; and its record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from openral_core.errors import LicenseError, OpenralError
+from openral_core.gates.finding import Finding
+from openral_core.license import check_license, is_evaluated
+from openral_core.manifest import RSkillManifest
+from openral_core.registry import RSkillPackage
+from openral_core.scene import DeployScene
+from openral_core.vram import Budget
+
+RUNTIMES = ("pytorch",)
+"""Runtimes that openral's families use."""
+_UNDEPLOYED = ("wam",)
+"""Kinds whose manifests are understood, and that nothing here can run."""
+
+
+def runtime(manifest: RSkillManifest) -> Finding:
+    """There must be something here that runs the skill."""
+    runs = manifest.runtime in RUNTIMES and manifest.kind not in _UNDEPLOYED
+    found = f"{', '.join(RUNTIMES)} for every kind but {', '.join(_UNDEPLOYED)}"
+    mend = "take the checkpoint's pytorch weights; openral runs no others"
+    return Finding.of("runtime", runs, found, f"{manifest.runtime}, kind {manifest.kind}", mend)
+
+
+def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
+    """The licence of the weights must allow commercial use, or its terms be accepted."""
+    needed = "commercial use, or its terms accepted"
+    try:
+        check_license(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
+    except LicenseError as error:
+        return Finding("licence", False, manifest.license, needed, str(error))
+    return Finding("licence", True, manifest.license, needed)
+
+
+def weights(package: RSkillPackage) -> Finding:
+    """The weights must be on this machine, as whole safetensors files. Call it past the licence gate."""
+    needed = "whole safetensors files"
+    try:
+        folder = package.checkpoint()
+    except OpenralError as error:
+        return Finding("weights", False, str(package.manifest.weights_uri), needed, str(error))
+    size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+    return Finding("weights", True, f"{package.manifest.weights_uri}, {size / 1e6:.1f} MB", needed)
+
+
+def memory(found: Budget) -> Finding:
+    """The accelerator must have enough free memory."""
+    return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.mend)
+
+
+def tasks(manifest: RSkillManifest, scene: DeployScene, allow_unevaluated: bool) -> Finding:
+    """One of the scene's tasks at least must be among those that the skill was evaluated on."""
+    offered = scene.task_ids or (scene.scene.id,)
+    # Several skills may share one deployment: it is enough if this one knows something to do there.
+    known = any(is_evaluated(manifest.evaluated_tasks, task, scene.scene.id) for task in offered)
+    found = ", ".join(offered)
+    if not known and allow_unevaluated:
+        found += " (not evaluated there, allowed by the operator)"
+    needed = ", ".join(manifest.evaluated_tasks) or "any (none stated)"
+    mend = (
+        "choose a scene it was evaluated on, evaluate it here and add the task to evaluated_tasks, "
+        "or run it with --allow-unevaluated"
+    )
+    return Finding.of("evaluated tasks", known or allow_unevaluated, found, needed, mend)

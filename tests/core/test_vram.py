@@ -1,0 +1,76 @@
+"""The memory budget: everything that runs together, before anything loads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from openral_core import vram
+from openral_core.errors import ContractError
+from openral_core.manifest import RSkillManifest
+from openral_core.vram import budget, free_gb, require_budget
+
+Make = Callable[..., RSkillManifest]
+INT4 = {"quantization": {"dtype": "int4"}, "min_vram_gb": {"bf16": 18.0, "int4": 7.0}}
+
+
+def probe(free: float | None) -> Callable[[int], float | None]:
+    return lambda index: free
+
+
+def test_needs_and_margin_are_added_up(manifest: Make) -> None:
+    skills = [
+        manifest(**INT4),
+        manifest(name="a/rskill-judge", quantization={"dtype": "int4"}, min_vram_gb={"int4": 3.6}),
+    ]
+    found = budget(skills, "cuda", probe(11.1))
+    assert found.needed_gb == pytest.approx(11.1)
+    assert found.fits
+    require_budget(found)
+    tight = budget(skills, "cuda:0", probe(11.0))
+    with pytest.raises(
+        ContractError,
+        match=r"11\.0 GB free on cuda:0, needed 11\.1 GB \(example 7 \+ judge 3\.6 \+ margin 0\.5\)",
+    ):
+        require_budget(tight)
+
+
+def test_the_number_format_decides(manifest: Make) -> None:
+    assert (
+        budget([manifest(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0)).fits is False
+    )
+    unknown = budget([manifest(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.0))
+    assert unknown.fits
+    assert "example not stated for fp16" in unknown.needed
+
+
+def test_a_cpu_has_no_budget(manifest: Make) -> None:
+    found = budget([manifest(**INT4)], "cpu", probe(None))
+    require_budget(found)
+    assert found.found.startswith("cpu")
+
+
+def test_a_device_that_cannot_be_asked_fits_nothing(manifest: Make) -> None:
+    with pytest.raises(ContractError, match=r"no cuda:3, needed .*--device cpu"):
+        require_budget(budget([manifest(**INT4)], "cuda:3", probe(None)))
+    for device in ("tpu", "cuda:x", "cuda:-1", ""):
+        with pytest.raises(ContractError, match="is not known"):
+            budget([], device, probe(1.0))
+
+
+def test_free_memory_is_asked_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\necho 7812\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert free_gb(0, {}) == pytest.approx(7812 * 1024**2 / 1e9)
+    assert free_gb(1, {"CUDA_VISIBLE_DEVICES": "3,5"}) is not None
+    assert free_gb(2, {"CUDA_VISIBLE_DEVICES": "3,5"}) is None
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line.split()[0] for line in asked] == ["--id=0", "--id=5"]
+    tool.write_text("#!/bin/sh\necho no devices were found\nexit 6\n")
+    monkeypatch.setattr(vram, "_free_by_torch", lambda index: None)
+    assert free_gb(0, {}) is None

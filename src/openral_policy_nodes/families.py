@@ -17,9 +17,11 @@ from openral_core.types import Policy
 GROUP = "openral.policy_families"
 """Entry-point group of families that live in other distributions."""
 
+_LEROBOT = ("smolvla", "act", "diffusion", "pi0", "pi05", "xvla")
 BUILT_IN = {
     "fake": "openral_policy_nodes.fake:load",
     "mini": "openral_policy_nodes.mini.policy:load",
+    **dict.fromkeys(_LEROBOT, "openral_policy_nodes.lerobot.policy:load"),
 }
 """Family name -> `module:function`, imported only when a skill of that family is loaded."""
 

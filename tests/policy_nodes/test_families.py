@@ -22,7 +22,7 @@ def test_family_of_the_manifest_is_loaded(make_skill):
 
 def test_unknown_family_lists_the_known_ones(make_skill):
     with pytest.raises(
-        PolicyError, match=r"tests/rskill-fake-arm.*'telepathy'.*fake, mini.*openral\.policy_families"
+        PolicyError, match=r"tests/rskill-fake-arm.*'telepathy'.*fake.*mini.*openral\.policy_families"
     ):
         load_policy(make_skill({"model_family": "telepathy"}))
 

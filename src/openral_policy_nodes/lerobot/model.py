@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from openral_core.errors import PolicyError
+from openral_policy_nodes.episode_seeds import EpisodeSeeds
 from openral_policy_nodes.lerobot.checkpoint import BACKBONE, WEIGHTS, Checkpoint
 from openral_policy_nodes.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
 
@@ -25,7 +24,6 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""
 STATE = "observation.state"
 _IGNORE_ENVIRONMENT = ("smolvla", "pi0", "pi05", "xvla")
-_REMEMBERED_EPISODES = 4096
 _DISTRIBUTIONS = ("lerobot", "torch", "transformers")
 
 
@@ -49,16 +47,14 @@ class LeRobotModel:
                 f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or mend the driver"
             )
         config = _config(checkpoint, device)
-        self._device, self._dtype, self._seed = torch.device(device), DTYPES[dtype], seed
+        self._device, self._dtype, self._seeds = torch.device(device), DTYPES[dtype], EpisodeSeeds(seed)
         self._policy = _load_policy(checkpoint, config)
         self._before, self._after = _load_processors(checkpoint, config)
-        self._chunks: OrderedDict[str, int] = OrderedDict()
         self.features = _features(config)
 
     def reset(self, episodes: Sequence[str]) -> None:
         """Forget how many chunks these episodes have had; their noise begins anew."""
-        for episode in episodes:
-            self._chunks.pop(episode, None)
+        self._seeds.reset(episodes)
 
     def predict(
         self,
@@ -82,7 +78,7 @@ class LeRobotModel:
         if state is not None:
             observation[STATE] = torch.from_numpy(np.ascontiguousarray(state))
         observation["task"] = list(instructions)
-        torch.manual_seed(self._noise_seed(list(episodes) or [""]))
+        torch.manual_seed(self._seeds.next(episodes))
         with torch.inference_mode(), self._autocast():
             chunk = self._chunk(self._before(observation))
             rows = self._after(chunk.float().flatten(0, 1))  # the postprocessor knows single actions only
@@ -107,16 +103,6 @@ class LeRobotModel:
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self._device.type, dtype=self._dtype, enabled=self._dtype != torch.float32)
-
-    def _noise_seed(self, episodes: list[str]) -> int:
-        digest = hashlib.sha256(str(self._seed).encode())
-        for episode in episodes:
-            count = self._chunks.pop(episode, 0)
-            self._chunks[episode] = count + 1
-            digest.update(f"\0{episode}\0{count}".encode())
-        while len(self._chunks) > max(_REMEMBERED_EPISODES, len(episodes)):
-            self._chunks.popitem(last=False)
-        return int.from_bytes(digest.digest()[:8], "little") >> 1
 
 
 def _pixels(image: NDArray[np.uint8]) -> torch.Tensor:

@@ -1,0 +1,118 @@
+"""A skill of one of LeRobot's families as a Policy: its sidecar is started, compared with the manifest, and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError, SidecarError
+from openral_core.manifest import RSkillManifest
+from openral_core.registry import RSkillPackage
+from openral_core.sidecar.sidecar import Sidecar
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.lerobot.features import Features
+from openral_policy_nodes.lerobot.identity import identity_of
+from openral_policy_nodes.lerobot.match import checkpoint_faults, feature_faults
+from openral_policy_nodes.lerobot.spec import SPEC
+
+
+class Server(Protocol):
+    """The part of `openral_core.sidecar.sidecar.Sidecar` that is used here."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the server said of itself."""
+        ...
+
+    def call(self, op: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Carry out an operation."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class LeRobotPolicy:
+    """Asks a server of `openral_policy_nodes.lerobot.server` for chunks."""
+
+    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+        """Compare the server's policy with the manifest.
+
+        Raises:
+            PolicyError: they do not fit; every fault with its mend.
+        """
+        self._name, self._rows, self._server = manifest.name, manifest.chunk_size, server
+        features = Features.from_wire(server.description)
+        _refuse(manifest, feature_faults(manifest, features))
+        self._shape = (features.rows, features.action)
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset: the noise of these episodes begins anew."""
+        self._call("reset", {"episodes": list(episodes)})
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict: the first `chunk_size` actions of what the checkpoint gives, (B, chunk_size, A)."""
+        data = {
+            "images": dict(batch.images),
+            "state": batch.state,
+            "instructions": list(batch.instructions),
+            "episodes": list(batch.episodes),
+        }
+        chunk = self._call("predict", data).get("chunk")
+        if not isinstance(chunk, np.ndarray) or chunk.shape != (len(batch), *self._shape):
+            found = getattr(chunk, "shape", type(chunk).__name__)
+            raise PolicyError(
+                f"{self._name}: the server answered {found}, it promised {(len(batch), *self._shape)}"
+            )
+        return chunk[:, : self._rows].astype(np.float32, copy=False)
+
+    def close(self) -> None:
+        """Leave the server; one that was started for this policy ends."""
+        self._server.close()
+
+    def _call(self, op: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self._server.call(op, data)
+        except SidecarError as error:
+            raise PolicyError(f"{self._name}: {error}") from error
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
+    """Start the sidecar of a skill of this family, or join one that serves the same checkpoint.
+
+    Raises:
+        PolicyError: the checkpoint does not fit the manifest, or the sidecar does not start.
+    """
+    manifest = package.manifest
+    checkpoint = read_checkpoint(package.checkpoint().absolute())
+    _refuse(manifest, checkpoint_faults(manifest, checkpoint))
+    dtype, seed = manifest.quantization.dtype, manifest.policy_extras.get("seed", 0)
+    arguments = [
+        "--checkpoint",
+        str(checkpoint.folder),
+        "--device",
+        device,
+        "--dtype",
+        dtype,
+        "--seed",
+        str(seed),
+    ]
+    try:
+        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, dtype))
+    except SidecarError as error:
+        raise PolicyError(f"{manifest.name}: {error}") from error
+    try:
+        return LeRobotPolicy(manifest, server)
+    except PolicyError:
+        server.close()
+        raise
+
+
+def _refuse(manifest: RSkillManifest, faults: Sequence[str]) -> None:
+    if faults:
+        raise PolicyError(f"{manifest.name} does not fit its checkpoint: {'; '.join(faults)}")

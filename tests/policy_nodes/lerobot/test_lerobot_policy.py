@@ -1,0 +1,180 @@
+"""The client's half against a server of scripted chunks, over the real wire, in this interpreter."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoint
+
+from openral_core.errors import PolicyError
+from openral_core.sidecar.client import SidecarClient
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.families import BUILT_IN, load_policy
+from openral_policy_nodes.lerobot.match import feature_faults
+from openral_policy_nodes.lerobot.policy import LeRobotPolicy
+from openral_policy_nodes.lerobot.server import handlers
+
+BATCH = PolicyBatch(
+    {CAMERA: np.zeros((2, 32, 32, 3), np.uint8)},
+    np.arange(8, dtype=np.float32).reshape(2, 4),
+    ["open the drawer", "close it"],
+    ["a", "b"],
+)
+PROCESSORS = {
+    "preprocessor_uri": "local://policy_preprocessor.json",
+    "postprocessor_uri": "local://policy_postprocessor.json",
+}
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from lerobot_files import ScriptedModel, features
+from openral_core.sidecar.identity import Identity
+from openral_core.sidecar.server import ServerOptions, serve
+from openral_policy_nodes.lerobot.server import handlers
+model = ScriptedModel(features())
+serve(handlers(model), Identity("scripted"), ServerOptions(port=int(sys.argv[2])), describe=model.features.to_wire)
+"""
+
+
+class Direct:
+    """Calls the handlers in this process."""
+
+    def __init__(self, promised):
+        self.description = promised.to_wire()
+        self.handlers = handlers(ScriptedModel(promised))
+        self.closed = False
+
+    def call(self, op, data=None):
+        return self.handlers[op](dict(data or {}))
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def skill(make_skill):
+    def make(changes=None):
+        return make_skill({"model_family": "smolvla", "processors": PROCESSORS, **(changes or {})})
+
+    return make
+
+
+def test_the_first_chunk_size_actions_are_given(skill):
+    server = Direct(features())
+    policy = LeRobotPolicy(skill().manifest, server)
+    chunk = policy.predict(BATCH)
+    assert (chunk.shape, chunk.dtype) == ((2, 16, 4), np.float32)
+    np.testing.assert_array_equal(chunk[1, 3], BATCH.state[1] + 3)
+    policy.close()
+    assert server.closed
+
+
+def test_reset_reaches_the_server_by_episode(skill):
+    policy = LeRobotPolicy(skill().manifest, Direct(features()))
+    first, second = policy.predict(BATCH), policy.predict(BATCH)
+    policy.reset(["b"])
+    third = policy.predict(BATCH)
+    np.testing.assert_array_equal(second - first, np.full_like(first, 100))
+    np.testing.assert_array_equal(third[0] - first[0], np.full_like(first[0], 200))
+    np.testing.assert_array_equal(third[1], first[1])
+
+
+def test_chunks_travel_over_the_wire(skill, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(port)]
+    process = subprocess.Popen(command)
+    client = SidecarClient(f"tcp://127.0.0.1:{port}")
+    try:
+        hello = client.call("hello", timeout_s=120)
+
+        class Remote(Direct):
+            description = hello["description"]
+
+            def __init__(self):
+                self.closed = False
+
+            def call(self, op, data=None):
+                return client.call(op, data, timeout_s=120)
+
+        policy = LeRobotPolicy(skill().manifest, Remote())
+        np.testing.assert_array_equal(policy.predict(BATCH)[1, 3], BATCH.state[1] + 3)
+        odd = PolicyBatch({CAMERA: BATCH.images[CAMERA][:1]}, BATCH.state, BATCH.instructions)
+        with pytest.raises(PolicyError, match=r"rskill-fake-arm.*bad_request.*takes uint8 \(2, 32, 32, 3\)"):
+            policy.predict(odd)
+    finally:
+        client.close()
+        process.terminate()
+        process.wait(60)
+
+
+def test_a_server_that_breaks_its_promise_is_refused(skill):
+    policy = LeRobotPolicy(skill().manifest, Direct(features()))
+    policy._server.handlers["predict"] = lambda data: {"chunk": np.zeros((2, ROWS, 3), np.float32)}
+    with pytest.raises(PolicyError, match=r"answered \(2, 20, 3\), it promised \(2, 20, 4\)"):
+        policy.predict(BATCH)
+
+
+@pytest.mark.parametrize(
+    ("changes", "policy", "said"),
+    [
+        ({}, {"action": 7}, "gives 7 numbers; write dim: 7"),
+        ({}, {"state": 8}, "state_contract.dim is 4, the policy takes 8"),
+        ({}, {"rows": 8}, "chunk_size is 16, the policy gives 8 actions; write at most 8"),
+        ({}, {"images": {"observation.image": (3, 32, 32)}}, "(it looks through observation.image); alias"),
+        ({}, {"images": {CAMERA: (3, 32, 32), "wrist": (3, 32, 32)}}, "looks through wrist, which sensors_required"),
+        ({}, {"any_size": False}, "write image_size: [32, 32]"),
+        ({}, {"n_obs_steps": 2}, "2 consecutive control steps; write history: [-1, 0]"),
+        ({}, {"n_obs_steps": 2}, "state_contract.history does not fit a policy of 2 instant(s); write true"),
+        ({"image_preprocessing": {"history": [-1, 0]}}, {}, "1 consecutive control steps; remove history"),
+        ({}, {"other": ("observation.environment_state",)}, "which no robot sends"),
+    ],
+)  # fmt: skip
+def test_faults_name_both_sides_and_the_mend(skill, changes, policy, said):
+    manifest = skill(changes).manifest
+    assert said in "; ".join(feature_faults(manifest, features(**policy)))
+    with pytest.raises(PolicyError, match="rskill-fake-arm does not fit its checkpoint"):
+        LeRobotPolicy(manifest, Direct(features(**policy)))
+
+
+def test_what_fits_has_no_fault(skill):
+    assert feature_faults(skill().manifest, features()) == []
+    aliased = {"image_preprocessing": {"aliases": {CAMERA: "observation.image"}, "image_size": [64, 64]}}
+    policy = features(images={"observation.image": (3, 64, 64)}, any_size=False)
+    assert feature_faults(skill(aliased).manifest, policy) == []
+    back = {"image_preprocessing": {"history": [-1, 0]}, "state_contract": {"dim": 4, "history": True}}
+    assert feature_faults(skill(back).manifest, features(n_obs_steps=2)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"model_family": "act"},
+            "model_family is act, the checkpoint's type is smolvla; write model_family: smolvla",
+        ),
+        ({"policy_extras": {"sead": 1}}, "policy_extras: sead: only seed is read"),
+        ({"quantization": {"dtype": "int4"}}, "dtype int4; LeRobot runs in fp32, bf16 or fp16"),
+        (
+            {"processors": {**PROCESSORS, "preprocessor_uri": "local://before.json"}},
+            "names local://before.json",
+        ),
+    ],
+)
+def test_files_are_compared_before_anything_is_started(skill, changes, said):
+    package = skill(changes)
+    write_checkpoint(package.folder)
+    with pytest.raises(PolicyError, match=said):
+        load_policy(package)
+
+
+def test_all_families_of_lerobot_are_in_the_table():
+    lerobot = {name for name, target in BUILT_IN.items() if ".lerobot." in target}
+    assert lerobot == {"smolvla", "act", "diffusion", "pi0", "pi05", "xvla"}

@@ -1,0 +1,210 @@
+"""A small Robometer checkpoint, file for file as the released one is laid out; runs in its sidecar's interpreter.
+
+PYTHONPATH=src:tools <interpreter> -m tiny_checkpoints.robometer FOLDER [--size tiny|half-gigabyte] [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+
+from openral_core.torchvision_shim import ensure_torchvision
+from openral_reward_monitor.robometer.config import SPECIAL_TOKENS
+from tiny_checkpoints import LABEL
+
+QWEN_TOKENS = (
+    *(
+        "<|endoftext|>",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|object_ref_start|>",
+        "<|object_ref_end|>",
+        "<|box_start|>",
+    ),
+    *(
+        "<|box_end|>",
+        "<|quad_start|>",
+        "<|quad_end|>",
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|vision_pad|>",
+    ),
+    *("<|image_pad|>", "<|video_pad|>"),
+)
+"""Qwen3-VL's special tokens that its processor or its template needs, in Qwen's order."""
+CHAT_TEMPLATE = (
+    "{%- set pictures = namespace(count=0) -%}"
+    "{%- for message in messages -%}<|im_start|>{{ message.role + '\\n' }}"
+    "{%- for part in message.content -%}{%- if part.type == 'image' -%}"
+    "{%- set pictures.count = pictures.count + 1 -%}"
+    "{%- if add_vision_id -%}Picture {{ pictures.count }}: {% endif -%}<|vision_start|><|image_pad|><|vision_end|>"
+    "{%- else -%}{{ part.text }}{%- endif -%}{%- endfor -%}<|im_end|>{{ '\\n' }}{%- endfor -%}"
+)
+"""What Qwen3-VL's template makes of a user's turn with texts and numbered pictures."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Widths and depths; all else follows."""
+
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+    vision_hidden: int
+    vision_intermediate: int
+    vision_depth: int
+    vision_heads: int
+
+    @property
+    def head_dim(self) -> int:
+        """Width of one attention head of the language model."""
+        return self.hidden // self.heads
+
+
+SIZES = {
+    "tiny": Size(64, 128, 2, 4, 32, 64, 2, 2),
+    "half-gigabyte": Size(1024, 4096, 14, 16, 512, 2048, 6, 8),
+}
+
+
+def build_checkpoint(folder: Path, size: Size, seed: int = 0) -> None:
+    """Write the folder: bf16 weights, both configurations, tokenizer, processor, and a README that says what it is."""
+    ensure_torchvision()
+    from transformers import Qwen3VLConfig
+
+    from openral_core.nf4.writer import SafetensorsWriter
+    from openral_reward_monitor.robometer.rbm import RBM
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = _save_tokenizer(folder)
+    config = Qwen3VLConfig.from_dict(_backbone(size, tokenizer))
+    torch.manual_seed(seed)
+    torch.set_default_dtype(torch.bfloat16)
+    model = RBM(config, 10, tokenizer.convert_tokens_to_ids(SPECIAL_TOKENS[-1]))
+    torch.set_default_dtype(torch.float32)
+    weights = model.state_dict()
+    with SafetensorsWriter(folder / "model.safetensors", list(weights), {"note": LABEL}) as writer:
+        for name, value in weights.items():
+            writer.add(name, value)
+    fields = {**config.to_dict(), "architectures": ["RFM"]}
+    (folder / "config.json").write_text(json.dumps(fields, indent=2, default=str) + "\n")
+    (folder / "config.yaml").write_text(yaml.safe_dump(_experiment(), sort_keys=False))
+    (folder / "README.md").write_text(f"# A small checkpoint laid out as robometer/Robometer-4B\n\n{LABEL}\n")
+
+
+def _save_tokenizer(folder: Path) -> Any:
+    """Train a byte-level BPE on a few words, add the special tokens and save it with the image processors."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import (
+        Qwen2TokenizerFast,
+        Qwen2VLImageProcessorFast,
+        Qwen3VLProcessor,
+        Qwen3VLVideoProcessor,
+    )
+
+    from openral_reward_monitor.robometer.inputs import PROGRESS_PROMPT
+
+    bpe = ByteLevelBPETokenizer()
+    bpe.train_from_iterator([PROGRESS_PROMPT], vocab_size=320, show_progress=False)
+    bpe.save_model(str(folder))
+    tokenizer = Qwen2TokenizerFast(
+        vocab_file=str(folder / "vocab.json"),
+        merges_file=str(folder / "merges.txt"),
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=list(QWEN_TOKENS),
+    )
+    for token in SPECIAL_TOKENS:
+        tokenizer.add_special_tokens(
+            {"additional_special_tokens": [token]}, replace_additional_special_tokens=False
+        )
+    sides = {"patch_size": 16, "temporal_patch_size": 2, "merge_size": 2}
+    half = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
+    Qwen3VLProcessor(
+        image_processor=Qwen2VLImageProcessorFast(**sides, **half),
+        tokenizer=tokenizer,
+        video_processor=Qwen3VLVideoProcessor(**sides, **half),
+        chat_template=CHAT_TEMPLATE,
+    ).save_pretrained(folder)
+    return tokenizer
+
+
+def _backbone(size: Size, tokenizer: Any) -> dict[str, Any]:
+    sections = [size.head_dim // 4, size.head_dim // 8, size.head_dim // 8]
+    return {
+        "image_token_id": tokenizer.convert_tokens_to_ids("<|image_pad|>"),
+        "video_token_id": tokenizer.convert_tokens_to_ids("<|video_pad|>"),
+        "vision_start_token_id": tokenizer.convert_tokens_to_ids("<|vision_start|>"),
+        "vision_end_token_id": tokenizer.convert_tokens_to_ids("<|vision_end|>"),
+        "tie_word_embeddings": True,
+        "text_config": {
+            "hidden_size": size.hidden,
+            "intermediate_size": size.intermediate,
+            "num_hidden_layers": size.layers,
+            "num_attention_heads": size.heads,
+            "num_key_value_heads": size.heads // 2,
+            "head_dim": size.head_dim,
+            "vocab_size": len(tokenizer),
+            "rope_theta": 5_000_000,
+            "rope_scaling": {"mrope_interleaved": True, "mrope_section": sections, "rope_type": "default"},
+            "tie_word_embeddings": True,
+        },
+        "vision_config": {
+            "hidden_size": size.vision_hidden,
+            "intermediate_size": size.vision_intermediate,
+            "depth": size.vision_depth,
+            "num_heads": size.vision_heads,
+            "out_hidden_size": size.hidden,
+            "patch_size": 16,
+            "temporal_patch_size": 2,
+            "spatial_merge_size": 2,
+            "num_position_embeddings": 256,
+            "deepstack_visual_indexes": [0, 1],
+        },
+    }
+
+
+def _experiment() -> dict[str, Any]:
+    """The sections of upstream's ExperimentConfig that matter, and one that does not."""
+    progress = {"progress_loss_type": "discrete", "progress_discrete_bins": 10}
+    return {
+        "mode": "train",
+        "trainer_cls": "rbm_heads",
+        "model": {
+            "base_model_id": "Qwen/Qwen3-VL-4B-Instruct",
+            "model_type": "default",
+            "torch_dtype": "bfloat16",
+            "use_multi_image": True,
+            "use_per_frame_progress_token": True,
+            "average_temporal_patches": False,
+            "frame_pooling": "mean",
+            "frame_pooling_attn_temperature": 1.0,
+            "use_peft": False,
+            "quantization": False,
+            "use_unsloth": True,
+            **progress,
+        },
+        "data": {"max_frames": 8, "use_multi_image": True},
+        "loss": progress,
+    }
+
+
+def main() -> None:
+    """Build the folder that the command line names."""
+    parser = argparse.ArgumentParser(description="Builds a small Robometer checkpoint with random weights.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--size", choices=sorted(SIZES), default="tiny")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    build_checkpoint(args.folder, SIZES[args.size], args.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,7 @@ _LEROBOT = ("smolvla", "act", "diffusion", "pi0", "pi05", "xvla")
 BUILT_IN = {
     "fake": "openral_policy_nodes.fake:load",
     "mini": "openral_policy_nodes.mini.policy:load",
+    "rldx": "openral_policy_nodes.rldx.policy:load",
     **dict.fromkeys(_LEROBOT, "openral_policy_nodes.lerobot.policy:load"),
 }
 """Family name -> `module:function`, imported only when a skill of that family is loaded."""

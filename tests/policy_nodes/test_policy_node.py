@@ -204,7 +204,7 @@ def test_hanging_policy_neither_blocks_cancel_nor_the_end_of_the_process(bridge,
     [
         ({"license": "rlwrld_non_commercial"}, "licence"),
         ({"sensors_required": [{"modality": "rgb", "vla_feature_key": "observation.images.wrist"}]}, "wrist"),
-        ({"model_family": "telepathy"}, "no 'telepathy'; known are fake, mini"),
+        ({"model_family": "telepathy"}, "no 'telepathy'; known are"),
     ],
 )
 def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest, text):

@@ -35,7 +35,8 @@ def match(
     findings += senses.cameras(manifest, scene)
     if manifest.kind == "vla":
         findings += body.control_mode(manifest, robot, scene)
-        findings += [senses.state(manifest), *motion.action(manifest, scene), *motion.rate(manifest, scene)]
+        findings += [senses.state(manifest), *body.bindings(manifest, robot)]
+        findings += [*motion.action(manifest, scene), *motion.rate(manifest, scene)]
         findings += [*body.starting_pose(manifest, robot), *body.envelope(manifest, robot, scene)]
     findings += package_findings(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
     findings.append(package.tasks(manifest, scene, allow_unevaluated))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openral_core.errors import ContractError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest, StateContract
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.state_layout import LAYOUTS, layout_of
+from openral_core.state_layout import state_function
 from openral_core.types import Image, Observation, PolicyBatch
 
 
@@ -28,7 +28,8 @@ class ObservationAdapter:
         self._cameras = [
             (_input_name(camera, self._preprocessing), camera) for camera in cameras_for(manifest, scene)
         ]
-        self._state = LAYOUTS[layout_of(manifest)]
+        self._state = state_function(manifest)
+        self._bottom_up = scene.scene.image_origin == "lower_left"
         self._past_states = (manifest.state_contract or StateContract()).history
 
     @property
@@ -91,7 +92,7 @@ class ObservationAdapter:
                 f"no image of camera '{camera.name}'; have {have}: check that the bridge publishes it"
             )
         check_image(camera, image)
-        return _prepare(image, self._preprocessing)
+        return _prepare(image, self._preprocessing, self._bottom_up)
 
 
 def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
@@ -139,14 +140,17 @@ def _input_name(camera: SceneCamera, preprocessing: ImagePreprocessing) -> str:
     return preprocessing.aliases.get(camera.feature_key, camera.feature_key)
 
 
-def _prepare(image: Image, preprocessing: ImagePreprocessing) -> Image:
-    """Resize, then flip: both commute, and the smaller image is cheaper to flip."""
+def _prepare(image: Image, preprocessing: ImagePreprocessing, bottom_up: bool) -> Image:
+    """Resize, then flip: both commute, and the smaller image is cheaper to flip.
+
+    A skill's flips count from the images of its benchmark, which may lie bottom row first; ours are upright.
+    """
     size = preprocessing.image_size
     if size is not None and image.shape[:2] != size:
         height, width = size
         image = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
     if preprocessing.flip_180:
         image = image[::-1, ::-1]
-    if preprocessing.flip_vertical:
+    if preprocessing.flip_vertical != bottom_up:
         image = image[::-1]
     return np.ascontiguousarray(image)

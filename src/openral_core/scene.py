@@ -53,6 +53,8 @@ class DeployScene(Schema):
     """Reference of the reward skill that watches."""
     mission: Word | None = None
     """The sentence that starts it, if the operator says nothing else."""
+    reasoner: dict[str, JsonValue] = Field(default_factory=dict)
+    """The language model that plans, see `openral_reasoner.llm.settings`; absent: the offline planner."""
 
     @model_validator(mode="after")
     def _rates_fit(self) -> DeployScene:
@@ -81,11 +83,11 @@ class DeployScene(Schema):
 
     @property
     def task_ids(self) -> tuple[str, ...]:
-        """Tasks that can be done here, as `family/task`, for comparison with `evaluated_tasks`."""
+        """Tasks that can be done here, as `family/task` or `suite/task`, for comparison with `evaluated_tasks`."""
         family = self.scene.backend_options.get("family")
         tasks = self.scene.backend_options.get("tasks")
         names = [str(task) for task in tasks] if isinstance(tasks, list) else []
-        return tuple(f"{family}/{name}" if family else name for name in names)
+        return tuple(f"{family}/{name}" if family and "/" not in name else name for name in names)
 
 
 class SceneTask(Schema):

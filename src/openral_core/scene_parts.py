@@ -40,6 +40,9 @@ class SceneWorld(Schema):
     """[px]"""
     cameras: Many[SceneCamera] = Field(min_length=1)
     """All that can be seen; the first is what the reward monitor watches."""
+    image_origin: Literal["upper_left", "lower_left"] = "upper_left"
+    """Where the first row of this benchmark's own images is; a skill's flips count from there. Ours are upright;
+    OpenGL's lie bottom row first, and robosuite and LIBERO keep them so in observations and data sets."""
     backend_options: dict[str, JsonValue] = Field(default_factory=dict)
     """What the backend reads: family, tasks, init_id, render_profile…"""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,27 @@ def ee_pos3_gripper1(state: RobotState) -> NDArray[np.float32]:
     return np.append(state.ee_position, gripper).astype(np.float32)
 
 
-LAYOUTS: dict[str, StateFunction] = {"ee_pos3_gripper1": ee_pos3_gripper1}
+def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.float32]:
+    """Return LIBERO's (8,): end effector x, y, z [m, world frame], axis times angle [rad], two finger joints [m].
+
+    The angle is 2 acos(w) in 0..2 pi, as robosuite's `quat2axisangle` has it: q and -q, the same rotation, give other
+    numbers. LIBERO's hand points down with w near zero of either sign, so the quaternion's sign must be the
+    simulator's own.
+    """
+    x, y, z, w = state.ee_quaternion
+    length = np.sqrt(max(1.0 - w * w, 0.0))
+    turn = np.array([x, y, z]) * (2.0 * np.arccos(np.clip(w, -1.0, 1.0)) / length if length > 0 else 0.0)
+    fingers = [state.joint_positions[state.joint_names.index(name)] for name in finger_joints]
+    return np.concatenate([state.ee_position, turn, fingers]).astype(np.float32)
+
+
+LAYOUTS = ("ee_pos3_gripper1", "libero_eef8d")
 """Layouts that can be built here."""
-_USUAL = {("sawyer", 4): "ee_pos3_gripper1"}
+_USUAL = {("sawyer", 4): "ee_pos3_gripper1", ("franka_panda", 8): "libero_eef8d"}
 """(embodiment, dim) -> layout, for manifests that state the length only. The data sets of MetaWorld
-(lerobot/metaworld_mt50) hold the first four numbers of its observation."""
+(lerobot/metaworld_mt50) hold the first four numbers of its observation, those of LIBERO these eight."""
+_FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
+"""Of the robot franka_panda, for manifests that bind no joints."""
 
 
 def layout_of(manifest: RSkillManifest) -> str:
@@ -45,3 +61,17 @@ def layout_of(manifest: RSkillManifest) -> str:
         what = "is missing" if layout is None else f"'{layout}' cannot be built here"
         raise ContractError(f"{manifest.name}: state_contract.layout {what}; use one of {', '.join(LAYOUTS)}")
     return layout
+
+
+def state_function(manifest: RSkillManifest) -> StateFunction:
+    """Return what makes the skill's vector (D,) float32 of a robot's state. Raises ContractError as `layout_of`."""
+    if layout_of(manifest) == "ee_pos3_gripper1":
+        return ee_pos3_gripper1
+    bindings = manifest.state_contract.bindings if manifest.state_contract else None
+    fingers = bindings.gripper_qpos_joints if bindings else _FINGERS
+    if len(fingers) != 2:
+        raise ContractError(
+            f"{manifest.name}: state_contract.bindings.gripper_qpos_joints: {len(fingers)} joints; "
+            "libero_eef8d takes two, name both fingers"
+        )
+    return lambda state: libero_eef8d(state, fingers)

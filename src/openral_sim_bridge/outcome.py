@@ -149,7 +149,7 @@ def _task_outcome(task: dict[str, Any], truth: Arrays) -> TaskOutcome:
 
 
 def _success(truth: Arrays, skill_task: str, row: int) -> bool | None:
-    """The simulator's verdict on a task in one row; the skill may call the task `family/task`."""
-    names = [str(name) for name in truth["tasks"]]
+    """The simulator's verdict on a task in one row; skill and simulator may call the task `family/task`."""
+    names = [str(name).rsplit("/", 1)[-1] for name in truth["tasks"]]
     name = skill_task.rsplit("/", 1)[-1]
     return bool(truth["success"][row, names.index(name)]) if name in names else None

@@ -14,6 +14,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter, cameras_for
 from openral_core.scene import DeployScene
 from openral_core.scene_parts import SceneCamera
+from openral_core.state_layout import layout_of, state_function
 from openral_core.types import Image, Observation, RobotState
 
 Make = Callable[..., RSkillManifest]
@@ -76,6 +77,55 @@ def test_resize_averages_areas(
     one = ObservationAdapter(manifest(image_preprocessing={"image_size": [1, 1]}), scene)
     mean = one.batch([observation]).images[KEY][0, 0, 0]
     np.testing.assert_allclose(mean, image.reshape(-1, 3).mean(axis=0), atol=1.0)
+
+
+def test_flips_count_from_the_benchmarks_own_images(
+    manifest: Make, scene: DeployScene, observation: Observation, image: Image
+) -> None:
+    """LIBERO's images lie bottom row first, so its half turn makes a mirror image of an upright one."""
+    world = scene.scene.model_copy(update={"image_origin": "lower_left"})
+    libero = scene.model_copy(update={"scene": world})
+    for flips, seen in (
+        ({"flip_180": True}, image[:, ::-1]),
+        ({"flip_vertical": True}, image),
+        ({}, image[::-1]),
+    ):
+        batch = ObservationAdapter(manifest(image_preprocessing=flips), libero).batch([observation])
+        np.testing.assert_array_equal(batch.images[KEY][0], seen)
+
+
+PANDA = {"layout": "libero_eef8d", "bindings": {"eef_frame": "panda_hand_tcp", "base_frame": "panda_link0",
+         "gripper_qpos_joints": ["right", "left"]}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("quaternion", "turn"),
+    [
+        ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]),
+        ([0.0, 0.0, np.sin(0.25), np.cos(0.25)], [0.0, 0.0, 0.5]),
+        # the same rotation with the other sign: robosuite goes the long way round
+        ([0.0, 0.0, -np.sin(0.25), -np.cos(0.25)], [0.0, 0.0, 0.5 - 2 * np.pi]),
+        ([1.0, 0.0, 0.0, 0.0], [np.pi, 0.0, 0.0]),
+    ],
+)
+def test_liberos_eight_numbers(
+    manifest: Make, state: RobotState, quaternion: list[float], turn: list[float]
+) -> None:
+    panda = replace(
+        state, ee_quaternion=np.array(quaternion), joint_names=("left", "panda_joint1", "right"),
+        joint_positions=np.array([0.03, 1.0, -0.02]),
+    )  # fmt: skip
+    vector = state_function(manifest(state_contract=PANDA))(panda)
+    np.testing.assert_allclose(vector, [0.1, 0.6, 0.2, *turn, -0.02, 0.03], atol=1e-6)
+    assert vector.dtype == np.float32
+
+
+def test_a_manifest_that_gives_the_length_only_means_liberos_panda(manifest: Make) -> None:
+    bare = manifest(state_contract={"dim": 8}, embodiment_tags=["franka_panda"])
+    assert layout_of(bare) == "libero_eef8d"
+    one = {**PANDA, "bindings": {**PANDA["bindings"], "gripper_qpos_joints": ["right"]}}
+    with pytest.raises(ContractError, match="gripper_qpos_joints: 1 joints"):
+        state_function(manifest(state_contract=one))
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,12 @@ def test_a_skill_that_fits_has_no_failing_row(
     require(findings)
 
 
+def bound(frame: str, joint: str) -> dict[str, Any]:
+    """The change that makes a skill read LIBERO's state from a frame and joints."""
+    bindings = {"eef_frame": frame, "base_frame": "base", "gripper_qpos_joints": ["right_gripper", joint]}
+    return {"state_contract": {"layout": "libero_eef8d", "bindings": bindings}}
+
+
 @pytest.mark.parametrize(
     ("changes", "gate", "mend"),
     [
@@ -65,6 +71,8 @@ def test_a_skill_that_fits_has_no_failing_row(
         ),
         ({"state_contract": {"layout": "gr1"}}, "state", "use one of ee_pos3_gripper1"),
         ({"state_contract": None}, "state", "state_contract.layout is missing"),
+        (bound("panda_hand_tcp", "right_gripper"), "state frame", "choose a robot that gives another"),
+        (bound("hand", "panda_finger_joint1"), "state joints", "to joints of sawyer: right_j0"),
         ({"action_contract": {"dim": 7}}, "action dim", "choose a scene"),
         (
             {"action_contract": {"dim": 4, "representation": "joint_positions"}},

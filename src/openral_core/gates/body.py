@@ -73,6 +73,20 @@ def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator
         yield Finding.of("starting pose", not unknown, found, ", ".join(manifest.starting_pose), mend)
 
 
+def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
+    """The frame and the joints that the skill's state vector reads must be the robot's."""
+    bound = manifest.state_contract.bindings if manifest.state_contract else None
+    if bound is None:
+        return
+    frame, joints = robot.end_effectors[0].frame, bound.gripper_qpos_joints
+    mend = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
+    yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, mend)
+    unknown = sorted(set(joints) - set(robot.joint_names))
+    found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
+    mend = f"bind gripper_qpos_joints to joints of {robot.name}: {', '.join(robot.joint_names)}"
+    yield Finding.of("state joints", not unknown, found, ", ".join(joints), mend)
+
+
 def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
     """Robot and scene must not allow more than the skill's makers do."""
     wanted = manifest.envelope

@@ -19,6 +19,7 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
     Raises:
         NotFoundError: no such family, task, camera or render profile.
+        OpenralError: the simulator could not be built.
     """
     world = scene.scene
     settings: dict[str, Any] = dict(world.backend_options)
@@ -30,6 +31,14 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         look = str(settings.get("render_profile", "fast"))
         return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+    if family == "libero":
+        from openral_sim_bridge.libero.backend import open_libero
+
+        look, actions = str(settings.get("render_profile", "published")), scene.action.representation
+        return open_libero(
+            tasks, representation=actions, num_envs=num_envs, width=world.observation_width,
+            height=world.observation_height, render_profile=look, horizon=horizon,
+        )  # fmt: skip
     if family == "fake":
         from openral_sim_bridge.fake import FakeBackend
 
@@ -37,5 +46,5 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
             tasks, num_envs=num_envs, control_hz=scene.control_hz, fail_after=fail_after, **size
         )
     raise NotFoundError(
-        f"{world.id}: backend_options.family: there is no simulator '{family}'; use metaworld or fake"
+        f"{world.id}: backend_options.family: there is no simulator '{family}'; use metaworld, libero or fake"
     )

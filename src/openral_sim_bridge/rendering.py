@@ -7,6 +7,7 @@ since a policy that reads pixels is bound to the look it was trained on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -50,7 +51,15 @@ def profile(name: str) -> RenderProfile:
 class OffscreenRenderer:
     """Renders any camera of one MjModel at one size. Bound to the thread that made it."""
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, look: RenderProfile) -> None:
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        width: int,
+        height: int,
+        look: RenderProfile,
+        *,
+        hidden_groups: Sequence[int] = (),
+    ) -> None:
         """Make a renderer.
 
         Args:
@@ -58,6 +67,7 @@ class OffscreenRenderer:
             width: [px]
             height: [px]
             look: the profile.
+            hidden_groups: geometry groups that are not drawn, besides those that MuJoCo leaves out.
 
         Raises:
             SimulationError: no OpenGL context can be made.
@@ -79,6 +89,7 @@ class OffscreenRenderer:
         flags[mujoco.mjtRndFlag.mjRND_SHADOW] = look.shadows
         flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = look.reflections
         self._option = mujoco.MjvOption()
+        self._option.geomgroup[list(hidden_groups)] = 0
         self._option.sitegroup[:] = int(look.markers)
 
     def render(self, data: mujoco.MjData, camera: str) -> NDArray[np.uint8]:

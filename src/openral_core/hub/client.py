@@ -90,7 +90,8 @@ class HubClient:
             HubError: no such repository or revision, no permission, no network.
         """
         revision = urllib.parse.quote(reference.revision, safe="")
-        answer = self._json(f"/api/models/{reference.repository}/revision/{revision}?blobs=true", reference)
+        kind = "datasets" if reference.dataset else "models"
+        answer = self._json(f"/api/{kind}/{reference.repository}/revision/{revision}?blobs=true", reference)
         try:
             files = sorted((_file(entry) for entry in answer["siblings"]), key=lambda file: file.path)
             card = answer.get("cardData") or {}
@@ -131,7 +132,8 @@ class HubClient:
         Raises:
             HubError: not there, no permission, no network.
         """
-        url = f"/{reference.repository}/resolve/{reference.revision}/{urllib.parse.quote(path)}"
+        kind = "/datasets" if reference.dataset else ""
+        url = f"{kind}/{reference.repository}/resolve/{reference.revision}/{urllib.parse.quote(path)}"
         return self._request(url, reference, {"Range": f"bytes={start}-"} if start else {})
 
     def _json(self, url: str, reference: HubReference | None) -> Any:

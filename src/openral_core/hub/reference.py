@@ -23,6 +23,8 @@ class HubReference:
     """owner/name"""
     revision: str = "main"
     """Branch, tag or commit, as it was asked for."""
+    dataset: bool = False
+    """It holds data and not weights; the hub keeps those apart."""
 
     @classmethod
     def parse(cls, text: str) -> HubReference:
@@ -48,7 +50,7 @@ class HubReference:
 
     def at(self, revision: str) -> HubReference:
         """Return the same repository at another revision."""
-        return HubReference(self.repository, revision)
+        return HubReference(self.repository, revision, self.dataset)
 
     def __str__(self) -> str:
         return f"{HUB}{self.repository}@{self.revision}"

@@ -13,13 +13,13 @@ else
 TORCH ?= --torch-backend=cpu torch==2.13.0
 endif
 
-.PHONY: demo test retest lint perf docs-check clean
+.PHONY: demo test retest lint perf docs-check sidecars clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
 # Two suites: the runtime's and the stack's. Both run, whatever becomes of the first.
-TESTS = tests --ignore=tests/perf --ignore=tests/docs
+TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
@@ -38,6 +38,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	cd ros2_embedded && $(abspath $(BIN))/mypy src
 	$(BIN)/lint-imports --no-cache
+
+# Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.
+sidecars: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/sidecars
 
 perf: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/perf -s

@@ -79,7 +79,7 @@ class Sidecar:
             WireError: the input has no form on the wire, or the answer is not one.
         """
         limit = self._wanted.settings.call_timeout_s if timeout_s is None else timeout_s
-        with self._supervisor.calling(limit) as server:
+        with self._supervisor.calling() as server:
             return server.client.call(op, data, timeout_s=limit, lost=lambda: self._supervisor.lost(server))
 
     @property

@@ -17,7 +17,7 @@ from openral_core.sidecar.errors import SidecarDown, SidecarRefused, SidecarTime
 LOOK_S = 0.1
 """How often it looks at the process."""
 PING_SHARE = 0.8
-"""Of the deadline of a call, for the ping after it: both and the watch's own pace stay below two deadlines."""
+"""Of the latency budget, for the ping after a call without answer: both together stay below two budgets."""
 LEAST_PING_S = 0.25
 """A busy machine may need this long for a ping."""
 FORGIVEN_S = 600.0
@@ -52,7 +52,7 @@ class Supervisor(threading.Thread):
         self._lock = threading.Lock()
         self._calls = 0
         self._heard = 0.0
-        self._silent_s: float | None = None
+        self._suspect = False
 
     def run(self) -> None:
         """Keep the server until `close`, or until the last restart has failed."""
@@ -73,7 +73,7 @@ class Supervisor(threading.Thread):
         return f"{self._wanted.name}: closed" if self._closing.is_set() else server.fate()
 
     @contextlib.contextmanager
-    def calling(self, timeout_s: float) -> Iterator[Server]:
+    def calling(self) -> Iterator[Server]:
         """Lend the server for one call, and look after it when the call had no answer."""
         server = self.server
         if server is None:
@@ -84,7 +84,7 @@ class Supervisor(threading.Thread):
             yield server
             self._heard = time.monotonic()
         except SidecarTimeout:
-            self._silent_s = timeout_s
+            self._suspect = True
             self._roused.set()
             raise
         finally:
@@ -124,8 +124,9 @@ class Supervisor(threading.Thread):
     def _attend(self, server: Server) -> str | None:
         """Return why the server is lost; None: we are to close."""
         limit = self._wanted.settings.call_timeout_s
+        patience = max(PING_SHARE * limit, LEAST_PING_S)
         pinger = SidecarClient(server.client.endpoint, token=server.token, dialect=self._wanted.spec.dialect)
-        self._heard, self._silent_s = time.monotonic(), None
+        self._heard, self._suspect = time.monotonic(), False
         self.server, self.description = server, server.description
         self.settled.set()
         try:
@@ -134,12 +135,11 @@ class Supervisor(threading.Thread):
                 self._roused.clear()
                 if (fate := server.fate()) is not None:
                     return fate
-                silent_s, self._silent_s = self._silent_s, None
-                if silent_s is None and (self._calls or time.monotonic() - self._heard < limit):
-                    continue
-                patience = PING_SHARE * (limit if silent_s is None else min(silent_s, limit))
-                if (trouble := self._ping(pinger, server, max(patience, LEAST_PING_S))) is not None:
-                    return trouble
+                idle = not self._calls and time.monotonic() - self._heard > limit
+                if self._suspect or idle:
+                    self._suspect = False
+                    if (trouble := self._ping(pinger, server, patience)) is not None:
+                        return trouble
             return None
         finally:
             pinger.close()

@@ -57,7 +57,7 @@ class Uv:
         self._name = name
         self._say = say
         self._command = find_uv()
-        self._environment = _environment()
+        self._variables = uv_variables()
 
     def run(self, *arguments: str) -> str:
         """Run uv; return what it printed on standard output.
@@ -68,7 +68,7 @@ class Uv:
         lines: list[str] = []
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
-                [*self._command, *arguments], env=self._environment, stdout=output, stderr=subprocess.PIPE,
+                [*self._command, *arguments], env=self._variables, stdout=output, stderr=subprocess.PIPE,
                 text=True, errors="replace",
             )  # fmt: skip
             try:
@@ -109,7 +109,7 @@ def explain(lines: Sequence[str]) -> str:
     return f"{text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}; {mend}"
 
 
-def _environment() -> dict[str, str]:
+def uv_variables() -> dict[str, str]:
     """Return our variables, with pip's find-links for uv, which does not read pip's settings."""
     ours = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     links = ours.get("UV_FIND_LINKS") or ",".join(_pip_find_links())
@@ -121,9 +121,10 @@ def _environment() -> dict[str, str]:
 
 
 def _pip_find_links() -> list[str]:
+    if "PIP_FIND_LINKS" in os.environ:
+        return os.environ["PIP_FIND_LINKS"].split()
     command = [sys.executable, "-m", "pip", "config", "get", "global.find-links"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout if done.returncode == 0 else os.environ.get("PIP_FIND_LINKS", "")).split()
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
 
 def _real_interpreters(path: str) -> list[str]:
@@ -132,7 +133,7 @@ def _real_interpreters(path: str) -> list[str]:
     for folder in path.split(os.pathsep):
         shims = Path(folder)
         if shims.name == "shims" and (versions := shims.with_name("versions")).is_dir():
-            folders += sorted((str(found) for found in versions.glob("*/bin")), reverse=True)
+            folders += sorted((str(found) for found in versions.glob("3.*/bin")), reverse=True)
         else:
             folders.append(folder)
     return folders

@@ -50,7 +50,7 @@ def find_assets() -> Path | None:
         missing = [part for part in PARTS if not (path / part).is_dir()]
         if missing:
             raise SimulationError(
-                f"{VARIABLE}={chosen}: there is no folder {missing[0]} in it; name LIBERO's assets folder"
+                f"{VARIABLE}={chosen} has no folder {missing[0]}; name LIBERO's assets folder"
             )
         return path
     if not path.is_file():
@@ -109,9 +109,8 @@ def _unpack(archive: Path, folder: Path) -> Path:
             with tarfile.open(archive) as packed:
                 packed.extractall(partial, filter="data")
         except (tarfile.TarError, OSError) as error:
-            raise SimulationError(
-                f"{VARIABLE}={archive}: {error}; name a tar.xz of LIBERO's assets"
-            ) from error
+            why = str(error).splitlines()[0].rstrip(":")
+            raise SimulationError(f"{VARIABLE}={archive}: {why}; name a tar.xz of LIBERO's assets") from error
         inner = next((path for path in (partial, *sorted(partial.iterdir())) if _is_whole(path)), None)
         if inner is None:
             raise SimulationError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import OpenralError
@@ -15,8 +16,8 @@ from openral_sim_bridge.libero.service import World, WorldService
 from openral_sim_bridge.libero.upstream import prepare
 
 
-def main() -> int:
-    """Build the worlds, then serve them until told to stop; 1 when they cannot be built."""
+def main(build: Callable[[argparse.Namespace], list[World]] | None = None) -> int:
+    """Build worlds (LIBERO's), then serve them until told to stop; 1 when they cannot be built."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--assets", type=Path, required=True, help="folder of LIBERO's assets")
     parser.add_argument("--tasks", required=True, help="suite/name, separated by commas")
@@ -29,7 +30,7 @@ def main() -> int:
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     try:
-        worlds = build_worlds(args)
+        worlds = (build or build_worlds)(args)
     except OpenralError as error:
         logging.getLogger("openral.libero").error("%s", error)
         return 1

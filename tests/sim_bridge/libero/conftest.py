@@ -1,0 +1,47 @@
+"""LIBERO's backend over a real process and socket, with scripted worlds at the other end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from libero_parts import TASKS, fill_assets
+
+from openral_core.sidecar.settings import SidecarSettings
+from openral_core.sidecar.spec import SidecarSpec
+from openral_sim_bridge.libero.backend import LiberoBackend, open_libero
+
+SPEC = SidecarSpec(name="scripted-libero", python="3.11", steps=(), module="scripted_libero")
+SETTINGS = SidecarSettings(
+    shared=False, python=Path(sys.executable), call_timeout_s=120.0, boot_timeout_s=240.0,
+    restart_pauses_s=(0.1,),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LiberoBackend]]:
+    """Open backends, each with a process of its own; they are closed at the end."""
+    root = tmp_path_factory.mktemp("libero")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("OPENRAL_CACHE_HOME", str(root / "cache"))
+    patch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(root / "assets")))
+    made: list[LiberoBackend] = []
+
+    def make(**options: object) -> LiberoBackend:
+        words = {"representation": "delta_ee_6d_plus_gripper", "width": 48, "height": 32, **options}
+        backend = open_libero(TASKS, spec=SPEC, settings=SETTINGS, **words)
+        made.append(backend)
+        return backend
+
+    yield make
+    for backend in made:
+        backend.close()
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def backend(opened: Callable[..., LiberoBackend]) -> LiberoBackend:
+    """Two worlds that the tests of a run share; each test resets them."""
+    return opened(num_envs=2, horizon=30)

@@ -25,6 +25,7 @@ class Context:
     def __init__(self) -> None:
         """Make a context that is not initialised."""
         self._lock = RLock()
+        self._close_lock = RLock()
         self._valid = False
         self._used = False
         self._session: RosSession | None = None
@@ -146,11 +147,12 @@ class Context:
         self._close()
 
     def _close(self) -> None:
-        with self._lock:
+        # Another thread that is closing must have ended: at the end of the interpreter it could not.
+        with self._close_lock:
             session, self._session = self._session, None
-        if session is not None:
-            session.close()
-            atexit.unregister(self._close)
+            if session is not None:
+                session.close()
+                atexit.unregister(self._close)
 
     def __enter__(self) -> Context:
         return self

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rclpy.context import Context
@@ -18,9 +22,12 @@ from rclpy.utilities import (
 if TYPE_CHECKING:
     from rclpy.executors import Executor, SingleThreadedExecutor
     from rclpy.node import Node
+    from rclpy.parameter import Parameter
 
 __all__ = [
     "Context",
+    "Future",
+    "Parameter",
     "create_node",
     "get_default_context",
     "get_global_executor",
@@ -97,12 +104,8 @@ def create_node(node_name: str, **options: Any) -> Node:
 
 def spin_once(node: Node, *, executor: Executor | None = None, timeout_sec: float | None = None) -> None:
     """Do one piece of work of a node, waiting for it at most `timeout_sec` [s]."""
-    chosen = executor or _executor_of(node)
-    try:
-        chosen.add_node(node)
+    with _spinning(node, executor) as chosen:
         chosen.spin_once(timeout_sec=timeout_sec)
-    finally:
-        chosen.remove_node(node)
 
 
 def spin(node: Node, executor: Executor | None = None) -> None:
@@ -111,28 +114,38 @@ def spin(node: Node, executor: Executor | None = None) -> None:
     Raises:
         ExternalShutdownException: the context was shut down while waiting.
     """
-    chosen = executor or _executor_of(node)
-    try:
-        chosen.add_node(node)
+    with _spinning(node, executor) as chosen:
         chosen.spin()
-    finally:
-        chosen.remove_node(node)
 
 
 def spin_until_future_complete(
     node: Node, future: Future[Any], executor: Executor | None = None, timeout_sec: float | None = None
 ) -> None:
     """Work until a future is done, for at most `timeout_sec` [s] (None: no limit)."""
-    chosen = executor or _executor_of(node)
-    try:
-        chosen.add_node(node)
+    with _spinning(node, executor) as chosen:
         chosen.spin_until_future_complete(future, timeout_sec)
-    finally:
-        chosen.remove_node(node)
 
 
-def _executor_of(node: Node) -> Executor:
-    """The global executor of the node's context."""
+@contextmanager
+def _spinning(node: Node, executor: Executor | None) -> Iterator[Executor]:
+    """An executor (None: the global one of the context) that has the node; it loses it only if it was new."""
     from rclpy import executors
 
-    return executors.get_global_executor(node.context)
+    chosen = executor or executors.get_global_executor(node.context)
+    is_new = chosen.add_node(node)
+    try:
+        yield chosen
+    finally:
+        if is_new:
+            chosen.remove_node(node)
+
+
+def __getattr__(name: str) -> Any:
+    """Import modules of rclpy when they are used: `rclpy.qos` works after `import rclpy`, as in ROS 2."""
+    if name == "Parameter":
+        from rclpy.parameter import Parameter
+
+        return Parameter
+    if not name.startswith("_") and importlib.util.find_spec(f"rclpy.{name}") is not None:
+        return importlib.import_module(f"rclpy.{name}")
+    raise AttributeError(f"module 'rclpy' has no attribute {name!r}")

@@ -9,14 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rclpy.impl.errors import RCLInvalidROSArgsError, UnknownROSArgsError
+
 _RULE = re.compile(
     r"^(?:(?P<node>[A-Za-z_][A-Za-z0-9_]*):)?(?P<kind>rostopic://|rosservice://)?(?P<source>[^:]+):=(?P<target>.+)$"
 )
 _NAME_KEYS = ("__node", "__name")
 
 
-class ROSArgumentError(ValueError):
+class ROSArgumentError(RCLInvalidROSArgsError, ValueError):
     """A ROS argument cannot be understood; the text names it and shows the right form."""
+
+    def __init__(self, reason: str) -> None:
+        """Put the usual text in front."""
+        super().__init__(f"Failed to parse ROS arguments: {reason}")
 
 
 @dataclass(frozen=True)
@@ -93,29 +99,35 @@ def _flatten(prefix: str, tree: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
-    """Parameters of a YAML file as (node pattern, name, value).
+    """Parameters of a YAML file as (node pattern, name, value), in the order of the file.
+
+    A node pattern may occur several times; a plain YAML reader would keep the last occurrence only.
 
     Raises:
         ROSArgumentError: the file cannot be read or has another layout.
     """
     import yaml
 
-    try:
-        tree = yaml.safe_load(Path(path).read_text("utf-8")) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise ROSArgumentError(f"parameter file {path}: {error}") from error
     found: list[tuple[str, str, Any]] = []
 
     def visit(pattern: str, node: Any) -> None:
-        if not isinstance(node, dict):
+        if not isinstance(node, yaml.MappingNode):
             raise ROSArgumentError(f"parameter file {path}: 'ros__parameters' is missing below {pattern!r}")
-        for key, value in node.items():
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
             if key == "ros__parameters":
-                found.extend((pattern or "/**", name, item) for name, item in _flatten("", value or {}))
+                tree = loader.construct_object(value_node, deep=True) or {}
+                found.extend((pattern or "/**", name, item) for name, item in _flatten("", tree))
             else:
-                visit(f"{pattern}/{str(key).strip('/')}" if pattern else str(key), value)
+                visit(f"{pattern}/{key.strip('/')}" if pattern else key, value_node)
 
-    visit("", tree)
+    try:
+        loader = yaml.SafeLoader(Path(path).read_text("utf-8"))
+        root = loader.get_single_node()
+        if root is not None:
+            visit("", root)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ROSArgumentError(f"parameter file {path}: {error}") from error
     return found
 
 
@@ -138,6 +150,17 @@ def parse_arguments(arguments: list[str]) -> RosArguments:
         elif word != "--ros-args":
             _parse_option(word, words, found)
     return found
+
+
+def refuse_unknown(arguments: RosArguments) -> RosArguments:
+    """The arguments themselves.
+
+    Raises:
+        UnknownROSArgsError: some of them nobody knows.
+    """
+    if arguments.unknown:
+        raise UnknownROSArgsError(f"Found unknown ROS arguments: {arguments.unknown}")
+    return arguments
 
 
 def _parse_option(option: str, words: Any, found: RosArguments) -> None:

@@ -158,6 +158,15 @@ class Client(Entity):
         """Publish what happens here on `<service>/_service_event`; see `rclpy.service_introspection`."""
         self._events.configure(clock, service_event_qos_profile, introspection_state)
 
+    def get_pending_request(self, sequence_number: int) -> Future[Any]:
+        """The future of a call that is not answered yet.
+
+        Raises:
+            KeyError: no such call.
+        """
+        with self._lock:
+            return self._pending[sequence_number]
+
     def remove_pending_request(self, future: Future[Any]) -> None:
         """Forget a call; its future never finishes."""
         with self._lock:

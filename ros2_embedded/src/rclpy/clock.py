@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.exceptions import NotInitializedException
+from rclpy.handle import Handle
 from rclpy.time import Time
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class JumpThreshold:
         if min_backward is not None and min_backward.nanoseconds >= 0:
             raise ValueError("min_backward must be a negative non-zero duration")
         if min_forward is None and min_backward is None and not on_clock_change:
-            raise ValueError("At least one jump threshold must be given")
+            raise ValueError("At least one jump threshold must be enabled")
         self.min_forward, self.min_backward, self.on_clock_change = min_forward, min_backward, on_clock_change
 
     def exceeded(self, jump: TimeJump) -> bool:
@@ -126,6 +127,11 @@ class Clock:
         return self._clock_type
 
     @property
+    def handle(self) -> Handle:
+        """See `rclpy.handle`; a clock is always there."""
+        return Handle(lambda: True)
+
+    @property
     def follows_wall(self) -> bool:
         """True while the clock advances by itself, so that a timeout can wait for it."""
         return True
@@ -169,7 +175,12 @@ class Clock:
             raise NotInitializedException("sleep_until: the context is not valid")
         if until.clock_type != self._clock_type:
             raise ValueError("until's clock type does not match this clock's type")
-        condition = Condition()
+        return self._sleep(until, context, Condition(), lambda: False)
+
+    def _sleep(
+        self, until: Time, context: Context, condition: Condition, stopped: Callable[[], bool]
+    ) -> bool:
+        """Sleep; the condition wakes it to look whether it was stopped."""
         changes: list[TimeJump] = []
 
         def wake(jump: TimeJump | None = None) -> None:
@@ -182,7 +193,7 @@ class Clock:
         threshold = JumpThreshold(min_forward=smallest, min_backward=-smallest)
         context.on_shutdown(wake)
         with self.create_jump_callback(threshold, post_callback=wake), condition:
-            while context.ok() and not changes:
+            while context.ok() and not changes and not stopped():
                 left = until.nanoseconds - self.nanoseconds()
                 if left <= 0:
                     return True

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from rclpy.arguments import RosArguments, parse_arguments
+from rclpy.arguments import RosArguments, parse_arguments, refuse_unknown
+from rclpy.handle import Handle
 from ros2_embedded.session import RosSession
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Context:
             raise NotInitializedException("the context is not valid")
         return self._session
 
+    @property
+    def handle(self) -> Handle:
+        """See `rclpy.handle`."""
+        return Handle(lambda: self._valid)
+
     def init(
         self,
         args: list[str] | None = None,
@@ -63,14 +69,19 @@ class Context:
 
         Raises:
             RuntimeError: initialised already, or a bad domain id.
-            ROSArgumentError: a ROS argument cannot be understood.
+            RCLInvalidROSArgsError: a ROS argument cannot be understood.
+            UnknownROSArgsError: a word after `--ros-args` is no ROS argument.
+            UnicodeEncodeError: a word is no UTF-8 text.
         """
         from rclpy.logging import configure_from_arguments
 
         with self._lock:
             if self._used:
                 raise RuntimeError("Context.init() must only be called once")
-            self.arguments = parse_arguments(sys.argv if args is None else list(args))
+            words = sys.argv if args is None else list(args)
+            for word in words:
+                word.encode()  # what the shell could not decode cannot be a name in the graph
+            self.arguments = refuse_unknown(parse_arguments(words))
             self._domain_id = self._read_domain_id() if domain_id is None else domain_id
             if not 0 <= self._domain_id <= MAX_DOMAIN_ID:
                 raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
@@ -145,6 +156,10 @@ class Context:
         """End the context if it is not ended yet, and close its session."""
         self._invalidate()
         self._close()
+
+    def destroy(self) -> None:
+        """Release the session; does nothing when the context was shut down."""
+        self.try_shutdown()
 
     def _close(self) -> None:
         # Another thread that is closing must have ended: at the end of the interpreter it could not.

@@ -50,6 +50,9 @@ class Duration:
     def __repr__(self) -> str:
         return f"Duration(nanoseconds={self._nanoseconds})"
 
+    def __str__(self) -> str:
+        return "Infinite" if self == Infinite else f"{self._nanoseconds} nanoseconds"
+
     def __hash__(self) -> int:
         return hash(self._nanoseconds)
 
@@ -85,8 +88,5 @@ class Duration:
         return Duration(nanoseconds=self._nanoseconds * factor)
 
 
-class Infinite:
-    """Marker type of the infinite duration in QoS profiles."""
-
-
-InfiniteDuration = Duration(nanoseconds=_LIMIT - 1)
+# An endless span, as QoS profiles have it.
+Infinite = Duration(nanoseconds=_LIMIT - 1)

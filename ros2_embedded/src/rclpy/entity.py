@@ -9,6 +9,7 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
+from rclpy.handle import Handle
 
 
 class Entity:
@@ -40,6 +41,11 @@ class Entity:
     def _check_alive(self) -> None:
         if self._destroyed:
             raise InvalidHandle(f"cannot use this {type(self).__name__}: it was destroyed")
+
+    @property
+    def handle(self) -> Handle:
+        """See `rclpy.handle`."""
+        return Handle(lambda: not self._destroyed)
 
     def destroy(self) -> None:
         """Release what the entity holds; a second call does nothing."""

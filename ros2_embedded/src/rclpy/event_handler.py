@@ -1,7 +1,8 @@
 """Events of publishers and subscriptions.
 
 As with `rmw_zenoh_cpp` there are two kinds: the number of matching endpoints changed, and messages were lost.
-The callbacks of the other kinds (deadline, liveliness, incompatibility) are accepted and never called.
+The callbacks of the other kinds (deadline, liveliness, incompatibility) are accepted and never called; their
+info classes are here for annotations.
 """
 
 from __future__ import annotations
@@ -13,16 +14,30 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
+from rclpy.impl.errors import UnsupportedEventTypeError
+from rclpy.qos import QoSPolicyKind
 from ros2_embedded.wire.keys import Attachment
 
 if TYPE_CHECKING:
     from ros2_embedded.graph import GraphCache
 
+__all__ = [
+    "MatchedInfo",
+    "MessageLostInfo",
+    "PublisherEventCallbacks",
+    "QoSLivelinessChangedInfo",
+    "QoSLivelinessLostInfo",
+    "QoSMessageLostInfo",
+    "QoSOfferedDeadlineMissedInfo",
+    "QoSOfferedIncompatibleQoSInfo",
+    "QoSPublisherMatchedInfo",
+    "QoSRequestedDeadlineMissedInfo",
+    "QoSRequestedIncompatibleQoSInfo",
+    "QoSSubscriptionMatchedInfo",
+    "SubscriptionEventCallbacks",
+    "UnsupportedEventTypeError",
+]
 _Callback: TypeAlias = "Callable[[Any], None] | None"
-
-
-class UnsupportedEventTypeError(Exception):
-    """The middleware has no such event."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,36 @@ class MessageLostInfo:
     total_count_change: int
 
 
+@dataclass(frozen=True)
+class DeadlineMissedInfo:
+    """How many deadlines were missed: ever, and since the last event."""
+
+    total_count: int = 0
+    total_count_change: int = 0
+
+
+@dataclass(frozen=True)
+class LivelinessChangedInfo:
+    """How many publishers are alive and how many are not, and what changed since the last event."""
+
+    alive_count: int = 0
+    not_alive_count: int = 0
+    alive_count_change: int = 0
+    not_alive_count_change: int = 0
+
+
+@dataclass(frozen=True)
+class IncompatibleQoSInfo:
+    """How many endpoints did not match, and the policy that was the reason for the last one."""
+
+    total_count: int = 0
+    total_count_change: int = 0
+    last_policy_kind: QoSPolicyKind = QoSPolicyKind.INVALID
+
+
+QoSOfferedDeadlineMissedInfo = QoSRequestedDeadlineMissedInfo = QoSLivelinessLostInfo = DeadlineMissedInfo
+QoSLivelinessChangedInfo = LivelinessChangedInfo
+QoSOfferedIncompatibleQoSInfo = QoSRequestedIncompatibleQoSInfo = IncompatibleQoSInfo
 QoSPublisherMatchedInfo = MatchedInfo
 QoSSubscriptionMatchedInfo = MatchedInfo
 QoSMessageLostInfo = MessageLostInfo

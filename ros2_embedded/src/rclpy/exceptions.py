@@ -59,7 +59,7 @@ class InvalidServiceNameException(NameValidationException):
         super().__init__("service name", name, error_msg, invalid_index)
 
 
-class InvalidHandle(Exception):
+class InvalidHandle(RuntimeError):
     """The entity was destroyed."""
 
 

@@ -45,6 +45,7 @@ class Executor:
         self._is_shutdown = False
         self._held_back = False  # something waits for a callback group
         self._work: Generator[Work, None, None] | None = None
+        self._source: tuple[Entity | None, Node | None] = (None, None)  # of the work found last
         self._failures: deque[BaseException] = deque()
         self._context.on_shutdown(self.wake)
 
@@ -67,6 +68,10 @@ class Executor:
         task._add_waker(self._note_failure)
         self._schedule(task)
         return task
+
+    def create_future(self) -> Future[Any]:
+        """A future whose done callbacks run in this executor."""
+        return Future(executor=self)
 
     def _schedule(self, task: Task[Any]) -> None:
         """Have a task do its next step."""
@@ -102,6 +107,9 @@ class Executor:
 
     def remove_node(self, node: Node) -> None:
         """Do not spin a node any more."""
+        self._drop_node(node)
+
+    def _drop_node(self, node: Node) -> None:
         with self._nodes_lock:
             if node not in self._nodes:
                 return
@@ -127,7 +135,7 @@ class Executor:
         """Work until a future is done, for at most `timeout_sec` [s] (None or negative: no limit)."""
         future._add_waker(lambda _: self.wake())
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
-        while self._context.ok() and not future.done() and not self._is_shutdown:
+        while self._context.ok() and future._pending() and not self._is_shutdown:
             left = None if end is None else end - time.monotonic()
             if left is not None and left < 0:
                 return
@@ -140,6 +148,26 @@ class Executor:
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """As `spin_once`, but a finished future ends the wait too."""
         raise NotImplementedError
+
+    def wait_for_ready_callbacks(
+        self, timeout_sec: float | None = None, condition: Callable[[], bool] = lambda: False
+    ) -> tuple[Task[Any], Entity | None, Node | None]:
+        """Wait for one piece of work, for executors of your own; call the task to do it.
+
+        Args:
+            timeout_sec: [s]; None or negative: no limit.
+            condition: ends the wait when it holds.
+
+        Returns:
+            The work, which keeps an exception of the callback as a future does, and the entity and the node
+            it belongs to (None for a task of `create_task`).
+
+        Raises:
+            TimeoutException, ShutdownException, ExternalShutdownException, ConditionReachedException: see
+            there.
+        """
+        work = self._next_work(timeout_sec, condition)
+        return Task(work, executor=self), *self._source
 
     def _next_work(self, timeout_sec: float | None, condition: Callable[[], bool]) -> Work:
         """Wait for a piece of work; its callback group is taken already.
@@ -207,18 +235,22 @@ class Executor:
         """One round: a step of each ready task, and one callback of each ready entity."""
         for _ in range(len(self._tasks)):
             try:
-                yield self._tasks.popleft()
+                task = self._tasks.popleft()
             except IndexError:
                 break
+            self._source = (None, None)
+            yield task
         for node in self.get_nodes():
             for entity in node.entities():
                 if node._executor() is not self:  # removed while the callback before ran
                     break
                 if entity.is_pending() and not entity._destroyed and self._begin(entity):
                     call = entity.take()
-                    if call is None:
+                    if call is None:  # what was taken was no use; look at what waits behind it
                         self._end(entity)
+                        self.wake()
                     else:
+                        self._source = (entity, node)
                         yield self._make_work(entity, call)
 
     def _make_work(self, entity: Entity, call: Callable[[], Any]) -> Work:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -32,6 +33,11 @@ __all__ = [
 ]
 
 
+def _usable_cpus() -> int:
+    """The CPUs this process may use; all of them where the system does not tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _never() -> bool:
     return False
 
@@ -46,7 +52,7 @@ class SingleThreadedExecutor(Executor):
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """See the base class."""
         future._add_waker(lambda _: self.wake())
-        self._once(timeout_sec, future.done)
+        self._once(timeout_sec, future._settled.is_set)
 
     def _once(self, timeout_sec: float | None, condition: Callable[[], bool]) -> None:
         try:
@@ -65,11 +71,14 @@ class MultiThreadedExecutor(Executor):
         """Make the pool.
 
         Args:
-            num_threads: None takes the number of CPUs, at least two.
+            num_threads: None takes the number of CPUs this process may use, at least two; with one there is
+                a warning, because `SingleThreadedExecutor` does the same with less.
             context: None takes the default one.
         """
         super().__init__(context=context)
-        count = num_threads if num_threads is not None else max(os.cpu_count() or 1, 2)
+        count = num_threads if num_threads is not None else max(_usable_cpus(), 2)
+        if count == 1:
+            warnings.warn("MultiThreadedExecutor with one thread: use SingleThreadedExecutor", stacklevel=2)
         self._submitted: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         # Daemons: an interrupted program must be able to end while a callback still runs.
         self._threads = [
@@ -86,7 +95,7 @@ class MultiThreadedExecutor(Executor):
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """See the base class."""
         future._add_waker(lambda _: self.wake())
-        self._once(timeout_sec, future.done)
+        self._once(timeout_sec, future._settled.is_set)
 
     def _once(self, timeout_sec: float | None, condition: Callable[[], bool]) -> None:
         try:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+from rclpy.exceptions import NameValidationException
 from rclpy.validate_names import validate_namespace, validate_node_name, validate_topic_name
+
+_SUBSTITUTION = re.compile(r"\{(\w+)\}")
 
 
 def expand_topic_name(topic_name: str, node_name: str, node_namespace: str) -> str:
@@ -14,17 +19,26 @@ def expand_topic_name(topic_name: str, node_name: str, node_namespace: str) -> s
         node_namespace: the node's absolute namespace.
 
     Raises:
-        NameValidationException: one of the three is not valid.
+        ValueError: one of the three is not valid, or a substitution is unknown.
     """
-    validate_topic_name(topic_name)
-    validate_node_name(node_name)
-    validate_namespace(node_namespace)
+    try:
+        validate_topic_name(topic_name)
+        validate_node_name(node_name)
+        validate_namespace(node_namespace)
+    except NameValidationException as error:
+        raise ValueError(str(error)) from error
     prefix = node_namespace.rstrip("/")
     full = topic_name
     if full == "~" or full.startswith("~/"):
         full = f"{prefix}/{node_name}{full[1:]}"
-    for key, value in (("{node}", node_name), ("{ns}", node_namespace), ("{namespace}", node_namespace)):
-        full = full.replace(key, value)
+    values = {"node": node_name, "ns": node_namespace, "namespace": node_namespace}
+
+    def replace(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise ValueError(f"unknown substitution {match[0]} in topic name {topic_name!r}")
+        return values[match[1]]
+
+    full = _SUBSTITUTION.sub(replace, full)
     if not full.startswith("/"):
         full = f"{prefix}/{full}"
     return full.replace("//", "/")

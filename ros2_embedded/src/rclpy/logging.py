@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from threading import Lock
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from rclpy.log_console import write_record
+from rclpy.log_filters import CallSite, checked_options
+
 if TYPE_CHECKING:
     from rclpy.arguments import RosArguments
-    from rclpy.clock import Clock
 
 
 class LoggingSeverity(IntEnum):
@@ -104,6 +107,26 @@ def set_logger_level(name: str, level: int, detailed_error: bool = False) -> Non
         _levels[name] = severity
 
 
+def get_logger_level(name: str) -> LoggingSeverity:
+    """The level a logger was given itself; UNSET when it has its ancestors'."""
+    return _levels.get(name, LoggingSeverity.UNSET) if name else _default_level
+
+
+def clear_config() -> None:
+    """Forget the levels of all loggers; the default is INFO again."""
+    global _default_level
+    _levels.clear()
+    _default_level = LoggingSeverity.INFO
+
+
+def initialize() -> None:
+    """Nothing to do: loggers work from the start."""
+
+
+def shutdown() -> None:
+    """Nothing to do: messages are written at once."""
+
+
 def get_logger_effective_level(name: str) -> LoggingSeverity:
     """The level that counts: the logger's own, that of the nearest ancestor, or the default."""
     for ancestor in _ancestors(name):
@@ -113,35 +136,13 @@ def get_logger_effective_level(name: str) -> LoggingSeverity:
     return _default_level
 
 
-class _Filters:
-    """State of `once`, `skip_first` and `throttle_duration_sec` at one call site."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.last: int | None = None
-
-    def admit(self, once: bool, skip_first: bool, throttle: float | None, clock: Clock | None) -> bool:
-        """Whether this call shall be written."""
-        self.calls += 1
-        if skip_first and self.calls == 1:
-            return False
-        if once:
-            return self.calls == (2 if skip_first else 1)
-        if throttle is not None:
-            now = clock.nanoseconds() if clock is not None else time.monotonic_ns()
-            if self.last is not None and self.last <= now < self.last + throttle * 1e9:
-                return False
-            self.last = now
-        return True
-
-
 class RcutilsLogger:
     """A named logger; dots in the name make the hierarchy."""
 
     def __init__(self, name: str = "") -> None:
         """Make a logger; use `get_logger` instead."""
         self.name = name
-        self._sites: dict[tuple[str, int], _Filters] = {}
+        self._sites: dict[tuple[str, int, int], CallSite] = {}
 
     def get_child(self, name: str) -> RcutilsLogger:
         """The logger `<this>.<name>`.
@@ -150,7 +151,7 @@ class RcutilsLogger:
             ValueError: an empty name.
         """
         if not name:
-            raise ValueError("Need a name")
+            raise ValueError("Child logger name must not be empty.")
         return get_logger(f"{self.name}.{name}" if self.name else name)
 
     def set_level(self, level: int) -> None:
@@ -166,40 +167,39 @@ class RcutilsLogger:
         return severity >= self.get_effective_level()
 
     def log(
-        self,
-        message: str,
-        severity: int,
-        name: str | None = None,
-        *,
-        once: bool = False,
-        skip_first: bool = False,
-        throttle_duration_sec: float | None = None,
-        throttle_time_source_type: Clock | None = None,
-        _depth: int = 1,
+        self, message: str, severity: int, name: str | None = None, _depth: int = 1, **kwargs: Any
     ) -> bool:
         """Write a message.
+
+        A place in the program must always log with the same name, severity and filters.
 
         Args:
             message: the text.
             severity: a `LoggingSeverity`.
             name: logger name instead of this logger's.
-            once: only at the first call from this line.
-            skip_first: not at the first call from this line.
-            throttle_duration_sec: at most once in this time [s].
-            throttle_time_source_type: the clock of the throttle; None takes steady time.
+            **kwargs: `once`: only at the first execution of this call; `skip_first`: not at the first one;
+                `throttle_duration_sec`: at most once in this time [s]; `throttle_time_source_type`: the
+                clock of the throttle, None takes system time.
 
         Returns:
             Whether it was written.
+
+        Raises:
+            TypeError: an unknown option, or a clock without a duration.
+            ValueError: name, severity or filters changed since the last execution of this call.
         """
         level = LoggingSeverity(severity)
         full_name = self.name if name is None else name
-        if level < get_logger_effective_level(full_name):
-            return False
+        options = checked_options(kwargs) if kwargs else kwargs
         frame = sys._getframe(_depth)
-        if once or skip_first or throttle_duration_sec is not None:
-            site = self._sites.setdefault((frame.f_code.co_filename, frame.f_lineno), _Filters())
-            if not site.admit(once, skip_first, throttle_duration_sec, throttle_time_source_type):
-                return False
+        key = (frame.f_code.co_filename, frame.f_lineno, frame.f_lasti)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = CallSite(full_name, level, options)
+        else:
+            site.check(full_name, level, options)
+        if level < get_logger_effective_level(full_name) or not site.admit():
+            return False
         _write(LogRecord(time.time_ns(), level, full_name, str(message), frame))
         return True
 
@@ -231,11 +231,7 @@ class RcutilsLogger:
 def _write(record: LogRecord) -> None:
     """Hand a record to the console and to the sink of the nearest ancestor that has one."""
     if _console:
-        seconds, nanoseconds = divmod(record.stamp, 1_000_000_000)
-        sys.stderr.write(
-            f"[{record.severity.name}] [{seconds}.{nanoseconds:09d}] [{record.name}]: {record.message}\n"
-        )
-        sys.stderr.flush()
+        write_record(record)
     with _lock:
         sink = next((_sinks[name] for name in _ancestors(record.name) if name in _sinks), None)
     if sink is not None:
@@ -257,6 +253,14 @@ def get_logger(name: str) -> RcutilsLogger:
         return _loggers.setdefault(name, RcutilsLogger(name))
 
 
+_root_logger = RcutilsLogger()
+
+
 def get_logging_directory() -> Path:
-    """Where ROS programs put log files; this library writes none itself."""
-    return Path.home() / ".ros" / "log"
+    """Where ROS programs put log files: ROS_LOG_DIR, else `$ROS_HOME/log`, else `~/.ros/log`.
+
+    This library writes none itself.
+    """
+    chosen = os.environ.get("ROS_LOG_DIR", "")
+    home = os.environ.get("ROS_HOME", "") or "~/.ros"
+    return Path(chosen).expanduser() if chosen else Path(home).expanduser() / "log"

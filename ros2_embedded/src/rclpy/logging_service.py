@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rcl_interfaces.msg import LoggerLevel, SetLoggerLevelsResult
 from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
 
-from rclpy.logging import get_logger_effective_level, set_logger_level
+from rclpy.logging import get_logger_level, set_logger_level
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -23,7 +23,7 @@ class LoggingService:
 
     def _get(self, request: Any, response: Any) -> Any:
         response.levels = [
-            LoggerLevel(name=name, level=int(get_logger_effective_level(name))) for name in request.names
+            LoggerLevel(name=name, level=int(get_logger_level(name))) for name in request.names
         ]
         return response
 
@@ -32,7 +32,8 @@ class LoggingService:
             result = SetLoggerLevelsResult(successful=True)
             try:
                 set_logger_level(level.name, level.level)
-            except ValueError as error:
-                result = SetLoggerLevelsResult(successful=False, reason=str(error))
+            except ValueError:
+                reason = "Failed reason: Invalid logger level."
+                result = SetLoggerLevelsResult(successful=False, reason=reason)
             response.results.append(result)
         return response

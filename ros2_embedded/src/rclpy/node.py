@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import ParameterEvent
 
-from rclpy.arguments import RemapRule, matches_node, name_remaps, parse_arguments
+from rclpy.arguments import RemapRule, matches_node, name_remaps, parse_arguments, refuse_unknown
 from rclpy.clock import Clock, ROSClock
 from rclpy.context import Context
 from rclpy.exceptions import NotInitializedException
 from rclpy.expand_topic_name import expand_topic_name
+from rclpy.handle import Handle
 from rclpy.logging import RcutilsLogger, get_logger
 from rclpy.logging_service import LoggingService
 from rclpy.node_entities import EntityMixin
@@ -71,6 +72,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         Raises:
             NotInitializedException: the context is not initialised.
             NameValidationException: a name is not valid.
+            RCLInvalidROSArgsError, UnknownROSArgsError: `cli_args` cannot be understood.
         """
         self._context = context or get_default_context()
         if not self._context.ok():
@@ -78,7 +80,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         self._executor: Callable[[], Executor | None] = lambda: None
         self._destroyed = False
         self._init_entities()
-        parsed = [parse_arguments(cli_args)] if cli_args else []
+        parsed = [refuse_unknown(parse_arguments(cli_args))] if cli_args else []
         if use_global_arguments:
             parsed.append(self._context.arguments)
         self._rules: list[RemapRule] = [rule for arguments in parsed for rule in arguments.remaps]
@@ -120,11 +122,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
 
     def _collect_overrides(self, entries: list[tuple[str, str, Any]]) -> dict[str, Any]:
         full = self.get_fully_qualified_name()
-        return {
-            name: normalise(value)
-            for pattern, name, value in entries
-            if matches_node(pattern, full) or ("/" not in pattern and pattern == self._name)
-        }
+        return {name: normalise(value) for pattern, name, value in entries if matches_node(pattern, full)}
 
     def _remap(self, full: str, kind: str) -> str:
         """Apply the first rule that fits a fully qualified name."""
@@ -143,6 +141,11 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
     def context(self) -> Context:
         """The context."""
         return self._context
+
+    @property
+    def handle(self) -> Handle:
+        """See `rclpy.handle`."""
+        return Handle(lambda: not self._destroyed)
 
     @property
     def executor(self) -> Executor | None:
@@ -188,7 +191,9 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         if self._destroyed:
             return
         self._destroyed = True
-        self.executor = None
+        executor = self.executor
+        if executor is not None:
+            executor._drop_node(self)
         if self._rosout is not None:
             self._rosout.destroy()
         self._event_publisher = None

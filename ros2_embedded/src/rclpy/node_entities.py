@@ -24,6 +24,7 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Rate, Timer
 from rclpy.validate_names import validate_full_topic_name
+from rclpy.waitable import Waitable, WaitableEntity
 from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class EntityMixin:
 
     def _remove(self, entity: Any) -> bool:
         """Destroy an entity of this node; False when it is none."""
+        if entity._destroyed:
+            return False
         if entity in self._publishers:
             self._publishers.remove(entity)
         elif entity in self._entities:
@@ -100,12 +103,12 @@ class EntityMixin:
         return True
 
     def _of_kind(self, kind: type) -> Iterator[Any]:
-        return (entity for entity in self._entities if isinstance(entity, kind))
+        return (entity for entity in self._entities if isinstance(entity, kind) and not entity._destroyed)
 
     @property
     def publishers(self) -> Iterator[Publisher[Any]]:
         """The node's publishers."""
-        return iter(list(self._publishers))
+        return (publisher for publisher in list(self._publishers) if not publisher._destroyed)
 
     @property
     def subscriptions(self) -> Iterator[Subscription[Any]]:
@@ -132,6 +135,21 @@ class EntityMixin:
         """The node's guard conditions."""
         return self._of_kind(GuardCondition)
 
+    @property
+    def waitables(self) -> Iterator[Waitable]:
+        """What `add_waitable` added."""
+        return (entity.waitable for entity in self._of_kind(WaitableEntity))
+
+    def add_waitable(self, waitable: Waitable) -> None:
+        """Have the executor ask an object of your own; see `rclpy.waitable`."""
+        self._add(WaitableEntity(waitable))
+
+    def remove_waitable(self, waitable: Waitable) -> None:
+        """Undo `add_waitable`."""
+        for entity in list(self._of_kind(WaitableEntity)):
+            if entity.waitable is waitable:
+                self._remove(entity)
+
     def _profile(
         self, kind: type, topic: str, qos: QoSProfile | int, options: QoSOverridingOptions | None
     ) -> QoSProfile:
@@ -139,10 +157,10 @@ class EntityMixin:
         profile = as_profile(qos)
         if options is None:
             return profile
-        from rclpy.qos_overriding_options import _declare_qos_parameteres
+        from rclpy.qos_overriding_options import _declare_qos_parameters
 
         profile = copy.copy(profile)
-        _declare_qos_parameteres(kind, self._as_node(), topic, profile, options)
+        _declare_qos_parameters(kind, self._as_node(), topic, profile, options)
         return profile
 
     def create_publisher(
@@ -280,8 +298,14 @@ class EntityMixin:
         clock: Clock | None = None,
         autostart: bool = True,
     ) -> Timer:
-        """Make a timer with a period in seconds of a clock (None: the node's)."""
+        """Make a timer with a period in seconds of a clock (None: the node's).
+
+        Raises:
+            TypeError, ValueError: the period is no number, or negative.
+        """
         group = callback_group or self._default_callback_group
+        if not isinstance(timer_period_sec, (int, float)):
+            raise TypeError(f"the period of a timer must be in seconds, not {timer_period_sec!r}")
         period = int(timer_period_sec * 1_000_000_000)
         timer = Timer(callback, group, period, clock or self._clock, autostart=autostart)
         self._add(timer)
@@ -299,8 +323,10 @@ class EntityMixin:
         """Make a rate of `frequency` [Hz].
 
         Raises:
-            ValueError: not positive.
+            TypeError, ValueError: no number, or not positive.
         """
+        if not isinstance(frequency, (int, float)):
+            raise TypeError(f"frequency must be a number, not {frequency!r}")
         if frequency <= 0:
             raise ValueError("frequency must be > 0")
         timer = Timer(None, None, int(1_000_000_000 / frequency), clock or self._clock)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from rclpy.exceptions import NameValidationException
 from rclpy.expand_topic_name import expand_topic_name
+from rclpy.impl.errors import NodeNameNonExistentError
 from rclpy.topic_endpoint_info import TopicEndpointInfo, TopicEndpointTypeEnum
+from rclpy.validate_names import validate_full_topic_name, validate_topic_name
 from ros2_embedded.wire.tokens import CLIENT, PUBLISHER, SERVICE, SUBSCRIPTION, EndpointRecord
 
 if TYPE_CHECKING:
     from rclpy.context import Context
 
 NamesAndTypes = list[tuple[str, list[str]]]
-
-
-class NodeNameNonExistentError(RuntimeError):
-    """No node of that name is in the graph."""
 
 
 def names_and_types(records: Iterable[EndpointRecord]) -> NamesAndTypes:
@@ -112,7 +111,22 @@ class GraphMixin:
         return [(r.name, r.namespace, r.enclave) for r in self.context.session.graph.nodes()]
 
     def _count(self, kind: str, name: str) -> int:
-        return len(self._endpoints((kind,), self.resolve_topic_name(name)))
+        return len(self._endpoints((kind,), self._queried(name)))
+
+    def _queried(self, name: str) -> str:
+        """The fully qualified name a question is about.
+
+        Raises:
+            TypeError, ValueError: no text, or no valid name.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"bad argument type for built-in operation: expected a name, got {name!r}")
+        try:
+            full = self.resolve_topic_name(name)
+            validate_full_topic_name(full)
+        except NameValidationException as error:
+            raise ValueError(f"topic name {name!r} is invalid: {error.error_msg}") from error
+        return full
 
     def count_publishers(self, topic_name: str) -> int:
         """Number of publishers of a topic."""
@@ -134,25 +148,36 @@ class GraphMixin:
         self, topic_name: str, no_mangle: bool = False
     ) -> list[TopicEndpointInfo]:
         """The publishers of a topic, with types and profiles."""
-        records = self._endpoints((PUBLISHER,), self.resolve_topic_name(topic_name))
+        records = self._endpoints((PUBLISHER,), self._queried(topic_name))
         return [TopicEndpointInfo.from_record(r, TopicEndpointTypeEnum.PUBLISHER) for r in records]
 
     def get_subscriptions_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> list[TopicEndpointInfo]:
         """The subscriptions of a topic, with types and profiles."""
-        records = self._endpoints((SUBSCRIPTION,), self.resolve_topic_name(topic_name))
+        records = self._endpoints((SUBSCRIPTION,), self._queried(topic_name))
         return [TopicEndpointInfo.from_record(r, TopicEndpointTypeEnum.SUBSCRIPTION) for r in records]
 
     def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
-        """The fully qualified and remapped name of a topic."""
+        """The fully qualified and remapped name of a topic.
+
+        Raises:
+            InvalidTopicNameException: the name is not valid.
+            ValueError: a substitution is unknown.
+        """
         return self._resolve(topic, "topic", only_expand)
 
     def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str:
-        """The fully qualified and remapped name of a service."""
+        """The fully qualified and remapped name of a service.
+
+        Raises:
+            InvalidServiceNameException: the name is not valid.
+            ValueError: a substitution is unknown.
+        """
         return self._resolve(service, "service", only_expand)
 
     def _resolve(self, name: str, kind: str, only_expand: bool) -> str:
+        validate_topic_name(name, is_service=kind == "service")
         full = expand_topic_name(name, self.get_name(), self.get_namespace())
         return full if only_expand else self._remap(full, kind)
 

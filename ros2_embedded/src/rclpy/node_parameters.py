@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rcl_interfaces.msg import ParameterDescriptor, ParameterEvent, ParameterType, SetParametersResult
+from rcl_interfaces.msg import (
+    ListParametersResult,
+    ParameterDescriptor,
+    ParameterEvent,
+    ParameterType,
+    ParameterValue,
+    SetParametersResult,
+)
 
 from rclpy.exceptions import (
-    InvalidParameterException,
     InvalidParameterTypeException,
     InvalidParameterValueException,
     ParameterAlreadyDeclaredException,
@@ -17,13 +24,29 @@ from rclpy.exceptions import (
     ParameterNotDeclaredException,
     ParameterUninitializedException,
 )
-from rclpy.parameter import Parameter
+from rclpy.parameter import PARAMETER_SEPARATOR_STRING, Parameter
+from rclpy.validate_parameter_name import validate_parameter_name
 
 if TYPE_CHECKING:
     from rclpy.clock import Clock
 
 SetCallback = Callable[[list[Parameter]], Any]
-_UNSET = object()
+Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+
+def _takes_one(callback: Callback) -> Callback:
+    """The callback itself.
+
+    Raises:
+        TypeError: it cannot be called with one argument, the list of parameters.
+    """
+    try:
+        inspect.signature(callback).bind([])
+    except ValueError:  # a built-in function does not tell
+        pass
+    except TypeError as error:
+        raise TypeError(f"{callback!r} must take one argument, the list of parameters: {error}") from error
+    return callback
 
 
 def _ok() -> Any:
@@ -32,6 +55,13 @@ def _ok() -> Any:
 
 def _refused(reason: str) -> Any:
     return SetParametersResult(successful=False, reason=reason)
+
+
+def _type_of(value: Any) -> Parameter.Type:
+    """The type of a default value, which may be a `ParameterValue`."""
+    if isinstance(value, ParameterValue):
+        return Parameter.Type(value.type)
+    return Parameter.Type.from_parameter_value(value)
 
 
 def check_range(value: float, descriptor: Any) -> str:
@@ -54,6 +84,17 @@ def check_range(value: float, descriptor: Any) -> str:
     steps = (value - low) / step
     on_grid = math.isclose(steps, round(steps), abs_tol=1e-6) if is_float else (value - low) % step == 0
     return "" if on_grid else f"The parameter value for {descriptor.name} is not a valid step. Step: {step}"
+
+
+def _is_listed(name: str, prefix: str, depth: int) -> bool:
+    """True for a parameter of a group (of any, when the prefix is empty) at most `depth` levels below."""
+    separator = PARAMETER_SEPARATOR_STRING
+    if prefix and name == prefix:
+        return True
+    if prefix and not name.startswith(prefix + separator):
+        return False
+    rest = name[len(prefix) + len(separator) :] if prefix else name
+    return depth == 0 or rest.count(separator) < depth
 
 
 class ParameterMixin:
@@ -81,58 +122,92 @@ class ParameterMixin:
         self._event_publisher = None
 
     def declare_parameter(
-        self, name: str, value: Any = _UNSET, descriptor: Any = None, ignore_override: bool = False
+        self, name: str, value: Any = None, descriptor: Any = None, ignore_override: bool = False
     ) -> Parameter:
         """Declare a parameter and give it a value.
 
         Args:
             name: dots make groups.
-            value: default value, or a `Parameter.Type` for a parameter that gets its value from outside.
+            value: default value, or a `Parameter.Type` for a parameter that gets its value from outside;
+                None without a descriptor declares a parameter of any type.
             descriptor: `rcl_interfaces/msg/ParameterDescriptor`.
             ignore_override: do not take a value from the command line or from `parameter_overrides`.
 
         Raises:
             ParameterAlreadyDeclaredException, InvalidParameterException, InvalidParameterTypeException,
-            InvalidParameterValueException, ValueError: see there.
+            InvalidParameterValueException: see there.
+            TypeError: the name is no text, or the descriptor no descriptor.
+            ValueError: of static type, with neither a value nor a type.
         """
-        if not isinstance(name, str) or not name:
-            raise InvalidParameterException(name)
-        if name in self._parameters:
-            raise ParameterAlreadyDeclaredException(name)
-        descriptor = descriptor or ParameterDescriptor(dynamic_typing=value is _UNSET or value is None)
-        descriptor.name = name
-        default = None if value is _UNSET else value
-        if isinstance(default, Parameter.Type):
-            if descriptor.dynamic_typing:
-                raise ValueError(f"{name}: a parameter of dynamic type cannot be declared with a type")
-            descriptor.type, default = default.value, None
-        elif not descriptor.dynamic_typing and default is not None:
-            descriptor.type = Parameter.Type.from_parameter_value(default).value
-        chosen = default if ignore_override or name not in self._overrides else self._overrides[name]
-        parameter = Parameter(name, value=chosen)
-        self._descriptors[name] = descriptor
-        if chosen is None and not descriptor.dynamic_typing:
-            self._parameters[name] = parameter
-            return parameter
-        try:
-            self._apply_checked([parameter], declaring=True)
-        except Exception:
-            del self._descriptors[name]
-            raise
-        return self._parameters[name]
+        entry = (name,) if value is None and descriptor is None else (name, value, descriptor)
+        return self.declare_parameters("", [entry], ignore_override)[0]
 
     def declare_parameters(
         self, namespace: str, parameters: Sequence[tuple[Any, ...]], ignore_override: bool = False
     ) -> list[Parameter]:
-        """Declare several: tuples of name, value and descriptor; `namespace` and a dot go in front."""
+        """Declare several: tuples of name, value and descriptor; `namespace` and a dot go in front.
+
+        A tuple of a name alone, which rclpy deprecates, declares a parameter of any type.
+
+        Raises:
+            TypeError: a tuple of another form.
+            ParameterAlreadyDeclaredException, InvalidParameterException: nothing was declared.
+            InvalidParameterTypeException, InvalidParameterValueException: those before are declared.
+        """
         prefix = f"{namespace}." if namespace else ""
-        declared = []
-        for entry in parameters:
-            options = dict(zip(("value", "descriptor"), entry[1:], strict=False))
-            declared.append(
-                self.declare_parameter(prefix + entry[0], ignore_override=ignore_override, **options)
+        prepared = [
+            self._prepare(prefix, index, entry, ignore_override) for index, entry in enumerate(parameters)
+        ]
+        known = [parameter.name for parameter, _ in prepared if parameter.name in self._parameters]
+        if known:
+            raise ParameterAlreadyDeclaredException(known)
+        for parameter, descriptor in prepared:
+            self._declare(parameter, descriptor)
+        return [self._parameters[parameter.name] for parameter, _ in prepared]
+
+    def _prepare(
+        self, prefix: str, index: int, entry: tuple[Any, ...], ignore_override: bool
+    ) -> tuple[Parameter, Any]:
+        """The first value and the descriptor of a parameter to declare."""
+        if not 1 <= len(entry) <= 3:
+            raise TypeError(f"Invalid parameter tuple length at index {index}: {entry}; expected 1 to 3")
+        if not isinstance(entry[0], str):
+            raise TypeError(f"First element {entry[0]!r} at index {index} in parameters list is not a str.")
+        name = prefix + entry[0]
+        validate_parameter_name(name)
+        default = entry[1] if len(entry) > 1 else None
+        descriptor = entry[2] if len(entry) > 2 and entry[2] is not None else ParameterDescriptor()
+        if not isinstance(descriptor, ParameterDescriptor):
+            raise TypeError(
+                f"Third element {descriptor!r} at index {index} in parameters list is not a "
+                "ParameterDescriptor."
             )
-        return declared
+        if len(entry) == 1:
+            descriptor.dynamic_typing = True
+        descriptor.name = name
+        if isinstance(default, Parameter.Type):
+            if descriptor.dynamic_typing or default is Parameter.Type.NOT_SET:
+                raise ValueError(f"{name}: a type is for parameters of static type, and must be a real one")
+            descriptor.type, default = default.value, None
+        elif not descriptor.dynamic_typing:
+            descriptor.type = _type_of(default).value
+            if not descriptor.type:
+                raise ValueError(f"{name}: a parameter of static type needs a default value, or a type")
+        if not ignore_override and name in self._overrides:
+            default = self._overrides[name]
+        return Parameter(name, value=default), descriptor
+
+    def _declare(self, parameter: Parameter, descriptor: Any) -> None:
+        """Check a prepared parameter and keep it."""
+        self._descriptors[parameter.name] = descriptor
+        if parameter.type_ is Parameter.Type.NOT_SET and not descriptor.dynamic_typing:
+            self._parameters[parameter.name] = parameter
+            return
+        try:
+            self._apply_checked([parameter], declaring=True)
+        except Exception:
+            del self._descriptors[parameter.name]
+            raise
 
     def undeclare_parameter(self, name: str) -> None:
         """Forget a parameter.
@@ -211,12 +286,37 @@ class ParameterMixin:
         if name in self._descriptors:
             return self._descriptors[name]
         if self._allow_undeclared:
-            return ParameterDescriptor(name=name)
+            return ParameterDescriptor()
         raise ParameterNotDeclaredException(name)
 
     def describe_parameters(self, names: list[str]) -> list[Any]:
         """The descriptors of several parameters."""
         return [self.describe_parameter(name) for name in names]
+
+    def list_parameters(self, prefixes: list[str], depth: int) -> Any:
+        """Names of parameters and of their groups, a `ListParametersResult`.
+
+        Args:
+            prefixes: groups wanted; none for all.
+            depth: levels below the prefix, or `ListParameters.Request.DEPTH_RECURSIVE` for all of them.
+
+        Raises:
+            TypeError, ValueError: no list of texts, no integer, or a negative one.
+        """
+        if not isinstance(prefixes, list) or not all(isinstance(prefix, str) for prefix in prefixes):
+            raise TypeError(f"prefixes must be a list of str, not {prefixes!r}")
+        if not isinstance(depth, int):
+            raise TypeError(f"depth must be an int, not {depth!r}")
+        if depth < 0:
+            raise ValueError("depth must be greater than or equal to zero")
+        result = ListParametersResult()
+        for name in self._parameters:
+            if any(_is_listed(name, prefix, depth) for prefix in prefixes or [""]):
+                result.names.append(name)
+                group, separator, _ = name.rpartition(PARAMETER_SEPARATOR_STRING)
+                if separator and group not in result.prefixes:
+                    result.prefixes.append(group)
+        return result
 
     def set_descriptor(self, name: str, descriptor: Any, alternative_value: Any = None) -> Any:
         """Replace a descriptor; returns the value the parameter has then.
@@ -256,18 +356,24 @@ class ParameterMixin:
         Raises:
             ParameterNotDeclaredException: one is not declared, and undeclared ones are not allowed.
         """
-        for callback in self._pre_callbacks:
-            parameter_list = callback(parameter_list)
+        if self._pre_callbacks:
+            given = parameter_list
+            parameter_list = [found for callback in self._pre_callbacks for found in callback(given)]
+            if not parameter_list:
+                return _refused(
+                    "parameter list cannot be empty, this might be due to pre_set_parameters_callback "
+                    "modifying the original parameters list."
+                )
+        if not all(isinstance(parameter, Parameter) for parameter in parameter_list):
+            raise TypeError(f"parameter must be instance of type {Parameter!r}")
         missing = [p.name for p in parameter_list if p.name not in self._parameters]
         if missing and not self._allow_undeclared:
             raise ParameterNotDeclaredException(missing)
         try:
             self._apply_checked(parameter_list)
-        except (
-            ParameterImmutableException,
-            InvalidParameterTypeException,
-            InvalidParameterValueException,
-        ) as error:
+        except InvalidParameterTypeException as error:
+            return _refused(f"Wrong parameter type: {error}")
+        except (ParameterImmutableException, InvalidParameterValueException) as error:
             return _refused(getattr(error, "reason", "") or str(error))
         return _ok()
 
@@ -332,7 +438,7 @@ class ParameterMixin:
         """Ask a function before values change; it returns a `SetParametersResult`. The newest is asked
         first.
         """
-        self._on_callbacks.insert(0, callback)
+        self._on_callbacks.insert(0, _takes_one(callback))
 
     def remove_on_set_parameters_callback(self, callback: SetCallback) -> None:
         """Undo `add_on_set_parameters_callback`.
@@ -344,7 +450,7 @@ class ParameterMixin:
 
     def add_pre_set_parameters_callback(self, callback: Callable[[list[Parameter]], list[Parameter]]) -> None:
         """Let a function change the list of parameters before it is checked."""
-        self._pre_callbacks.insert(0, callback)
+        self._pre_callbacks.insert(0, _takes_one(callback))
 
     def remove_pre_set_parameters_callback(
         self, callback: Callable[[list[Parameter]], list[Parameter]]
@@ -354,7 +460,7 @@ class ParameterMixin:
 
     def add_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Tell a function after values changed."""
-        self._post_callbacks.insert(0, callback)
+        self._post_callbacks.insert(0, _takes_one(callback))
 
     def remove_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Undo `add_post_set_parameters_callback`."""

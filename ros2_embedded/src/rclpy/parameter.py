@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import array
-from enum import Enum
-from typing import Any
+from enum import Enum, IntEnum
+from typing import Any, TypeAlias
 
 import numpy as np
 from rcl_interfaces.msg import Parameter as ParameterMsg
@@ -13,6 +13,11 @@ from rcl_interfaces.msg import ParameterType, ParameterValue
 from rclpy.arguments import parse_value, read_parameter_file
 
 PARAMETER_SEPARATOR_STRING = "."
+AllowableParameterValue: TypeAlias = (
+    "bool | int | float | str | list[bytes] | list[bool] | list[int] | list[float] | list[str] | "
+    "tuple[bytes, ...] | tuple[bool, ...] | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | "
+    "array.array | None"
+)
 _FIELDS = {
     1: "bool_value",
     2: "integer_value",
@@ -30,7 +35,7 @@ _ELEMENTS = {5: bytes, 6: bool, 7: int, 8: float, 9: str}
 class Parameter:
     """A parameter: name, type and value."""
 
-    class Type(Enum):
+    class Type(IntEnum):
         """Parameter types; the values are those of `rcl_interfaces/msg/ParameterType`."""
 
         NOT_SET = 0
@@ -43,6 +48,8 @@ class Parameter:
         INTEGER_ARRAY = 7
         DOUBLE_ARRAY = 8
         STRING_ARRAY = 9
+
+        __str__ = Enum.__str__
 
         @classmethod
         def from_parameter_value(cls, parameter_value: Any) -> Parameter.Type:
@@ -194,12 +201,20 @@ def parameter_dict_from_yaml_file(
         use_wildcard: take the `/**` entries too.
         target_nodes: fully qualified names of the nodes wanted; None for all.
         namespace: put in front of each name.
+
+    Raises:
+        RuntimeError: the file has another layout, a target node is not in it, or nothing is left.
     """
     found: dict[str, Any] = {}
+    absent = {f"/{node.lstrip('/')}" for node in target_nodes or []}
     for pattern, name, value in read_parameter_file(parameter_file):
         wildcard = pattern in ("/**", "/*")
-        wanted = target_nodes is None or f"/{pattern.lstrip('/')}" in target_nodes
+        node = f"/{pattern.lstrip('/')}"
+        wanted = target_nodes is None or node in {f"/{name.lstrip('/')}" for name in target_nodes}
+        absent.discard(node)
         if (use_wildcard and wildcard) or (wanted and not wildcard):
             full = namespace + name
             found[full] = Parameter(full, value=normalise(value)).to_parameter_msg()
+    if absent or not found:
+        raise RuntimeError(f"{parameter_file}: no parameters of {', '.join(sorted(absent)) or 'any node'}")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rcl_interfaces.msg import ListParametersResult, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rcl_interfaces.srv import (
     DescribeParameters,
     GetParameters,
@@ -15,7 +15,7 @@ from rcl_interfaces.srv import (
 )
 
 from rclpy.exceptions import ParameterNotDeclaredException, ParameterUninitializedException
-from rclpy.parameter import PARAMETER_SEPARATOR_STRING, Parameter
+from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_parameters
 
 if TYPE_CHECKING:
@@ -64,18 +64,7 @@ class ParameterService:
         return response
 
     def _list(self, request: Any, response: Any) -> Any:
-        separator = PARAMETER_SEPARATOR_STRING
-        result = ListParametersResult()
-        for name in self._node._parameters:
-            for prefix in request.prefixes or [""]:
-                inside = not prefix or name == prefix or name.startswith(prefix + separator)
-                rest = name[len(prefix) :].lstrip(separator) if prefix else name
-                if inside and (request.depth == 0 or rest.count(separator) < request.depth):
-                    result.names.append(name)
-                    break
-        groups = {name.rpartition(separator)[0] for name in result.names if separator in name}
-        result.prefixes = sorted(groups)
-        response.result = result
+        response.result = self._node.list_parameters(list(request.prefixes), request.depth)
         return response
 
     def _set_one(self, messages: list[Any]) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from typing import Any
 
-from rclpy.duration import Duration, InfiniteDuration
+from rclpy.duration import Duration, Infinite
+from rclpy.impl.rmw_qos_profile import rmw_qos_profile_t
 from ros2_embedded.wire.qos_text import DEFAULT_DEPTH, INFINITE_NS, WireQoS
 
 
@@ -24,6 +25,15 @@ class QoSPolicyKind(IntEnum):
     AVOID_ROS_NAMESPACE_CONVENTIONS = 512
 
 
+def qos_policy_name_from_kind(policy_kind: QoSPolicyKind | int) -> str:
+    """The name of a policy.
+
+    Raises:
+        ValueError: no such policy.
+    """
+    return QoSPolicyKind(policy_kind).name
+
+
 class InvalidQoSProfileException(Exception):
     """A profile that contradicts itself."""
 
@@ -37,23 +47,21 @@ class QoSPolicyEnum(IntEnum):
 
     @classmethod
     def short_keys(cls) -> list[str]:
-        """Lower-case names without the unknown one."""
-        return [key.lower() for key in cls.__members__ if key != "UNKNOWN"]
+        """The lower-case names."""
+        return [policy.name.lower() for policy in cls]
 
     @classmethod
-    def get_from_short_key(cls, name: str) -> Any:
-        """The member of a short name."""
-        return cls[name.upper()]
+    def get_from_short_key(cls, name: str) -> int:
+        """The number of a short name, in any case.
+
+        Raises:
+            KeyError: no such policy.
+        """
+        return int(cls[name.upper()])
 
     @property
     def short_key(self) -> str:
-        """The lower-case name.
-
-        Raises:
-            AttributeError: the unknown policy has none.
-        """
-        if self.name == "UNKNOWN":
-            raise AttributeError("failed to find value in short keys")
+        """The lower-case name."""
         return self.name.lower()
 
 
@@ -65,6 +73,12 @@ class HistoryPolicy(QoSPolicyEnum):
     KEEP_ALL = 2
     UNKNOWN = 3
 
+    # The names of the C constants, which older programs use.
+    RMW_QOS_POLICY_HISTORY_SYSTEM_DEFAULT = SYSTEM_DEFAULT
+    RMW_QOS_POLICY_HISTORY_KEEP_LAST = KEEP_LAST
+    RMW_QOS_POLICY_HISTORY_KEEP_ALL = KEEP_ALL
+    RMW_QOS_POLICY_HISTORY_UNKNOWN = UNKNOWN
+
 
 class ReliabilityPolicy(QoSPolicyEnum):
     """Deliver every message, or as well as it goes."""
@@ -74,6 +88,12 @@ class ReliabilityPolicy(QoSPolicyEnum):
     BEST_EFFORT = 2
     UNKNOWN = 3
     BEST_AVAILABLE = 4
+
+    # The names of the C constants, which older programs use.
+    RMW_QOS_POLICY_RELIABILITY_SYSTEM_DEFAULT = SYSTEM_DEFAULT
+    RMW_QOS_POLICY_RELIABILITY_RELIABLE = RELIABLE
+    RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT = BEST_EFFORT
+    RMW_QOS_POLICY_RELIABILITY_UNKNOWN = UNKNOWN
 
 
 class DurabilityPolicy(QoSPolicyEnum):
@@ -85,6 +105,12 @@ class DurabilityPolicy(QoSPolicyEnum):
     UNKNOWN = 3
     BEST_AVAILABLE = 4
 
+    # The names of the C constants, which older programs use.
+    RMW_QOS_POLICY_DURABILITY_SYSTEM_DEFAULT = SYSTEM_DEFAULT
+    RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL = TRANSIENT_LOCAL
+    RMW_QOS_POLICY_DURABILITY_VOLATILE = VOLATILE
+    RMW_QOS_POLICY_DURABILITY_UNKNOWN = UNKNOWN
+
 
 class LivelinessPolicy(QoSPolicyEnum):
     """Who says that a publisher is alive."""
@@ -94,6 +120,12 @@ class LivelinessPolicy(QoSPolicyEnum):
     MANUAL_BY_TOPIC = 3
     UNKNOWN = 4
     BEST_AVAILABLE = 5
+
+    # The names of the C constants, which older programs use.
+    RMW_QOS_POLICY_LIVELINESS_SYSTEM_DEFAULT = SYSTEM_DEFAULT
+    RMW_QOS_POLICY_LIVELINESS_AUTOMATIC = AUTOMATIC
+    RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC = MANUAL_BY_TOPIC
+    RMW_QOS_POLICY_LIVELINESS_UNKNOWN = UNKNOWN
 
 
 QoSHistoryPolicy = HistoryPolicy
@@ -237,6 +269,10 @@ class QoSProfile:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{n[1:]}={getattr(self, n)}' for n in self.__slots__)})"
 
+    def get_c_qos_profile(self) -> rmw_qos_profile_t:
+        """A snapshot of the policies; its `to_dict` gives them by name."""
+        return rmw_qos_profile_t(self)
+
     def to_wire(self) -> WireQoS:
         """The profile with system defaults filled in, as it is announced."""
         best_effort = self._reliability == ReliabilityPolicy.BEST_EFFORT
@@ -271,7 +307,7 @@ class QoSProfile:
 def _duration(value: Any) -> Duration:
     if not isinstance(value, Duration):
         raise AssertionError("a QoS duration must be an rclpy.duration.Duration")
-    return InfiniteDuration if value.nanoseconds >= INFINITE_NS else value
+    return Infinite if value.nanoseconds >= INFINITE_NS else value
 
 
 def as_profile(qos: QoSProfile | int) -> QoSProfile:
@@ -289,6 +325,10 @@ def as_profile(qos: QoSProfile | int) -> QoSProfile:
         raise ValueError("depth must be greater than or equal to zero")
     return QoSProfile(depth=qos)
 
+
+# "As good as what is there": rmw's numbers for the two durations.
+DeadlineBestAvailable = Duration(nanoseconds=INFINITE_NS - 1)
+LivelinessLeaseDurationeBestAvailable = Duration(nanoseconds=INFINITE_NS - 1)
 
 qos_profile_unknown = QoSProfile(history=HistoryPolicy.UNKNOWN, depth=0)
 qos_profile_default = QoSProfile(depth=10)
@@ -329,8 +369,8 @@ class QoSPresetProfiles(Enum):
 
     @classmethod
     def short_keys(cls) -> list[str]:
-        """Lower-case names without the unknown one."""
-        return [key.lower() for key in cls.__members__ if key != "UNKNOWN"]
+        """The lower-case names."""
+        return [key.lower() for key in cls.__members__]
 
     @classmethod
     def get_from_short_key(cls, name: str) -> QoSProfile:

@@ -1,7 +1,4 @@
 """The former name of `rclpy.event_handler`."""
 
-from __future__ import annotations
-
-from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks, UnsupportedEventTypeError
-
-__all__ = ["PublisherEventCallbacks", "SubscriptionEventCallbacks", "UnsupportedEventTypeError"]
+from rclpy.event_handler import *  # noqa: F403
+from rclpy.event_handler import __all__ as __all__

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import SetParametersResult as QosCallbackResult
 
 from rclpy.duration import Duration
 from rclpy.parameter import Parameter
@@ -21,6 +22,8 @@ from rclpy.qos import (
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+
+__all__ = ["InvalidQosOverridesError", "QoSOverridingOptions", "QoSPolicyKind", "QosCallbackResult"]
 
 _ENUMS: dict[QoSPolicyKind, Any] = {
     QoSPolicyKind.HISTORY: HistoryPolicy,
@@ -42,14 +45,14 @@ class QoSOverridingOptions:
         self,
         policy_kinds: Iterable[QoSPolicyKind],
         *,
-        callback: Callable[[QoSProfile], bool] | None = None,
+        callback: Callable[[QoSProfile], Any] | None = None,
         entity_id: str | None = None,
     ) -> None:
         """Choose.
 
         Args:
             policy_kinds: the policies.
-            callback: says whether the profile that results is acceptable.
+            callback: answers the profile that results with a `QosCallbackResult`.
             entity_id: tells entities of the same kind, topic and node apart.
         """
         self._policy_kinds, self._callback, self._entity_id = tuple(policy_kinds), callback, entity_id
@@ -60,8 +63,8 @@ class QoSOverridingOptions:
         return self._policy_kinds
 
     @property
-    def callback(self) -> Callable[[QoSProfile], bool] | None:
-        """Says whether a profile is acceptable."""
+    def callback(self) -> Callable[[QoSProfile], Any] | None:
+        """Answers a profile with a `QosCallbackResult`."""
         return self._callback
 
     @property
@@ -71,14 +74,14 @@ class QoSOverridingOptions:
 
     @classmethod
     def with_default_policies(
-        cls, *, callback: Callable[[QoSProfile], bool] | None = None, entity_id: str | None = None
+        cls, *, callback: Callable[[QoSProfile], Any] | None = None, entity_id: str | None = None
     ) -> QoSOverridingOptions:
         """History, depth and reliability may be overridden."""
         kinds = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY)
         return cls(kinds, callback=callback, entity_id=entity_id)
 
 
-def _to_parameter(qos: QoSProfile, kind: QoSPolicyKind) -> Any:
+def _get_qos_policy_parameter(qos: QoSProfile, kind: QoSPolicyKind) -> Any:
     """A policy as a parameter value: durations in nanoseconds, choices by their short names."""
     value = getattr(qos, kind.name.lower())
     if kind in _ENUMS:
@@ -101,7 +104,7 @@ def _override(qos: QoSProfile, kind: QoSPolicyKind, parameter: Parameter) -> Non
         ) from error
 
 
-def _declare_qos_parameteres(  # spelt as in rclpy
+def _declare_qos_parameters(
     entity_type: type, node: Node, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
 ) -> None:
     """Declare the read-only parameters of an entity and override its profile in place.
@@ -126,7 +129,10 @@ def _declare_qos_parameteres(  # spelt as in rclpy
         else:
             text = f"The {policy} policy of the {entity}{suffix} of {topic_name}."
             descriptor = ParameterDescriptor(description=text, read_only=True)
-            parameter = node.declare_parameter(name, _to_parameter(qos, kind), descriptor)
+            parameter = node.declare_parameter(name, _get_qos_policy_parameter(qos, kind), descriptor)
         _override(qos, kind, parameter)
-    if options.callback is not None and not options.callback(qos):
-        raise InvalidQosOverridesError(f"{topic_name}: the callback of the options refused {qos}")
+    if options.callback is None:
+        return
+    result = options.callback(qos)
+    if not result.successful:
+        raise InvalidQosOverridesError(f"{topic_name}: {result.reason or 'the callback refused the profile'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 import warnings
@@ -28,7 +29,8 @@ class Future(Generic[T]):
             executor: where done callbacks run.
         """
         self._lock = threading.RLock()
-        self._finished = threading.Event()
+        self._settled = threading.Event()  # done or cancelled
+        self._done = False
         self._cancelled = False
         self._result: Any = None
         self._exception: BaseException | None = None
@@ -46,22 +48,31 @@ class Future(Generic[T]):
             warnings.warn(f"The following exception was never retrieved: {self._exception}", stacklevel=2)
 
     def __await__(self) -> Generator[Future[T], None, T | None]:
-        """Suspend the coroutine until the future is done."""
-        while not self._finished.is_set():
+        """Suspend the coroutine until the future is done or cancelled."""
+        while self._pending():
             yield self
         return self.result()
 
+    def _pending(self) -> bool:
+        """True while neither done nor cancelled."""
+        return not self._settled.is_set()
+
     def cancel(self) -> None:
-        """Cancel, unless done already."""
-        self._finish(cancelled=True)
+        """Cancel, unless done already; a cancelled future is not `done`, and its result is None."""
+        with self._lock:
+            if self._settled.is_set():
+                return
+            self._cancelled = True
+            callbacks = self._settle()
+        self._call_all(callbacks)
 
     def cancelled(self) -> bool:
         """True after `cancel`."""
         return self._cancelled
 
     def done(self) -> bool:
-        """True when there is a result or an exception, or it was cancelled."""
-        return self._finished.is_set()
+        """True when there is a result or an exception."""
+        return self._done
 
     def result(self) -> T | None:
         """The result, None while not done.
@@ -88,17 +99,21 @@ class Future(Generic[T]):
         """Finish with an exception."""
         self._finish(exception=exception)
 
-    def _finish(
-        self, *, result: Any = None, exception: BaseException | None = None, cancelled: bool = False
-    ) -> None:
-        """Finish once, then run or schedule the callbacks."""
+    def _finish(self, *, result: Any = None, exception: BaseException | None = None) -> None:
+        """Keep the outcome, then run or schedule the callbacks; a later outcome replaces it."""
         with self._lock:
-            if self._finished.is_set():
-                return
-            self._result, self._exception, self._cancelled = result, exception, cancelled
+            self._result, self._exception, self._done = result, exception, True
             self._exception_fetched = False
-            self._finished.set()
-            callbacks, self._callbacks = self._callbacks, []
+            callbacks = self._settle()
+        self._call_all(callbacks)
+
+    def _settle(self) -> list[Callable[[Future[T]], Any]]:
+        """Let waiters go; returns the callbacks to run once the lock is free."""
+        self._settled.set()
+        callbacks, self._callbacks = self._callbacks, []
+        return callbacks
+
+    def _call_all(self, callbacks: list[Callable[[Future[T]], Any]]) -> None:
         for callback in callbacks:
             self._call(callback)
 
@@ -115,7 +130,7 @@ class Future(Generic[T]):
     def add_done_callback(self, callback: Callable[[Future[T]], Any]) -> None:
         """Call a function with this future when it is done (soon, when it is done already)."""
         with self._lock:
-            if not self._finished.is_set():
+            if self._pending():
                 self._callbacks.append(callback)
                 return
         self._call(callback)
@@ -128,13 +143,13 @@ class Future(Generic[T]):
         return found
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block this thread until done; somebody else must be spinning. Returns whether it is done."""
-        return self._finished.wait(timeout)
+        """Block until done or cancelled, while another thread spins; returns whether it is."""
+        return self._settled.wait(timeout)
 
     def _add_waker(self, waker: Callable[[Future[T]], Any]) -> None:
         """Call a cheap internal function at once when done, without a task of its own."""
         with self._lock:
-            if not self._finished.is_set():
+            if self._pending():
                 self._callbacks.append(_Waker(waker))
                 return
         waker(self)
@@ -172,7 +187,7 @@ class Task(Future[T]):
     def __call__(self) -> None:
         """Run up to the next unfinished await; does nothing when done."""
         with self._step_lock:  # a step that another thread is just leaving must end first
-            if self.done():
+            if not self._pending():
                 return
             self._executing = True
             try:
@@ -209,11 +224,21 @@ class Task(Future[T]):
         return self._executing
 
     def cancel(self) -> None:
-        """Cancel, and close the coroutine unless it is running now."""
-        if self._step_lock.acquire(blocking=False):
+        """Cancel; a coroutine that is waiting gets an `asyncio.CancelledError`."""
+        if self._pending() and self._step_lock.acquire(blocking=False):
             try:
                 if inspect.iscoroutine(self._handler):
-                    self._handler.close()
+                    _interrupt(self._handler)
             finally:
                 self._step_lock.release()
         super().cancel()
+
+
+def _interrupt(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """Raise in a coroutine that waits, so that it can clean up, and close it."""
+    if inspect.getcoroutinestate(coroutine) == inspect.CORO_SUSPENDED:
+        try:
+            coroutine.throw(asyncio.CancelledError())
+        except (asyncio.CancelledError, StopIteration):
+            return
+    coroutine.close()

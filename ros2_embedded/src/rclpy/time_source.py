@@ -8,7 +8,8 @@ from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rosgraph_msgs.msg import Clock as ClockMsg
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.clock import ROSClock
+from rclpy.clock import Clock, ROSClock
+from rclpy.clock_type import ClockType
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
@@ -24,13 +25,30 @@ USE_SIM_TIME_NAME = "use_sim_time"
 class TimeSource:
     """Watches `use_sim_time` of a node and sets its ROS clocks."""
 
-    def __init__(self, *, node: Node) -> None:
-        """Attach to a node, declaring the parameter if it is not yet."""
-        self._node = node
+    def __init__(self, *, node: Node | None = None) -> None:
+        """Start without clocks, and attach to a node if there is one."""
+        self._node: Node | None = None
         self._clocks: list[ROSClock] = []
-        self._subscription: Subscription[Any] | None = None
-        self._last = Time(clock_type=node.get_clock().clock_type)
+        self._clock_sub: Subscription[Any] | None = None
+        self._last = Time(clock_type=ClockType.ROS_TIME)
         self._group = MutuallyExclusiveCallbackGroup()
+        self._active = False
+        if node is not None:
+            self.attach_node(node)
+
+    def attach_node(self, node: Node) -> None:
+        """Obey the `use_sim_time` of a node, declaring it if it is not yet, instead of another node's.
+
+        Raises:
+            TypeError: no node.
+        """
+        from rclpy.node import Node
+
+        if not isinstance(node, Node):
+            raise TypeError("Node must be of type rclpy.node.Node")
+        if self._node is not None:
+            self.detach_node()
+        self._node = node
         if not node.has_parameter(USE_SIM_TIME_NAME):
             node.declare_parameter(
                 USE_SIM_TIME_NAME,
@@ -40,6 +58,28 @@ class TimeSource:
         self.ros_time_is_active = bool(node.get_parameter(USE_SIM_TIME_NAME).value)
         node.add_on_set_parameters_callback(self._check_parameters)
         node.add_post_set_parameters_callback(self._parameters_changed)
+
+    def detach_node(self) -> None:
+        """Let the node go; the clocks stay as they are.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        node = self._node
+        if node is None:
+            raise RuntimeError("Unable to destroy previously created clock subscription")
+        self._unsubscribe()
+        node.remove_on_set_parameters_callback(self._check_parameters)
+        node.remove_post_set_parameters_callback(self._parameters_changed)
+        self._node = None
+
+    def _get_node(self) -> Node | None:
+        return self._node
+
+    def _unsubscribe(self) -> None:
+        if self._clock_sub is not None and self._node is not None:
+            self._node.destroy_subscription(self._clock_sub)
+        self._clock_sub = None
 
     @property
     def ros_time_is_active(self) -> bool:
@@ -51,24 +91,27 @@ class TimeSource:
         self._active = enabled
         for clock in self._clocks:
             clock._set_ros_time_is_active(enabled)
-        if enabled and self._subscription is None:
-            self._subscription = self._node.create_subscription(
+        if self._node is None:
+            return
+        if enabled and self._clock_sub is None:
+            self._clock_sub = self._node.create_subscription(
                 ClockMsg,
                 CLOCK_TOPIC,
                 self._clock_callback,
                 QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
                 callback_group=self._group,
             )
-        elif not enabled and self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
-            self._subscription = None
+        elif not enabled:
+            self._unsubscribe()
 
-    def attach_clock(self, clock: ROSClock) -> None:
+    def attach_clock(self, clock: Clock) -> None:
         """Set a clock too.
 
         Raises:
-            ValueError: no ROS clock.
+            TypeError, ValueError: no clock, or no ROS clock.
         """
+        if not isinstance(clock, Clock):
+            raise TypeError("clock must be of type rclpy.clock.Clock")
         if not isinstance(clock, ROSClock):
             raise ValueError("Only clocks with type ROS_TIME can be attached.")
         clock.set_ros_time_override(self._last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from threading import Lock
+from threading import Condition, Lock
 from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -182,24 +182,31 @@ class Rate:
         self._clock = timer.clock
         self._next = self._clock.nanoseconds() + timer.timer_period_ns
         timer.cancel()
+        self._condition, self._destroyed = Condition(), False
 
     def sleep(self) -> None:
-        """Block until the next period begins.
+        """Block until the next period begins, or the rate is destroyed.
 
         Raises:
             ROSInterruptException: shutdown ended the sleep.
+            RuntimeError: the rate was destroyed before.
         """
+        if self._destroyed:
+            raise RuntimeError("Rate cannot sleep because it has been destroyed")
         period = self._timer.timer_period_ns
         now = self._clock.nanoseconds()
         if not now - period < self._next <= now + period:  # late by a period or more, or the clock was set
             self._next = now + period
         until = Time(nanoseconds=self._next, clock_type=self._clock.clock_type)
         if self._context.ok():
-            self._clock.sleep_until(until, self._context)
+            self._clock._sleep(until, self._context, self._condition, lambda: self._destroyed)
         if not self._context.ok():
             raise ROSInterruptException()
         self._next += period
 
     def destroy(self) -> None:
-        """Release the timer."""
+        """End the sleep and release the timer."""
+        with self._condition:
+            self._destroyed = True
+            self._condition.notify_all()
         self._timer.destroy()

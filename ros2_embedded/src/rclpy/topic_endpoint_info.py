@@ -8,7 +8,6 @@ from enum import IntEnum
 from rclpy.qos import (
     DurabilityPolicy,
     HistoryPolicy,
-    InfiniteDuration,
     LivelinessPolicy,
     QoSProfile,
     ReliabilityPolicy,
@@ -64,10 +63,6 @@ class TopicEndpointInfo:
         """As `ros2 topic info --verbose` prints it."""
         qos = self.qos_profile
         keeps_last = qos.history == HistoryPolicy.KEEP_LAST
-        durations = [
-            "Infinite" if span == InfiniteDuration else f"{span.nanoseconds} nanoseconds"
-            for span in (qos.lifespan, qos.deadline, qos.liveliness_lease_duration)
-        ]
         return "\n".join(
             [
                 f"Node name: {self.node_name}",
@@ -80,9 +75,9 @@ class TopicEndpointInfo:
                 f"  Reliability: {qos.reliability.name}",
                 f"  History (Depth): {qos.history.name}" + (f" ({qos.depth})" if keeps_last else ""),
                 f"  Durability: {qos.durability.name}",
-                f"  Lifespan: {durations[0]}",
-                f"  Deadline: {durations[1]}",
+                f"  Lifespan: {qos.lifespan}",
+                f"  Deadline: {qos.deadline}",
                 f"  Liveliness: {qos.liveliness.name}",
-                f"  Liveliness lease duration: {durations[2]}",
+                f"  Liveliness lease duration: {qos.liveliness_lease_duration}",
             ]
         )

@@ -12,8 +12,11 @@ def check_for_type_support(msg_or_srv_type: Any) -> None:
     """Check that a class is a message, a service or an action.
 
     Raises:
-        NoTypeSupportImportedException: it is something else.
+        NoTypeSupportImportedException: it is another class.
+        AttributeError: it is no class.
     """
+    if not isinstance(msg_or_srv_type, type):
+        raise AttributeError(f"{msg_or_srv_type!r} is no class")
     if not getattr(msg_or_srv_type, "_TYPE_NAME", ""):
         raise NoTypeSupportImportedException(f"{msg_or_srv_type!r} is no ROS interface class")
 
@@ -34,6 +37,15 @@ def check_is_valid_srv_type(srv_type: Any) -> None:
         RuntimeError: it is something else.
     """
     _check(srv_type, "srv")
+
+
+def check_is_valid_action_type(action_type: Any) -> None:
+    """Check that a class is an action.
+
+    Raises:
+        RuntimeError: it is something else.
+    """
+    _check(action_type, "action")
 
 
 def _check(interface: Any, kind: str) -> None:

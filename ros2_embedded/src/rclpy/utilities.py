@@ -48,6 +48,15 @@ def ok(*, context: Context | None = None) -> bool:
     return (context or get_default_context()).ok()
 
 
+def shutdown(*, context: Context | None = None) -> None:
+    """Shut a context down.
+
+    Raises:
+        RuntimeError: not initialised, or shut down before.
+    """
+    (context or get_default_context()).shutdown()
+
+
 def try_shutdown(*, context: Context | None = None) -> None:
     """Shut a context down if it is not already."""
     (context or get_default_context()).try_shutdown()

@@ -13,13 +13,9 @@ from rclpy.exceptions import (
 )
 
 TOPIC_SEPARATOR_STRING = "/"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TOKEN = re.compile(r"(?:[A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})(?:[A-Za-z0-9_]|\{[A-Za-z_][A-Za-z0-9_]*\})*")
-
-
-def _first_bad(token: str, pattern: re.Pattern[str]) -> int:
-    match = pattern.match(token)
-    return match.end() if match else 0
+MAX_NODE_NAME = 255
+_WORD = re.compile(r"[A-Za-z0-9_]*")
+_TEMPLATE = re.compile(r"(?:[A-Za-z0-9_]|\{[A-Za-z_][A-Za-z0-9_]*\})*")
 
 
 def _fail(kind: type[NameValidationException], name: str, reason: str, index: int) -> None:
@@ -32,15 +28,13 @@ def validate_node_name(node_name: str) -> bool:
     Raises:
         InvalidNodeNameException: says what is wrong and where.
     """
+    kind, what = InvalidNodeNameException, "node name"
     if not node_name:
-        _fail(InvalidNodeNameException, node_name, "node name must not be empty", 0)
-    if not _NAME.fullmatch(node_name):
-        reason = (
-            "node name must not contain characters other than alphanumerics or '_' or start with a number"
-        )
-        _fail(InvalidNodeNameException, node_name, reason, _first_bad(node_name, _NAME))
-    if len(node_name) > 255:
-        _fail(InvalidNodeNameException, node_name, "node name length should not exceed '255'", 255)
+        _fail(kind, node_name, f"{what} must not be empty", 0)
+    _check_word(kind, node_name, node_name, 0, f"{what} must not", "alphanumerics or '_'", _WORD)
+    if len(node_name) > MAX_NODE_NAME:
+        reason = f"{what} length should not exceed '{MAX_NODE_NAME}'"
+        _fail(kind, node_name, reason, MAX_NODE_NAME)
     return True
 
 
@@ -50,10 +44,13 @@ def validate_namespace(namespace: str) -> bool:
     Raises:
         InvalidNamespaceException: says what is wrong and where.
     """
+    kind, what = InvalidNamespaceException, "namespace"
+    if not namespace:
+        _fail(kind, namespace, f"{what} must not be empty", 0)
     if not namespace.startswith("/"):
-        _fail(InvalidNamespaceException, namespace, "namespace must be absolute, it must lead with a '/'", 0)
+        _fail(kind, namespace, f"{what} must be absolute, it must lead with a '/'", 0)
     if namespace != "/":
-        _check_tokens(InvalidNamespaceException, namespace, namespace[1:], 1, _NAME)
+        _check_tokens(kind, what, namespace, 1, _WORD)
     return True
 
 
@@ -66,38 +63,55 @@ def validate_full_topic_name(name: str, *, is_service: bool = False) -> bool:
     kind = InvalidServiceNameException if is_service else InvalidTopicNameException
     if not name.startswith("/"):
         _fail(kind, name, "topic name must be absolute, it must lead with a '/'", 0)
-    _check_tokens(kind, name, name[1:], 1, _NAME)
+    _check_tokens(kind, "topic name", name, 1, _WORD)
     return True
 
 
 def validate_topic_name(name: str, *, is_service: bool = False) -> bool:
-    """True for a valid name that may be relative or private and may hold substitutions such as `{node}`.
+    """True for a name that may be relative or private and may hold substitutions such as `{node}`.
 
     Raises:
         InvalidTopicNameException, InvalidServiceNameException: says what is wrong and where.
     """
     kind = InvalidServiceNameException if is_service else InvalidTopicNameException
     if not name:
-        _fail(kind, name, "topic name must not be empty", 0)
+        _fail(kind, name, "topic name must not be empty string", 0)
     if name == "~":
         return True
     start = 2 if name.startswith("~/") else 1 if name.startswith("/") else 0
     if name.startswith("~") and start == 0:
-        _fail(kind, name, "tilde must be followed by a '/'", 1)
-    _check_tokens(kind, name, name[start:], start, _TOKEN)
+        _fail(kind, name, "topic name has tilde '~' not followed by a forward slash '/'", 1)
+    _check_tokens(kind, "topic name", name, start, _TEMPLATE)
     return True
 
 
 def _check_tokens(
-    kind: type[NameValidationException], name: str, rest: str, index: int, pattern: re.Pattern[str]
+    kind: type[NameValidationException], what: str, name: str, index: int, pattern: re.Pattern[str]
 ) -> None:
-    """Check each part between slashes."""
-    if not rest or rest.endswith("/"):
-        _fail(kind, name, "name must not end with a '/'", max(len(name) - 1, 0))
-    for token in rest.split("/"):
+    """Check each part between slashes, from an index on."""
+    if index == len(name) or name.endswith("/"):
+        _fail(kind, name, f"{what} must not end with a forward slash '/'", max(len(name) - 1, 0))
+    allowed = "alphanumerics, '_', '~', '{', or '}'" if pattern is _TEMPLATE else "alphanumerics or '_'"
+    for token in name[index:].split("/"):
         if not token:
-            _fail(kind, name, "name must not contain repeated '/'", index)
-        if not pattern.fullmatch(token):
-            reason = "name must not contain characters other than alphanumerics, '_' or start with a number"
-            _fail(kind, name, reason, index + _first_bad(token, pattern))
+            _fail(kind, name, f"{what} must not contain repeated '/'", index)
+        _check_word(kind, name, token, index, f"{what} token must not", allowed, pattern)
         index += len(token) + 1
+
+
+def _check_word(
+    kind: type[NameValidationException],
+    name: str,
+    word: str,
+    index: int,
+    what: str,
+    allowed: str,
+    pattern: re.Pattern[str],
+) -> None:
+    """Check one word of a name; `what` begins the reason."""
+    match = pattern.match(word)
+    end = match.end() if match else 0
+    if end < len(word):
+        _fail(kind, name, f"{what} contain characters other than {allowed}", index + end)
+    if word[0].isdigit():
+        _fail(kind, name, f"{what} start with a number", index)

@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.parameter_event_handler import ParameterEventHandler
 from rclpy.qos import HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import InvalidQosOverridesError, QoSOverridingOptions
+from rclpy.qos_overriding_options import InvalidQosOverridesError, QosCallbackResult, QoSOverridingOptions
 from rclpy.task import Future
 
 PATIENCE_S = 90.0
@@ -179,7 +179,8 @@ def test_qos_override_refused(context: rclpy.Context) -> None:
     options = QoSOverridingOptions.with_default_policies()
     with pytest.raises(InvalidQosOverridesError, match="perfect"):
         node.create_subscription(String, "chatter", print, 1, qos_overriding_options=options)
-    picky = QoSOverridingOptions.with_default_policies(callback=lambda qos: False)
-    with pytest.raises(InvalidQosOverridesError, match="refused"):
+    refusal = QosCallbackResult(successful=False, reason="too shallow")
+    picky = QoSOverridingOptions.with_default_policies(callback=lambda qos: refusal)
+    with pytest.raises(InvalidQosOverridesError, match="too shallow"):
         node.create_publisher(String, "chatter", 1, qos_overriding_options=picky)
     node.destroy_node()

@@ -24,6 +24,7 @@ from rclpy.qos import (
     qos_profile_services_default,
 )
 from rclpy.task import Future
+from rclpy.waitable import NumberOfEntities
 from ros2_embedded.wire.tokens import PUBLISHER
 
 if TYPE_CHECKING:
@@ -246,6 +247,10 @@ class ActionClient:
 
         future._add_waker(on_result)
         return future
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many entities of each kind the client has."""
+        return NumberOfEntities(num_subscriptions=2, num_clients=3)
 
     def server_is_ready(self) -> bool:
         """True when the services and topics of a server are in the graph."""

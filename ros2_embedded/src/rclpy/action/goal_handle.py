@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from enum import Enum
 from threading import RLock
@@ -38,7 +37,7 @@ class ServerGoalHandle:
         self._server, self._info, self._request = action_server, goal_info, goal_request
         self._status: int = GoalStatus.STATUS_ACCEPTED
         self._lock = RLock()
-        self.finished_at: float | None = None
+        self.finished_at: int | None = None  # [ns] of the clock of the node
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ServerGoalHandle):
@@ -87,11 +86,15 @@ class ServerGoalHandle:
         with self._lock:
             self._status = next_status(self._status, event)
             if self._status not in ACTIVE:
-                self.finished_at = time.monotonic()
+                self._server._ended(self)
         self._server._publish_status()
 
     def execute(self, execute_callback: Callable[..., Any] | None = None) -> None:
-        """Start executing, with the server's callback or another one."""
+        """Start executing, with the server's callback or another one.
+
+        Raises:
+            RuntimeError: there is neither.
+        """
         if not self.is_cancel_requested:
             self._update(GoalEvent.EXECUTE)
         self._server._start(self, execute_callback)

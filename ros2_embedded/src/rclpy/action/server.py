@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from rclpy.qos import (
     qos_profile_services_default,
 )
 from rclpy.task import Future
+from rclpy.waitable import NumberOfEntities
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -50,7 +50,7 @@ class ActionServer:
         node: Node,
         action_type: Any,
         action_name: str,
-        execute_callback: Callable[..., Any],
+        execute_callback: Callable[..., Any] | None = None,
         *,
         callback_group: CallbackGroup | None = None,
         goal_callback: Callable[[Any], GoalResponse] = default_goal_callback,
@@ -69,7 +69,8 @@ class ActionServer:
             node: the owner.
             action_type: action class.
             action_name: may be relative or private.
-            execute_callback: function or coroutine: goal handle -> result.
+            execute_callback: function or coroutine: goal handle -> result; None when goals are executed and
+                ended by other code, through `handle_accepted_callback`.
             callback_group: of all callbacks; None takes the node's default group.
             goal_callback: goal message -> accept or reject.
             handle_accepted_callback: what to do with an accepted goal; the default executes it.
@@ -91,7 +92,7 @@ class ActionServer:
         self.register_cancel_callback(cancel_callback)
         self.register_execute_callback(execute_callback)
         self.register_handle_accepted_callback(handle_accepted_callback)
-        self._goals: dict[bytes, ServerGoalHandle] = {}
+        self._goal_handles: dict[bytes, ServerGoalHandle] = {}
         self._results: dict[bytes, Future[Any]] = {}
         impl, base = action_type.Impl, f"{self._name}/_action"
         self._status_publisher = node.create_publisher(
@@ -107,6 +108,9 @@ class ActionServer:
             (impl.GetResultService, "get_result", self._on_result, result_service_qos_profile, waiting),
             (impl.SendGoalService, "send_goal", self._on_goal, goal_service_qos_profile, self._group),
         )
+        self._expiry = node.create_timer(
+            max(result_timeout, 0.0), self._drop_expired, callback_group=waiting, autostart=False
+        )
         self._services = [
             node.create_service(kind, f"{base}/{name}", function, qos_profile=qos, callback_group=group)
             for kind, name, function, qos, group in services
@@ -120,9 +124,13 @@ class ActionServer:
         """Replace the cancel callback; None refuses each request."""
         self._cancel_callback = _callable(cancel_callback or default_cancel_callback)
 
-    def register_execute_callback(self, execute_callback: Callable[..., Any]) -> None:
-        """Replace the execute callback."""
-        self._execute_callback = _callable(execute_callback)
+    def register_execute_callback(self, execute_callback: Callable[..., Any] | None) -> None:
+        """Replace the execute callback; None leaves it to whoever gets the goal handles."""
+        self._execute_callback = None if execute_callback is None else _callable(execute_callback)
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many entities of each kind the server has; the timer forgets old results."""
+        return NumberOfEntities(num_timers=1, num_services=3)
 
     def register_handle_accepted_callback(
         self, handle_accepted_callback: Callable[[ServerGoalHandle], Any] | None
@@ -136,14 +144,14 @@ class ActionServer:
         response.stamp = info.stamp
         key = bytes(request.goal_id.uuid)
         self._drop_expired()
-        if key in self._goals:
+        if key in self._goal_handles:
             return response
         decision = await self._decide(self._goal_callback, request.goal)
         if decision is not GoalResponse.ACCEPT:
             return response
         handle = ServerGoalHandle(self, info, request.goal)
         with self._lock:
-            self._goals[key] = handle
+            self._goal_handles[key] = handle
             self._results[key] = Future(executor=self._node.executor)
         self._publish_status()
         response.accepted = True
@@ -165,7 +173,10 @@ class ActionServer:
             executor.create_task(function, *arguments)
 
     def _start(self, handle: ServerGoalHandle, execute_callback: Callable[..., Any] | None) -> None:
-        self._defer(self._execute, handle, execute_callback or self._execute_callback)
+        function = execute_callback or self._execute_callback
+        if function is None:
+            raise RuntimeError(f"{self._name}: execute() needs an execute callback")
+        self._defer(self._execute, handle, function)
 
     async def _execute(self, handle: ServerGoalHandle, execute_callback: Callable[..., Any]) -> None:
         """Run the user's callback and keep its result; a goal left unfinished is aborted."""
@@ -217,8 +228,8 @@ class ActionServer:
         """The goals a cancel request means; None for an unknown goal id."""
         by_id = any(info.goal_id.uuid)
         stamp = (info.stamp.sec, info.stamp.nanosec)
-        goals = list(self._goals.values())
-        if by_id and bytes(info.goal_id.uuid) not in self._goals and stamp == (0, 0):
+        goals = list(self._goal_handles.values())
+        if by_id and bytes(info.goal_id.uuid) not in self._goal_handles and stamp == (0, 0):
             return None
         if not by_id and stamp == (0, 0):
             return goals
@@ -242,7 +253,7 @@ class ActionServer:
             GoalStatusArray(
                 status_list=[
                     GoalStatus(goal_info=handle.goal_info, status=handle.status)
-                    for handle in list(self._goals.values())
+                    for handle in list(self._goal_handles.values())
                 ]
             )
         )
@@ -252,22 +263,32 @@ class ActionServer:
 
     def _forget(self, handle: ServerGoalHandle) -> None:
         with self._lock:
-            self._goals.pop(handle.key, None)
+            self._goal_handles.pop(handle.key, None)
             self._results.pop(handle.key, None)
+
+    def _ended(self, handle: ServerGoalHandle) -> None:
+        """Remember when a goal ended, and look at it again when its result is old."""
+        handle.finished_at = self._node.get_clock().nanoseconds()
+        if self.result_timeout >= 0 and self._services:
+            self._expiry.reset()
 
     def _drop_expired(self) -> None:
         """Forget goals that ended more than `result_timeout` ago."""
+        self._expiry.cancel()
         if self.result_timeout < 0:
             return
-        limit = time.monotonic() - self.result_timeout
-        for handle in list(self._goals.values()):
-            if handle.finished_at is not None and handle.finished_at < limit:
+        limit = self._node.get_clock().nanoseconds() - int(self.result_timeout * 1e9)
+        for handle in list(self._goal_handles.values()):
+            if handle.finished_at is not None and handle.finished_at <= limit:
                 self._forget(handle)
+            elif handle.finished_at is not None:
+                self._expiry.reset()
 
     def destroy(self) -> None:
         """Take the action out of the graph."""
         for service in self._services:
             self._node.destroy_service(service)
+        self._node.destroy_timer(self._expiry)
         self._node.destroy_publisher(self._status_publisher)
         self._node.destroy_publisher(self._feedback_publisher)
         self._services = []

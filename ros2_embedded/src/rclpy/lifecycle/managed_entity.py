@@ -70,7 +70,7 @@ class SimpleManagedEntity(ManagedEntity):
             def call(self: SimpleManagedEntity, *args: Any, **kwargs: Any) -> Any:
                 if self._enabled:
                     return method(self, *args, **kwargs)
-                return when_not_enabled(self, *args, **kwargs) if when_not_enabled is not None else None
+                return when_not_enabled() if when_not_enabled is not None else None
 
             return call
 

@@ -68,8 +68,13 @@ class LifecycleNodeMixin(ManagedEntity):
         Args:
             enable_communication_interface: let other nodes see and change the state.
             callback_group: of the life cycle services; None takes the node's default group.
+
+        Raises:
+            TypeError: `enable_communication_interface` is no bool.
         """
-        self._machine = StateMachine()
+        if not isinstance(enable_communication_interface, bool):
+            raise TypeError(f"enable_communication_interface: no bool: {enable_communication_interface!r}")
+        self._state_machine = StateMachine()
         self._callbacks: dict[int, Callable[[LifecycleState], TransitionCallbackReturn]] = {
             state: getattr(self, name) for state, name in _CALLBACKS.items()
         }
@@ -120,7 +125,13 @@ class LifecycleNodeMixin(ManagedEntity):
         return self._managed("on_error", state)
 
     def add_managed_entity(self, entity: ManagedEntity) -> None:
-        """Tell an entity of the transitions."""
+        """Tell an entity of the transitions.
+
+        Raises:
+            TypeError: no `ManagedEntity`.
+        """
+        if not isinstance(entity, ManagedEntity):
+            raise TypeError("Expected a rclpy.lifecycle.ManagedEntity instance.")
         self._managed_entities.append(entity)
 
     def register_on_configure(self, function: Callable[..., Any]) -> bool:
@@ -164,9 +175,7 @@ class LifecycleNodeMixin(ManagedEntity):
         return self._change_state("cleanup")
 
     def trigger_shutdown(self) -> TransitionCallbackReturn:
-        """Any primary state to finalized; does nothing when finalized already."""
-        if self._machine.state.state_id == State.PRIMARY_STATE_FINALIZED:
-            return _SUCCESS
+        """Any primary state but finalized to finalized."""
         return self._change_state("shutdown")
 
     def trigger_activate(self) -> TransitionCallbackReturn:
@@ -179,7 +188,7 @@ class LifecycleNodeMixin(ManagedEntity):
 
     def _step(self, request: int | str) -> None:
         """One transition of the state machine, told on the topic."""
-        transition = self._machine.trigger(request)
+        transition = self._state_machine.trigger(request)
         if self._event_topic is not None:
             description = _describe(transition)
             self._event_topic.publish(
@@ -193,7 +202,7 @@ class LifecycleNodeMixin(ManagedEntity):
 
     def _change_state(self, request: int | str) -> TransitionCallbackReturn:
         """A whole transition: callback, outcome, and error handling."""
-        before = self._machine.state
+        before = self._state_machine.state
         self._step(request)
         answer = self._run_callback(before)
         self._step(answer.to_label())
@@ -202,12 +211,12 @@ class LifecycleNodeMixin(ManagedEntity):
         return answer
 
     def _run_callback(self, before: LifecycleState) -> TransitionCallbackReturn:
-        callback = self._callbacks[self._machine.state.state_id]
+        callback = self._callbacks[self._state_machine.state.state_id]
         try:
             answer = callback(before)
         except Exception as error:  # noqa: BLE001 - the user's code failed: the life cycle defines what follows
             self.get_logger().error(
-                f"exception in a callback of state {self._machine.state.label}: {error!r}"
+                f"exception in a callback of state {self._state_machine.state.label}: {error!r}"
             )
             return TransitionCallbackReturn.ERROR
         if not isinstance(answer, TransitionCallbackReturn):
@@ -227,7 +236,7 @@ class LifecycleNodeMixin(ManagedEntity):
         return response
 
     def _on_get_state(self, request: Any, response: Any) -> Any:
-        response.current_state = _state_message(self._machine.state)
+        response.current_state = _state_message(self._state_machine.state)
         return response
 
     def _on_get_states(self, request: Any, response: Any) -> Any:
@@ -235,7 +244,7 @@ class LifecycleNodeMixin(ManagedEntity):
         return response
 
     def _on_get_transitions(self, request: Any, response: Any) -> Any:
-        response.available_transitions = [_describe(entry) for entry in self._machine.available()]
+        response.available_transitions = [_describe(entry) for entry in self._state_machine.available()]
         return response
 
     def _on_get_graph(self, request: Any, response: Any) -> Any:
@@ -246,8 +255,8 @@ class LifecycleNodeMixin(ManagedEntity):
         """As `create_publisher`; it sends only while the node is active."""
         publisher = self.create_publisher(*args, publisher_class=LifecyclePublisher, **kwargs)
         assert isinstance(publisher, LifecyclePublisher)
-        if self._machine.state.state_id == State.PRIMARY_STATE_ACTIVE:
-            publisher.on_activate(self._machine.state)
+        if self._state_machine.state.state_id == State.PRIMARY_STATE_ACTIVE:
+            publisher.on_activate(self._state_machine.state)
         self._managed_entities.append(publisher)
         return publisher
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from lifecycle_msgs.msg import State, Transition
 
+from rclpy.impl.errors import RCLError
+
 
 class LifecycleState(NamedTuple):
     """A state: label and id of `lifecycle_msgs/msg/State`."""
@@ -36,7 +38,7 @@ class TransitionCallbackReturn(Enum):
         return f"transition_{self.name.lower()}"
 
 
-class TransitionError(RuntimeError):
+class TransitionError(RCLError):
     """The transition does not start in the present state."""
 
 
@@ -99,6 +101,11 @@ class StateMachine:
     def __init__(self) -> None:
         """Start unconfigured."""
         self.state = STATES[_UNCONFIGURED]
+
+    @property
+    def current_state(self) -> tuple[int, str]:
+        """Id and label of the present state."""
+        return self.state.state_id, self.state.label
 
     def available(self) -> list[LifecycleTransition]:
         """The transitions that start in the present state."""

@@ -1,0 +1,117 @@
+"""Waitables: objects of a program that an executor asks whether they have something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.entity import Entity
+
+
+@dataclass
+class NumberOfEntities:
+    """How many entities of each kind something waits for."""
+
+    num_subscriptions: int = 0
+    num_guard_conditions: int = 0
+    num_timers: int = 0
+    num_clients: int = 0
+    num_services: int = 0
+    num_events: int = 0
+
+    def __add__(self, other: NumberOfEntities) -> NumberOfEntities:
+        """The sums."""
+        return NumberOfEntities(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __iadd__(self, other: NumberOfEntities) -> NumberOfEntities:
+        """Add in place."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+        return self
+
+
+class Waitable:
+    """Base of what `Node.add_waitable` takes. It is asked after each event of its node."""
+
+    def __init__(self, callback_group: CallbackGroup | None) -> None:
+        """Join a callback group."""
+        self.callback_group = callback_group
+
+    def is_ready(self, wait_set: WaitSet) -> bool:
+        """True when `take_data` would give something."""
+        raise NotImplementedError
+
+    def take_data(self) -> Any:
+        """Take what came, so that this is not ready any more."""
+        raise NotImplementedError
+
+    async def execute(self, taken_data: Any) -> None:
+        """Work on what `take_data` gave."""
+        raise NotImplementedError
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many entities `add_to_wait_set` adds."""
+        raise NotImplementedError
+
+    def add_to_wait_set(self, wait_set: WaitSet) -> None:
+        """Add what this waits for."""
+        raise NotImplementedError
+
+
+class WaitSet:
+    """What a waitable adds its entities to, and then asks; entities are those of `Node.create_...`."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._entities: dict[str, list[Entity]] = {}
+
+    def _add(self, kind: str, entity: Entity) -> int:
+        known = self._entities.setdefault(kind, [])
+        known.append(entity)
+        return len(known) - 1
+
+    def add_subscription(self, entity: Entity) -> int:
+        """Add a subscription; returns its index, for `is_ready`. So for the other kinds."""
+        return self._add("subscription", entity)
+
+    def add_client(self, entity: Entity) -> int:
+        """Add a client."""
+        return self._add("client", entity)
+
+    def add_service(self, entity: Entity) -> int:
+        """Add a service."""
+        return self._add("service", entity)
+
+    def add_timer(self, entity: Entity) -> int:
+        """Add a timer."""
+        return self._add("timer", entity)
+
+    def add_guard_condition(self, entity: Entity) -> int:
+        """Add a guard condition."""
+        return self._add("guard_condition", entity)
+
+    def is_ready(self, entity_type: str, index: int) -> bool:
+        """True when an entity that was added has something to do."""
+        return self._entities[entity_type][index].is_pending()
+
+
+class WaitableEntity(Entity):
+    """How an executor sees a waitable."""
+
+    def __init__(self, waitable: Waitable) -> None:
+        """Wrap it."""
+        super().__init__(waitable.callback_group)
+        self.waitable = waitable
+
+    def is_pending(self) -> bool:
+        """Ask the waitable, with a fresh wait set."""
+        wait_set = WaitSet()
+        self.waitable.add_to_wait_set(wait_set)
+        return self.waitable.is_ready(wait_set)
+
+    def take(self) -> Callable[[], Any]:
+        """Its `execute` on what it took."""
+        data = self.waitable.take_data()
+        return lambda: self.waitable.execute(data)

@@ -11,6 +11,8 @@ from openral_core.named_files import find_file
 from openral_core.scene import BenchmarkScene, load_scene
 
 SUITE_PATTERNS = ("benchmarks/{}.yaml",)
+_ALONE, _WITH_TASK = {"scene"}, {"scene", "task", "instruction"}
+"""Keys of an entry."""
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
 
 
@@ -27,6 +29,9 @@ class Suite:
 def load_suite(path_or_name: str | Path) -> Suite:
     """Load `benchmarks/<name>.yaml`, a list of names or paths of benchmark scenes.
 
+    `{scene: name, task: id, instruction: words}` is that scene with another task, for suites whose tasks differ in
+    nothing else.
+
     Raises:
         NotFoundError: no such suite.
         ManifestError: not such a list, or the scenes do not belong together.
@@ -41,15 +46,38 @@ def load_suite(path_or_name: str | Path) -> Suite:
     return Suite(path.stem, scenes)
 
 
-def _scene(document: Document, index: int, ref: object) -> BenchmarkScene:
-    if not isinstance(ref, str):
-        raise ManifestError(document.fault((index,), "is not text", "write the name of a benchmark scene"))
+def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:
+    words = {"scene": entry} if isinstance(entry, str) else entry
+    if not isinstance(words, dict) or set(words) not in (_ALONE, _WITH_TASK):
+        mend = "write the name of a benchmark scene, or {scene: …, task: …, instruction: …}"
+        raise ManifestError(document.fault((index,), "is neither a name nor a scene with a task", mend))
+    texts = {key: str(value) for key, value in words.items()}
     try:
-        return load_scene(ref, BenchmarkScene)
+        scene = load_scene(texts["scene"], BenchmarkScene)
     except NotFoundError as error:
         raise ManifestError(
-            document.fault((index,), f"scene '{ref}' was not found", "mend the name")
+            document.fault((index,), f"scene '{texts['scene']}' was not found", "mend the name")
         ) from error
+    return with_task(scene, texts["task"], texts["instruction"]) if "task" in texts else scene
+
+
+def with_task(scene: BenchmarkScene, task_id: str, instruction: str) -> BenchmarkScene:
+    """Return a scene with another task of its simulator.
+
+    Args:
+        scene: keeps everything but its task, max_steps and success_key included.
+        task_id: of the new task, such as libero_10/KITCHEN_SCENE3_….
+        instruction: the words given to the policy.
+    """
+    world = scene.scene
+    name = task_id.removeprefix(f"{world.backend_options.get('family')}/")
+    options = {**world.backend_options, "tasks": [name]}
+    return scene.model_copy(
+        update={
+            "scene": world.model_copy(update={"backend_options": options}),
+            "task": scene.task.model_copy(update={"id": task_id, "instruction": instruction}),
+        }
+    )
 
 
 def _check_uniform(document: Document, scenes: tuple[BenchmarkScene, ...]) -> None:

@@ -97,9 +97,52 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
     path.write_text("- nowhere\n")
     with pytest.raises(ManifestError, match="scene 'nowhere' was not found"):
         load_suite(path)
+    path.write_text("- {scene: metaworld_reach, task: metaworld/push-v3}\n")
+    with pytest.raises(
+        ManifestError, match=r"twice.yaml:1: \[0\]: is neither a name nor a scene with a task"
+    ):
+        load_suite(path)
     path.write_text("a: b\n")
     with pytest.raises(ManifestError, match="is not a list"):
         load_suite(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "steps"),
+    [
+        ("libero_spatial", 10, 280),
+        ("libero_object", 10, 280),
+        ("libero_goal", 10, 300),
+        ("libero_10", 10, 520),
+        ("libero_90", 90, 400),
+    ],
+)
+def test_liberos_suites_are_one_scene_with_many_tasks(name: str, tasks: int, steps: int) -> None:
+    suite = load_suite(name)
+    assert len(suite.scenes) == tasks
+    for scene in suite.scenes:
+        assert scene.task.id.startswith(f"{name}/")
+        assert scene.scene.backend_options["tasks"] == [scene.task.id]
+        assert (scene.task.scene_id, scene.task.max_steps, scene.n_episodes, scene.seed) == (
+            name,
+            steps,
+            50,
+            0,
+        )
+        assert scene.task.instruction == scene.task.instruction.lower()
+        words = scene.task.id.split("/")[1].lower().replace("_", " ")
+        assert words.endswith(scene.task.instruction), "LIBERO takes the words from the task's name"
+        assert scene.scene.image_origin == "lower_left"
+
+
+def test_panda_is_what_libero_says_of_it() -> None:
+    robot = load_robot("franka_panda")
+    assert robot.joint_names[7:] == ("panda_gripper", "panda_finger_joint1", "panda_finger_joint2")
+    assert robot.gripper_joint is not None
+    assert (robot.gripper_joint.name, robot.end_effectors[0].frame) == ("panda_gripper", "panda_hand_tcp")
+    scene = load_scene("scenes/benchmarks/libero_spatial.yaml")
+    full = scene.action.step_m * 3**0.5 / scene.dt  # type: ignore[operator]
+    assert full <= robot.safety.max_ee_speed_m_s < 1.01 * full, "a full command, and nothing more, is allowed"
 
 
 def test_robot_faults(tmp_path: Path) -> None:

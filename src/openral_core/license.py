@@ -15,6 +15,7 @@ from pathlib import Path
 from openral_core.errors import LicenseError, ManifestError
 from openral_core.hub.reference import HubReference
 from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
+from openral_core.manifest.runtime import LOCAL
 
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
 OPT_INS = (OPT_IN, "OPENRAL_ALLOW_NONCOMMERCIAL")
@@ -40,7 +41,7 @@ def check_license(
 
     Args:
         manifest: the skill.
-        folder: where its weights lie, if they are on this machine.
+        folder: the skill's folder or that of its weights, if they are on this machine.
         accept_noncommercial: the operator's decision; None: ask the environment for one of OPT_INS = 1.
         environment: the process's variables.
 
@@ -50,7 +51,7 @@ def check_license(
     if manifest.weights_uri is None:
         return
     name = next((uri for uri in _repositories(manifest)), manifest.name)
-    origin = _origin(folder) if folder is not None else None
+    origin = next((found for place in _places(manifest, folder) if (found := _origin(place))), None)
     license_ = known_license([*_repositories(manifest), *([origin] if origin else [])]) or manifest.license
     _require(license_, _shown(origin or name), accept_noncommercial, environment)
 
@@ -69,7 +70,7 @@ def check_checkpoint_license(
         LicenseError: refused, or nothing is known about the weights' licence.
         ManifestError: the folder has a manifest, and it is wrong.
     """
-    path = Path(model.removeprefix("local://"))
+    path = Path(model.removeprefix(LOCAL))
     if os.path.isdir(path):
         path = path.resolve()  # a link is what it points to
         manifest = _manifest_of(path)
@@ -129,6 +130,15 @@ def _require(
 def _repositories(manifest: RSkillManifest) -> list[str]:
     """Hub repositories that the weights come from, as far as the manifest says."""
     return [uri for uri in (manifest.weights_uri, manifest.source_repo) if uri and uri.startswith("hf://")]
+
+
+def _places(manifest: RSkillManifest, folder: Path | None) -> list[Path]:
+    """Folders in which the installer may have noted where weights are from."""
+    if folder is None:
+        return []
+    uri = manifest.weights_uri or ""
+    local = folder / uri.removeprefix(LOCAL) if uri.startswith(LOCAL) else folder
+    return [local, local.parent, folder]
 
 
 def _shown(weights: str) -> str:

@@ -156,16 +156,16 @@ def _known_keys(model: type[BaseModel], key: Key) -> list[str]:
         if isinstance(part, int) or current is None:
             continue
         field = current.model_fields.get(part)
-        current = _model_in(field.annotation) if field else None
+        current = model_in(field.annotation) if field else None
     return list(current.model_fields) if current else []
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: Any) -> type[BaseModel] | None:
     """Find the model inside `X`, `X | None`, `tuple[X, ...]` or `Annotated[X, ...]`."""
     if isinstance(annotation, type) and not get_origin(annotation) and issubclass(annotation, BaseModel):
         return annotation
     if get_origin(annotation) in (Union, types.UnionType, tuple, dict, Annotated):
-        return next((found for item in get_args(annotation) if (found := _model_in(item))), None)
+        return next((found for item in get_args(annotation) if (found := model_in(item))), None)
     return None
 
 

@@ -111,6 +111,11 @@ def require_budget(found: Budget) -> None:
         raise ContractError(f"accelerator memory: {found.found}, needed {found.needed}; {found.mend}")
 
 
+def default_device(probe: Probe | None = None) -> str:
+    """Return `cuda` where there is an accelerator that can be asked, else `cpu`."""
+    return "cpu" if (probe or free_gb)(0) is None else "cuda"
+
+
 def free_gb(index: int, environment: Mapping[str, str] = os.environ) -> float | None:
     """Measure the free memory of an NVIDIA device [GB], in the numbering that CUDA programs see."""
     visible = [part.strip() for part in environment.get("CUDA_VISIBLE_DEVICES", "").split(",")]

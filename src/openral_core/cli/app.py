@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from openral_core.cli import doctor_command, rskill_commands
+from openral_core.cli import doctor_command, rskill_commands, sidecar_commands
 from openral_core.cli.plugins import PluginGroup
 from openral_core.errors import OpenralError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("doctor")(doctor_command.doctor)
 app.add_typer(rskill_commands.app, name="rskill")
+app.add_typer(sidecar_commands.app, name="sidecar")
 
 
 def main() -> None:

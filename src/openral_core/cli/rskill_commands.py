@@ -1,27 +1,21 @@
-"""`openral rskill list|show|check`."""
+"""`openral rskill`: the group of verbs, and those that only look."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 
-from openral_core.cli.tables import FAULT, OK, console, print_gates
-from openral_core.errors import ManifestError, OpenralError
+from openral_core.cli import rskill_author, rskill_check, rskill_hub
+from openral_core.cli.rskill_options import Ref, Search
+from openral_core.cli.tables import FAULT, OK, console
+from openral_core.errors import ManifestError
 
 if TYPE_CHECKING:  # the schemas take 0.2 s to import, which `openral --help` need not pay
-    from openral_core.contract import Finding
     from openral_core.registry import RSkillPackage
-    from openral_core.scene import DeployScene
 
-app = typer.Typer(help="List, show and check skills.", no_args_is_help=True)
-Search = Annotated[
-    list[Path] | None,
-    typer.Option("--search", help="Folder of skills to look through first; may be repeated."),
-]
-Ref = Annotated[str, typer.Argument(help="Path, name, rskill://rskills/<name> or owner/rskill-name.")]
+app = typer.Typer(help="Find, install, check and write skills.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -30,18 +24,19 @@ def list_(search: Search = None) -> None:
     from openral_core.registry import load_package, skill_folders
 
     table = Table(box=None, pad_edge=False)
-    for column in ("", "skill", "kind", "family", "licence", "does"):
+    for column in ("", "skill", "kind", "family", "licence", "weights", "does"):
         table.add_column(column)
     broken = []
     for folder in skill_folders(search or ()):
         try:
-            manifest = load_package(folder).manifest
+            package = load_package(folder)
         except ManifestError as error:
             broken.append(str(error))
             table.add_row(FAULT, folder.name)
             continue
+        manifest = package.manifest
         family, does = manifest.model_family or "-", ", ".join(manifest.actions)
-        table.add_row(OK, manifest.short_name, manifest.kind, family, manifest.license, does)
+        table.add_row(OK, manifest.short_name, manifest.kind, family, manifest.license, _where(package), does)
     console().print(
         table if table.row_count else "no skills; add a folder with an rskill.yaml, or use --search"
     )
@@ -63,32 +58,23 @@ def show(ref: Ref, search: Search = None) -> None:
     console().print(table)
 
 
-@app.command()
-def check(
-    ref: Ref,
-    scene: Annotated[
-        str | None, typer.Option(help="Scene to match; default: the first deployment that names the skill.")
-    ] = None,
-    search: Search = None,
-) -> None:
-    """Check a skill against its files, its licence and a scene: one row a gate, with the mend."""
-    from openral_core.contract import match, package_findings
-    from openral_core.registry import resolve
-    from openral_core.robot import load_robot
-    from openral_core.scene import load_scene
+app.command("check")(rskill_check.check)
+app.command("search")(rskill_hub.search_hub)
+app.command("install")(rskill_hub.install)
+app.command("remove")(rskill_hub.remove)
+app.command("new")(rskill_author.new)
+app.command("convert")(rskill_author.convert)
+app.command("schema")(rskill_author.schema)
 
-    package = resolve(ref, search or ())
-    where = load_scene(scene) if scene else _first_deployment(package)
-    findings: list[Finding]
-    if where is None:
-        findings = package_findings(package.manifest, folder=package.folder)
-    else:
-        findings = match(package.manifest, load_robot(where.robot_id), where, folder=package.folder)
-    rows = [("manifest", True, f"{package.manifest.name} {package.manifest.version}", "")]
-    rows += [(row.gate, row.ok, row.found, row.mend) for row in findings]
-    print_gates(rows)
-    if not all(row.ok for row in findings):
-        raise typer.Exit(1)
+
+def _where(package: RSkillPackage) -> str:
+    uri = package.manifest.weights_uri
+    if uri is None:
+        return "-"
+    if uri.startswith("local://"):
+        return "here"
+    locked = package.locked_weights()
+    return f"installed {locked.revision[:7]}" if locked else "on the hub"
 
 
 def _facts(package: RSkillPackage) -> list[tuple[str, str]]:
@@ -108,28 +94,30 @@ def _facts(package: RSkillPackage) -> list[tuple[str, str]]:
         ("sees", ", ".join(s.vla_feature_key or s.modality for s in manifest.sensors_required)),
         ("does", ", ".join(manifest.actions)),
         ("to", ", ".join(manifest.objects)),
-        ("weights", manifest.weights_uri or ""),
+        ("weights", f"{manifest.weights_uri} ({_where(package)})" if manifest.weights_uri else ""),
+        ("memory", ", ".join(f"{value:g} GB in {name}" for name, value in manifest.min_vram_gb.items())),
         ("chunk", f"{manifest.chunk_size} actions, {manifest.replay_steps} of them executed"),
         ("speed", f"{manifest.latency_budget.per_chunk_ms:g} ms a chunk"),
         ("scores", ", ".join(f"{name} {value:.2f}" for name, value in manifest.benchmarks.items())),
+        ("records", ", ".join(_evaluations(package))),
+        ("trained on", manifest.dataset_uri or ""),
+        ("source", manifest.source_repo or ""),
+        ("paper", manifest.paper_url or ""),
         ("folder", str(package.folder)),
     ]
     facts += [(f"task {example.task}", "; ".join(example.phrases)) for example in manifest.examples]
     return [(name, value) for name, value in facts if value]
 
 
-def _first_deployment(package: RSkillPackage) -> DeployScene | None:
-    """Return the first scene below scenes/deploy that deploys the skill, or None."""
-    from openral_core.registry import resolve
-    from openral_core.scene import load_scene
-    from openral_core.share import share_directory
+def _evaluations(package: RSkillPackage) -> list[str]:
+    """Return each evaluation beside the manifest with its status; a broken file says so and no more."""
+    import json
 
-    for path in sorted((share_directory() / "scenes" / "deploy").glob("*.yaml")):
+    found = []
+    for path in sorted((package.folder / "eval").glob("*.json")):
         try:
-            scene = load_scene(path)
-            refs = [*scene.skills, *([scene.reward_skill] if scene.reward_skill else [])]
-            if any(resolve(ref).manifest.name == package.manifest.name for ref in refs):
-                return scene
-        except OpenralError:
-            continue  # a broken neighbour is not this skill's fault
-    return None
+            status = str(json.loads(path.read_text(encoding="utf-8"))["source"]["status"])
+        except (OSError, ValueError, KeyError, TypeError):
+            status = "unreadable"
+        found.append(f"{path.stem} {status}")
+    return found

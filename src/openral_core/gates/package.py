@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from openral_core.errors import LicenseError, OpenralError
 from openral_core.gates.finding import Finding
+from openral_core.hub.lock import faults
+from openral_core.hub.store import find_lock, snapshot
 from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
@@ -45,6 +49,35 @@ def weights(package: RSkillPackage) -> Finding:
         return Finding("weights", False, str(package.manifest.weights_uri), needed, str(error))
     size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
     return Finding("weights", True, f"{package.manifest.weights_uri}, {size / 1e6:.1f} MB", needed)
+
+
+def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
+    """Every byte of what was fetched for a skill must fit its lock; skills that nothing was fetched for have no row."""
+    lock = find_lock(package.manifest.name, package.folder)
+    mend = f"openral rskill install {package.reference}"
+    for locked in (lock.manifest, lock.weights, *lock.extra) if lock else ():
+        if locked is not None:
+            folder = package.folder if locked is lock.manifest else snapshot(locked.reference)
+            fault = next(faults(locked, folder, hashes=True), None)
+            found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
+            yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
+
+
+def fallback(
+    package: RSkillPackage, search: Sequence[Path], accept_noncommercial: bool | None
+) -> Iterator[Finding]:
+    """A skill to fall back to must be there, and past the licence gate of its own."""
+    if package.manifest.fallback_skill_id is None:
+        return
+    try:
+        other = replace(package, accept_noncommercial=accept_noncommercial).fallback(search)
+        if other is not None:
+            other.require_license()
+    except OpenralError as error:
+        found = package.manifest.fallback_skill_id
+        yield Finding("fallback skill", False, found, "a skill that may be run", str(error))
+        return
+    yield Finding("fallback skill", True, package.manifest.fallback_skill_id, "a skill that may be run")
 
 
 def memory(found: Budget) -> Finding:

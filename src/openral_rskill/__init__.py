@@ -1,0 +1,1 @@
+"""Skills for Python programs: `from openral_rskill.loader import rSkill`."""

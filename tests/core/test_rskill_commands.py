@@ -1,0 +1,260 @@
+"""`openral rskill`: install, search, remove, new, check and schema, against a hub on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hub_server
+import jsonschema
+import pytest
+import yaml
+from example_skill import MANIFEST, SEED, write_safetensors
+from hub_server import Hub
+from typer.testing import CliRunner
+
+from openral_core.cli.app import app
+from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
+from openral_core.hub.scaffold import Choices, new_skill
+from openral_core.manifest import load_manifest
+from openral_core.registry import resolve
+from openral_core.scene import load_scene
+from openral_core.share import share_directory
+
+RUN = CliRunner()
+PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+
+
+@pytest.fixture(autouse=True)
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    for name in ("OPENRAL_ACCEPT_NONCOMMERCIAL", "OPENRAL_ALLOW_NONCOMMERCIAL", "HF_TOKEN", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    with hub_server.running() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        yield hub
+
+
+def config(kind: str = "smolvla", **changes: Any) -> dict[str, Any]:
+    """`config.json` as LeRobot writes it."""
+    images = {"observation.images.top": {"type": "VISUAL", "shape": [3, 96, 128]}}
+    state = {"observation.state": {"type": "STATE", "shape": [4]}}
+    return {
+        "type": kind, "n_obs_steps": 1, "input_features": {**state, **images},
+        "output_features": {"action": {"type": "ACTION", "shape": [4]}}, "chunk_size": 50, "n_action_steps": 25,
+        **changes,
+    }  # fmt: skip
+
+
+def checkpoint(
+    folder: Path, content: dict[str, Any], card: str = "---\nlicense: apache-2.0\n---\n# x\n"
+) -> Path:
+    """Write the files of a LeRobot checkpoint."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(content))
+    for name in PROCESSORS:
+        (folder / name).write_text('{"steps": []}')
+    (folder / "README.md").write_text(card)
+    write_safetensors(folder / "model.safetensors")
+    return folder
+
+
+def invoke(*words: str, code: int = 0) -> str:
+    result = RUN.invoke(app, ["rskill", *words], env={"COLUMNS": "200"})
+    assert result.exit_code == code, (result.output, result.exception)
+    return result.output
+
+
+def fails(*words: str) -> OpenralError:
+    result = RUN.invoke(app, ["rskill", *words])
+    assert isinstance(result.exception, OpenralError), result.output
+    return result.exception
+
+
+def test_install_check_search_and_remove(hub: Hub, tmp_path: Path) -> None:
+    files = checkpoint(tmp_path / "c", config())
+    hub.commit("maker/c", {path.name: path.read_bytes() for path in files.iterdir()})
+    manifest = MANIFEST.replace("openral/rskill-example", "maker/rskill-far")
+    hub.commit(
+        "maker/rskill-far",
+        {"rskill.yaml": manifest.replace("local://model.safetensors", "hf://maker/c").encode()},
+    )
+    assert "maker/rskill-far" in invoke("search", "far")
+    assert "maker/c at " in invoke("install", "maker/rskill-far")
+    assert "installed" in invoke("list")
+    output = invoke("check", "far", "--scene", "metaworld_drawer", "--hashes", "--device", "cpu")
+    for gate in (
+        "hashes maker/c",
+        "hashes maker/rskill-far",
+        "accelerator memory",
+        "control mode",
+        "runtime",
+    ):
+        assert f"ok  {gate}" in output
+    weights = resolve("far").weights_path()
+    os.truncate(weights, 20)
+    assert "openral rskill install far" in invoke("check", "far", "--hashes", code=1)
+    assert f"removed {weights.parent}" in invoke("remove", "far")
+    assert isinstance(fails("remove", "far"), NotFoundError)
+    assert isinstance(fails("remove", "mini-metaworld"), NotFoundError)
+
+
+def test_search_without_a_hub_finds_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    output = invoke("search", "robometer")
+    assert "OpenRAL/rskill-robometer-4b-nf4" in output
+    assert "hub not searched" in output
+
+
+def test_a_licence_is_accepted_by_hand(hub: Hub, tmp_path: Path) -> None:
+    write_safetensors(tmp_path / "w")
+    hub.commit("RLWRLD/RLDX-1-FT-LIBERO", {"model.safetensors": (tmp_path / "w").read_bytes()})
+    assert isinstance(fails("install", "rldx1-ft-libero-nf4"), LicenseError)
+    assert "no  licence" in invoke("check", "rldx1-ft-libero-nf4", code=1)
+    invoke("install", "rldx1-ft-libero-nf4", "--accept-noncommercial")
+    accepted = ["check", "rldx1-ft-libero-nf4", "--accept-noncommercial", "--device", "cpu"]
+    output = RUN.invoke(app, ["rskill", *accepted], env={"COLUMNS": "200"}).output
+    assert "ok  licence" in output
+    assert "ok  weights" in output
+    assert "8 of the 16 actions of a chunk are executed" in output
+    assert "the checkpoint takes 256x256" in output
+
+
+def test_check_looks_at_the_fallback_skill(tmp_path: Path, skill_folder: Path) -> None:
+    file = skill_folder / "rskill.yaml"
+    for name, words in (
+        ("no-such-skill", "was not found"),
+        ("rldx1-ft-libero-nf4", "set OPENRAL_ACCEPT_NONCOMMERCIAL=1"),
+    ):
+        file.write_text(f"{MANIFEST}fallback_skill_id: {name}\n")
+        output = invoke("check", str(skill_folder), code=1)
+        assert "no  fallback skill" in output
+        assert words in output
+
+
+def test_new_from_a_folder_fits_the_scene(tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "trained", config())
+    target = tmp_path / "rskills" / "my-arm"
+    output = invoke("new", str(source), str(target), "--scene", "metaworld_drawer")
+    assert "openral rskill check" in output
+    manifest = load_manifest(target)
+    assert (manifest.name, manifest.license, manifest.model_family) == (
+        "local/rskill-my-arm",
+        "apache-2.0",
+        "smolvla",
+    )
+    assert (manifest.chunk_size, manifest.n_action_steps) == (50, 25)
+    assert manifest.embodiment_tags == ("sawyer",)
+    assert manifest.image_preprocessing is not None
+    assert manifest.image_preprocessing.aliases == {"observation.images.camera1": "observation.images.top"}
+    assert manifest.image_preprocessing.image_size == (96, 128)
+    assert manifest.action_contract is not None
+    assert manifest.action_contract.representation == "delta_ee_3d_plus_gripper"
+    assert resolve(str(target)).checkpoint() == (target / "checkpoint").resolve()
+    assert (target / "checkpoint" / "model.safetensors").stat().st_ino == (
+        source / "model.safetensors"
+    ).stat().st_ino
+    assert "ok  weights" in invoke("check", str(target), "--scene", "metaworld_drawer", "--device", "cpu")
+    assert json.loads((target / "eval" / "not_run.json").read_text())["source"]["status"] == "deferred"
+
+
+def test_new_from_the_hub_is_pinned(hub: Hub, tmp_path: Path) -> None:
+    files = checkpoint(
+        tmp_path / "c",
+        config("diffusion", n_obs_steps=2, n_action_steps=8, horizon=16, chunk_size=None),
+        "# x",
+    )
+    commit = hub.commit("maker/dp", {path.name: path.read_bytes() for path in files.iterdir()})
+    target = tmp_path / "dp"
+    invoke("new", "hf://maker/dp", str(target), "--embodiment", "sawyer", "--license", "mit")
+    manifest = load_manifest(target)
+    assert manifest.weights_uri == f"hf://maker/dp@{commit}"
+    assert (manifest.chunk_size, manifest.license) == (8, "mit")
+    assert manifest.image_preprocessing is not None
+    assert manifest.image_preprocessing.history == (-1, 0)
+    assert not any("model.safetensors" in path for path in hub.fetched())
+    assert sorted(path.name for path in target.iterdir()) == ["README.md", "eval", "rskill.yaml"]
+    invoke("install", str(target))
+    assert resolve(str(target)).checkpoint().name == commit
+
+
+def test_new_pairs_cameras_in_order_and_states_no_licence(tmp_path: Path) -> None:
+    images = {
+        f"observation.images.{name}": {"type": "VISUAL", "shape": [3, 64, 64]}
+        for name in ("wrist", "camera1")
+    }
+    content = config("act", input_features=images)
+    source = checkpoint(tmp_path / "c", content, "no front matter")
+    manifest = new_skill(str(source), tmp_path / "a", Choices(scene=load_scene("metaworld_drawer"))).manifest
+    assert [sensor.vla_feature_key for sensor in manifest.sensors_required] == [
+        "observation.images.camera1",
+        "observation.images.wrist",
+    ]
+    assert manifest.license == "unknown"
+    assert manifest.state_contract is None
+    with pytest.raises(LicenseError, match="'unknown'"):
+        resolve(str(tmp_path / "a")).checkpoint()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda folder: (folder / "config.json").write_text('{"type": "rldx"}'), "copy a skill of rskills/"),
+        (lambda folder: (folder / "config.json").write_text("[]"), "not a JSON object"),
+        (lambda folder: (folder / "config.json").write_text('{"type": "act"}'), "lacks 'input_features'"),
+        (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
+        (lambda folder: (folder / PROCESSORS[0]).unlink(), "migrate_policy_normalization"),
+        (
+            lambda folder: (folder / "model.safetensors").rename(folder / "model.bin"),
+            "openral rskill convert",
+        ),
+        (lambda folder: (folder / "model.safetensors").unlink(), "no safetensors file"),
+    ],
+)
+def test_new_says_what_a_checkpoint_lacks(tmp_path: Path, change: Any, words: str) -> None:
+    source = checkpoint(tmp_path / "c", config())
+    change(source)
+    with pytest.raises(WeightsError, match=words) as caught:
+        new_skill(str(source), tmp_path / "new", Choices(embodiment="sawyer"))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "new").exists()
+
+
+def test_new_leaves_nothing_half_done(tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "c", config())
+    with pytest.raises(NotFoundError, match="write --scene, or --embodiment"):
+        new_skill(str(source), tmp_path / "new", Choices())
+    with pytest.raises(OpenralError, match="embodiment_tags"):
+        new_skill(str(source), tmp_path / "new", Choices(embodiment="no-such-robot"))
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(WeightsError, match="is there already"):
+        new_skill(str(source), tmp_path, Choices(embodiment="sawyer"))
+    with pytest.raises(NotFoundError):
+        new_skill(str(tmp_path / "nothing"), tmp_path / "new", Choices(embodiment="sawyer"))
+    with pytest.raises(HubError):
+        new_skill("hf://maker/nothing", tmp_path / "new", Choices(embodiment="sawyer"))
+
+
+def test_the_schema_agrees_with_the_loader() -> None:
+    schema = json.loads(invoke("schema"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for path in [SEED, *(share_directory() / "rskills").glob("*/rskill.yaml")]:
+        assert list(validator.iter_errors(yaml.safe_load(path.read_text()))) == []
+    assert schema["properties"]["chunk_size"]["description"] == "H, actions of one inference."
+    assert all("description" in field for field in schema["properties"].values())
+    good = yaml.safe_load(MANIFEST)
+    reward = {"frame_window_s": 1, "target_fps": 1}
+    for changes in (
+        {"chunk_size": 0},
+        {"kind": "reward"},
+        {"weights_uri": "https://x"},
+        {"chunk_sise": 1},
+        {"kind": "playbook"},
+        {"license": "gpl"},
+        {"reward": reward},
+    ):
+        assert not validator.is_valid({**good, **changes}), changes

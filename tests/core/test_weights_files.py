@@ -1,0 +1,145 @@
+"""Pickles are refused whatever they are called, and one command turns the harmless ones into safetensors."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from example_skill import MANIFEST, write_safetensors
+
+from openral_core.errors import NotFoundError, WeightsError
+from openral_core.hub.convert import convert
+from openral_core.registry import load_package
+from openral_core.weights_files import checkpoint_faults, select
+
+torch = pytest.importorskip("torch")
+
+
+class Evil:
+    """What a pickle can do: this one makes a file when it is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize(
+    "name", ["model.pt", "model.bin", "model.pth", "model.ckpt", "model.pkl", "model.safetensors"]
+)
+@pytest.mark.parametrize("how", ["torch", "torch-old", "pickle"])
+def test_a_pickle_is_refused_by_name_and_by_content(skill_folder: Path, name: str, how: str) -> None:
+    path = skill_folder / name
+    path.unlink(missing_ok=True)
+    if how == "pickle":
+        path.write_bytes(pickle.dumps(Evil(skill_folder / "evil")))
+    else:
+        torch.save({"w": torch.zeros(2)}, path, _use_new_zipfile_serialization=how == "torch")
+    (skill_folder / "rskill.yaml").write_text(MANIFEST.replace("model.safetensors", name))
+    package = load_package(skill_folder)
+    for read in (package.weights_path, package.checkpoint):
+        with pytest.raises(
+            WeightsError, match=rf"is a pickle.*openral rskill convert {path.resolve()} .*\.safetensors$"
+        ):
+            read()
+    assert not (skill_folder / "evil").exists()
+
+
+def test_a_folder_of_pickles_names_the_conversion(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x02.")
+    assert checkpoint_faults(tmp_path) == [
+        f"pytorch_model.bin is a pickle, which can run code when it is opened; "
+        f"openral rskill convert {tmp_path}/pytorch_model.bin {tmp_path}/pytorch_model.safetensors"
+    ]
+    write_safetensors(tmp_path / "model.safetensors")
+    assert checkpoint_faults(tmp_path) == []  # the pickle beside it is never opened
+
+
+def test_only_what_makes_a_checkpoint_is_fetched() -> None:
+    names = ["README.md", "LICENSE", "config.json", "model.safetensors", "model.bin", "modeling.py", ".gitattributes",
+             "training_state/optimizer.safetensors", "optimizer.safetensors", "vlm/tokenizer.json", "a/../b.json"]  # fmt: skip
+    assert select(names) == ["LICENSE", "config.json", "model.safetensors", "vlm/tokenizer.json"]
+    with pytest.raises(WeightsError, match="openral rskill convert"):
+        select(["model.bin"])
+    with pytest.raises(WeightsError, match="no safetensors"):
+        select(["config.json"])
+
+
+def test_tensors_are_converted(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    tied = torch.arange(6.0).reshape(2, 3)
+    torch.save(
+        {"epoch": 3, "state_dict": {"a": tied, "b": tied, "c": tied.T, "d": torch.ones(1).bfloat16()}},
+        tmp_path / "in.pt",
+    )
+    assert convert(tmp_path / "in.pt", tmp_path / "out" / "model.safetensors") == [
+        tmp_path / "out" / "model.safetensors"
+    ]
+    made = load_file(tmp_path / "out" / "model.safetensors")
+    assert sorted(made) == ["a", "b", "c", "d"]
+    assert torch.equal(made["c"], tied.T)
+    assert made["d"].dtype == torch.bfloat16
+    with pytest.raises(WeightsError, match="is there already"):
+        convert(tmp_path / "in.pt", tmp_path / "out" / "model.safetensors")
+    with pytest.raises(WeightsError, match="does not end with"):
+        convert(tmp_path / "in.pt", tmp_path / "model.bin")
+
+
+def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    shards = [f"pytorch_model-0000{number}-of-00002.bin" for number in (1, 2)]
+    for number, name in enumerate(shards):
+        torch.save({f"w{number}": torch.zeros(2)}, source / name)
+    (source / "pytorch_model.bin.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": dict(zip(("w0", "w1"), shards, strict=True))})
+    )
+    written = convert(source, target)
+    assert [path.name for path in written] == [
+        "model-00001-of-00002.safetensors",
+        "model-00002-of-00002.safetensors",
+        "model.safetensors.index.json",
+    ]
+    assert checkpoint_faults(target) == []
+
+
+def test_what_needs_more_than_tensors_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "evil.pt").open("wb") as file:
+        pickle.dump({"state_dict": Evil(tmp_path / "evil")}, file)
+    torch.save({"w": torch.zeros(1), "evil": Evil(tmp_path / "evil")}, tmp_path / "evil2.pt")
+    (tmp_path / "noise.pt").write_bytes(b"PK\x03\x04 noise")
+    torch.save([torch.zeros(1)], tmp_path / "list.pt")
+    for name, words in (("evil.pt", "more than plain tensors"), ("evil2.pt", "more than plain tensors"),
+                        ("noise.pt", "cannot be read"), ("list.pt", "holds no tensors by name")):  # fmt: skip
+        with pytest.raises(WeightsError, match=words) as caught:
+            convert(tmp_path / name, tmp_path / "out.safetensors")
+        assert "\n" not in str(caught.value)
+    assert not (tmp_path / "evil").exists()
+    assert not (tmp_path / "out.safetensors").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".convert")] == []
+    for path in (tmp_path / "nothing.pt", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with pytest.raises(NotFoundError):
+            convert(path, tmp_path / "out.safetensors")
+
+
+def test_the_command_converts(tmp_path: Path) -> None:
+    torch.save({"w": torch.zeros(2)}, tmp_path / "in.pt")
+    command = [
+        str(Path(sys.executable).with_name("openral")),
+        "rskill",
+        "convert",
+        "in.pt",
+        "out.safetensors",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.safetensors").is_file()

@@ -67,14 +67,18 @@ class Announcement:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process of that number exists."""
+    """Return whether a process of that number runs; one that ended and that nobody has waited for does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]  # proc(5)
+    except (OSError, IndexError):
+        return True  # no /proc here
+    return state not in ("Z", "X")
 
 
 def write_announcement(announcement: Announcement) -> Path:
@@ -86,12 +90,8 @@ def write_announcement(announcement: Announcement) -> Path:
 
 def read_announcement(port: int) -> Announcement | None:
     """Return who is announced at `port`; None where nobody is, or the one that was has ended."""
-    path = run_folder() / f"{port}.json"
-    try:
-        found = _parse(path.read_text())
-    except (OSError, ValueError, TypeError):
-        return None
-    return found if found.alive else None
+    found = _read(run_folder() / f"{port}.json")
+    return found if found is not None and found.alive else None
 
 
 def announcements() -> Iterator[Announcement]:
@@ -104,9 +104,9 @@ def announcements() -> Iterator[Announcement]:
 def forget(pid: int) -> None:
     """Remove the identity files of a process that has ended."""
     for path in run_folder().glob("[0-9]*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            if _parse(path.read_text()).pid == pid:
-                path.unlink()
+        found = _read(path)
+        if found is not None and found.pid == pid:
+            path.unlink(missing_ok=True)
 
 
 def write_private(path: Path, text: str) -> None:
@@ -121,10 +121,16 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
-def _parse(text: str) -> Announcement:
-    data = json.loads(text)
-    known = {field.name for field in fields(Announcement)}
-    data = {name: value for name, value in data.items() if name in known}
-    return Announcement(
-        **{**data, "identity": Identity(**data["identity"]), "arguments": tuple(data["arguments"])}
-    )
+def _read(path: Path) -> Announcement | None:
+    """Return what an identity file says; None for one that is not there or not whole."""
+    try:
+        data = json.loads(path.read_text())
+        known = {field.name: data[field.name] for field in fields(Announcement)}
+        known |= {"identity": Identity(**data["identity"]), "arguments": tuple(data["arguments"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    found = Announcement(**known)
+    whole = (
+        type(found.pid) is int and found.pid > 1 and type(found.port) is int
+    )  # other pids mean many processes
+    return found if whole else None

@@ -52,7 +52,6 @@ def main() -> None:
 
 def _in_sidecar(name: str) -> int:
     from openral_core.sidecar.environment import ensure_environment
-
     from openral_core.sidecar.table import sidecar_spec
 
     python = ensure_environment(sidecar_spec(name), progress=_say)

@@ -22,6 +22,7 @@ BUILT_IN = {
     "fake": "openral_policy_nodes.fake:load",
     "mini": "openral_policy_nodes.mini.policy:load",
     "rldx": "openral_policy_nodes.rldx.policy:load",
+    "openvla": "openral_policy_nodes.openvla_oft.policy:load",
     **dict.fromkeys(_LEROBOT, "openral_policy_nodes.lerobot.policy:load"),
 }
 """Family name -> `module:function`, imported only when a skill of that family is loaded."""

@@ -26,8 +26,6 @@ SPEC = SidecarSpec(
                 "num2words>=0.5,<1",
                 "accelerate>=1.7,<2",
                 "pillow>=10.1,<13",
-                "msgpack>=1,<2",
-                "pyzmq>=26,<28",
                 *_SHARED,
             )
         ),

@@ -1,0 +1,1 @@
+"""OpenVLA-OFT checkpoints with action tokens, in a sidecar of their own."""

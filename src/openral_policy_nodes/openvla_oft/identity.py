@@ -1,0 +1,12 @@
+"""Which checkpoint an OpenVLA-OFT server answers for; the same on both sides of the wire."""
+
+from __future__ import annotations
+
+from openral_core.sidecar.identity import Identity
+from openral_policy_nodes.openvla_oft.checkpoint import Checkpoint
+from openral_policy_nodes.openvla_oft.settings import Settings
+
+
+def identity_of(checkpoint: Checkpoint, settings: Settings, dtype: str) -> Identity:
+    """Return the identity: the folder, the data set's statistics, the number format, the files' fingerprint."""
+    return Identity(str(checkpoint.folder), settings.norm_tag, dtype, checkpoint.fingerprint())

@@ -1,0 +1,79 @@
+"""What a manifest says about an OpenVLA-OFT checkpoint that the checkpoint itself does not; also the server's flags."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from openral_core.errors import PolicyError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The knobs of inference; all but the first three are read from the manifest's `policy_extras`."""
+
+    norm_tag: str
+    """Data set whose statistics hold (upstream's `unnorm_key`); the manifest's `image_preprocessing.norm_tag`."""
+    rows: int
+    """H, actions of one chunk (upstream's `num_action_chunks`); the manifest's `chunk_size`."""
+    cameras: int
+    """N, images of one observation; the rgb sensors of the manifest."""
+    center_crop: bool = True
+    """Look at the middle 90 % of each image; right for checkpoints trained with random crops, as upstream's are."""
+    stop_token: bool = True
+    """Put `</s>` behind the action tokens, as moojink's code does; RLinf's does not."""
+    temperature: float = 0.0
+    """0: the best token; else one is drawn, as RLinf does with 1.6 for the checkpoints it trained by reinforcement."""
+    seed: int = 0
+    """Of the drawing."""
+
+    def __post_init__(self) -> None:
+        """Raise PolicyError for values that mean nothing."""
+        for field in fields(self):
+            value, wanted = getattr(self, field.name), field.type
+            fits = type(value).__name__ == wanted or (wanted == "float" and type(value) is int)
+            if not fits or (not isinstance(value, str | bool) and value < 0):
+                raise PolicyError(
+                    f"policy_extras.{field.name}: {value!r} is no {wanted} of at least 0; correct it"
+                )
+
+    def arguments(self) -> list[str]:
+        """Return them as arguments of the server."""
+        words = []
+        for field in fields(self):
+            words += [f"--{field.name.replace('_', '-')}", str(getattr(self, field.name))]
+        return words
+
+    @classmethod
+    def of_extras(cls, norm_tag: str, rows: int, cameras: int, extras: Mapping[str, Any]) -> Settings:
+        """Read a manifest's `policy_extras`.
+
+        Raises:
+            PolicyError: a key is unknown, or its value means nothing.
+        """
+        known = {field.name for field in fields(cls)} - {"norm_tag", "rows", "cameras"}
+        unknown = sorted(set(extras) - known)
+        if unknown:
+            raise PolicyError(
+                f"policy_extras: {', '.join(unknown)} unknown; known are {', '.join(sorted(known))}"
+            )
+        return cls(norm_tag, rows, cameras, **extras)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that `Settings.arguments` writes."""
+    types: dict[str, Callable[[str], Any]] = {
+        "str": str,
+        "int": int,
+        "float": float,
+        "bool": lambda word: {"True": True, "False": False}[word],
+    }
+    for field in fields(Settings):
+        parser.add_argument(f"--{field.name.replace('_', '-')}", type=types[str(field.type)], required=True)
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """Read what `add_arguments` added."""
+    return Settings(**{field.name: getattr(arguments, field.name) for field in fields(Settings)})

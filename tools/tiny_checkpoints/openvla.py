@@ -1,0 +1,121 @@
+"""A tiny OpenVLA-OFT checkpoint in the layout of a fine-tuned one; runs in the sidecar `openvla_oft`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from openral_policy_nodes.openvla_oft.network import OpenVLAOFT, ProprioProjector
+from tiny_checkpoints import LABEL
+from tiny_checkpoints.words import make_tokenizer
+
+DATA_SET = "libero_spatial_no_noops"
+PADDING = 64
+"""Rows of the embedding beyond the tokenizer's words, as in every OpenVLA checkpoint."""
+_IMAGENET = ([0.484375, 0.455078125, 0.40625], [0.228515625, 0.2236328125, 0.224609375])
+_HALF = ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
+
+
+def make(family: str, folder: Path, *, seed: int, image: int = 64, state: int = 8, action: int = 7) -> None:
+    """Write a checkpoint: config.json, two shards, tokenizer, image statistics, data set statistics, proprioception.
+
+    Args:
+        family: openvla.
+        folder: where to; made if need be.
+        seed: of the weights.
+        image: [px] height and width of the images, a multiple of 16; real ones take 224.
+        state: length of the proprioception.
+        action: length of an action; the last number is the gripper's.
+    """
+    torch.manual_seed(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    words = ("<unk>", "<s>", "</s>", "▁")
+    tokenizer = make_tokenizer(
+        words, vocabulary=640, prefix="<s>", bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+    config = _config(image, len(tokenizer))
+    network = OpenVLAOFT(config).to(torch.bfloat16)
+    tensors = {name.replace(".gamma", ".scale_factor"): value for name, value in network.state_dict().items()}
+    _save_shards(folder, tensors)
+    projector = ProprioProjector(state, config["text_config"]["hidden_size"]).to(torch.bfloat16)
+    save_file(
+        {f"module.{name}": value for name, value in projector.state_dict().items()},
+        folder / "proprio_projector.safetensors",
+    )
+    tokenizer.save_pretrained(folder)
+    means, stds = zip(_IMAGENET, _HALF, strict=True)
+    preprocessor = {"image_processor_type": "PrismaticImageProcessor", "input_sizes": [[3, image, image]] * 2}
+    _write(folder / "preprocessor_config.json", {**preprocessor, "means": means, "stds": stds})
+    _write(folder / "config.json", config)
+    _write(folder / "dataset_statistics.json", {DATA_SET: _statistics(state, action)})
+    (folder / "README.md").write_text(
+        f"# Tiny OpenVLA-OFT\n\n**{LABEL}.** Made by `tools/make_tiny_checkpoint.py`: timm's vision transformers and "
+        "transformers' LLaMA, very small, in the file layout of a fine-tuned checkpoint.\n"
+    )
+
+
+def _config(image: int, words: int) -> dict[str, Any]:
+    return {
+        "architectures": ["OpenVLAForActionPrediction"],
+        "arch_specifier": "no-align+fused-gelu-mlp",
+        "image_resize_strategy": "resize-naive",
+        "image_sizes": [image, image],
+        "llm_max_length": 2048,
+        "model_type": "openvla",
+        "n_action_bins": 256,
+        "norm_stats": {},
+        "pad_to_multiple_of": PADDING,
+        "text_config": {
+            "model_type": "llama",
+            "vocab_size": words + PADDING,
+            "hidden_size": 64,
+            "intermediate_size": 128,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+            "torch_dtype": "bfloat16",
+        },
+        "timm_model_ids": ["test_vit2", "test_vit3"],
+        "timm_override_act_layers": [None, None],
+        "torch_dtype": "bfloat16",
+        "use_fused_vision_backbone": True,
+        "vision_backbone_id": "dinosiglip-vit-so-224px",
+    }
+
+
+def _statistics(state: int, action: int) -> dict[str, Any]:
+    def of(size: int, gripper: bool) -> dict[str, Any]:
+        low = [-0.5 - 0.05 * index for index in range(size)]
+        high = [0.4 + 0.1 * index for index in range(size)]
+        mask = [True] * (size - 1) + [not gripper]
+        return {"q01": low, "q99": high, "min": low, "max": high, "mask": mask}
+
+    proprio = of(state, gripper=False)
+    proprio.pop("mask")
+    return {
+        "action": of(action, gripper=True),
+        "proprio": proprio,
+        "num_transitions": 0,
+        "num_trajectories": 0,
+    }
+
+
+def _save_shards(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
+    """Write two files and the index that transformers writes beside them."""
+    names, shards, index = sorted(tensors), 2, {}
+    for number in range(shards):
+        part = names[number::shards]
+        file = f"model-{number + 1:05d}-of-{shards:05d}.safetensors"
+        save_file({name: tensors[name].contiguous() for name in part}, folder / file, {"format": "pt"})
+        index |= dict.fromkeys(part, file)
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+    _write(folder / "model.safetensors.index.json", {"metadata": {"total_size": size}, "weight_map": index})
+
+
+def _write(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n")

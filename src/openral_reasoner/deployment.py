@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from openral_core.registry import resolve
 from openral_core.robot import load_robot
-from openral_core.scene import DeployScene, load_scene
+from openral_core.scene import DeployScene, SceneCamera, load_scene
 from openral_reasoner.gate import GateConfig
 
 
@@ -18,6 +19,10 @@ class Deployment:
     scene_tasks: tuple[str, ...] = ()
     """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
     gate: GateConfig = field(default_factory=GateConfig)
+    cameras: tuple[SceneCamera, ...] = ()
+    """What an agent may look through."""
+    reasoner: Mapping[str, object] = field(default_factory=dict)
+    """The scene's section about the language model."""
 
 
 def load_deployment(scene: str) -> Deployment:
@@ -38,4 +43,6 @@ def load_deployment(scene: str) -> Deployment:
         embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
         gate=gate,
+        cameras=loaded.cameras,
+        reasoner=loaded.reasoner,
     )

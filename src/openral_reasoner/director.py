@@ -13,8 +13,8 @@ from collections.abc import Callable
 from openral_reasoner.attempt import Attempt, CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict
 from openral_reasoner.mission import LogEntry, Mission, MissionState, TaskState
-from openral_reasoner.palette import Palette
-from openral_reasoner.planner import CannotDo, Plan
+from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.planner import CannotDo, Plan, PlannedTask
 from openral_reasoner.vocabulary import words
 
 STOP_WORDS = frozenset({"stop", "halt", "abort", "freeze", "cancel", "quit"})
@@ -119,6 +119,45 @@ class Director:
         self._waiting_since_wall_s = wall_s
         return self.tick(now_s, wall_s)
 
+    # -- an agent in place of a plan ---------------------------------------------------------------
+
+    def steered(self, ticket: int, who: str, now_s: float) -> bool:
+        """An agent took the `Propose` of that ticket: it will add tasks and end the mission.
+
+        Returns:
+            Whether the ticket still counts.
+        """
+        if ticket != self._ticket or self.mission.state is not MissionState.ACTIVE:
+            return False
+        self.mission.open_ended = True
+        self.mission.say(now_s, "model", f"{who} plans step by step")
+        return True
+
+    def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
+        """The agent of that ticket broke down. True: nothing was run yet, another planner may take the ticket."""
+        if ticket != self._ticket or self.mission.state is not MissionState.ACTIVE:
+            return False
+        self.mission.say(now_s, "model", reason)
+        if self.mission.tasks:
+            self.mission.end(MissionState.FAILED, now_s, f"the language model failed: {reason}")
+            return False
+        self.mission.open_ended = False
+        return True
+
+    def find_skill(self, name: str) -> Skill | None:
+        """The skill of that name, if it may be used now."""
+        return self._palette.find(name)
+
+    def add_task(self, planned: PlannedTask, now_s: float, wall_s: float) -> list[Command]:
+        """Add a task to an open-ended mission and begin it."""
+        self.mission.append(planned, now_s)
+        self._waiting_since_wall_s = wall_s
+        return self.tick(now_s, wall_s)
+
+    def finish(self, done: bool, words: str, now_s: float) -> None:
+        """The agent says that the mission is over."""
+        self.mission.finish(done, words, now_s)
+
     def _propose(self, now_s: float, wall_s: float) -> list[Command]:
         settled = wall_s - self._palette_wall_s >= self._config.palette_settle_s
         if self._palette.skills and settled:
@@ -144,9 +183,9 @@ class Director:
             return self._watch(attempt, now_s, wall_s)
         if self.mission.state is not MissionState.ACTIVE:
             return []
-        if not self.mission.tasks:
-            return [] if self._proposed else self._propose(now_s, wall_s)
-        return self._start(now_s, wall_s)
+        if not self._proposed:
+            return self._propose(now_s, wall_s)
+        return self._start(now_s, wall_s) if self.mission.current else []
 
     def _start(self, now_s: float, wall_s: float) -> list[Command]:
         planned = self.mission.tasks[self.mission.active_task].planned

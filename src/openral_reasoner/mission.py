@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from openral_reasoner.parser import is_conditional
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
@@ -60,7 +61,8 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission."""
+    """prompt, plan, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission; of an agent
+    also steps, says, question, reason, refused or model."""
     reason: str
     mission: str
     task: int = -1
@@ -84,6 +86,8 @@ class Mission:
     tasks: list[Task] = field(default_factory=list)
     active_task: int = -1
     message: str = ""
+    open_ended: bool = False
+    """An agent adds the tasks one at a time and says when the mission is over."""
 
     @property
     def current(self) -> Task | None:
@@ -117,6 +121,12 @@ class Mission:
         self.say(now_s, "plan", f"{len(plan.tasks)} task{'s' if len(plan.tasks) > 1 else ''}: {steps}")
         self.active_task = 0
 
+    def append(self, planned: PlannedTask, now_s: float) -> None:
+        """Add one task and make it current."""
+        self.tasks.append(Task(planned))
+        self.say(now_s, "plan", f'next: "{planned.text}" with {planned.skill.name}')
+        self.active_task = len(self.tasks) - 1
+
     def attempt(self, now_s: float) -> Task:
         """Begin the next attempt at the current task."""
         task = self.tasks[self.active_task]
@@ -129,6 +139,9 @@ class Mission:
     def complete(self, now_s: float, reason: str) -> None:
         """The current task is done; go on to the next one, or end the mission as done."""
         self._end_task(TaskState.DONE, now_s, reason)
+        if self.open_ended:
+            self.active_task = -1
+            return
         if self.active_task + 1 < len(self.tasks):
             self.active_task += 1
             return
@@ -138,10 +151,30 @@ class Mission:
         """Give the current task up, and with it the mission: later tasks may build on it."""
         task = self.tasks[self.active_task]
         self._end_task(TaskState.ABANDONED, now_s, reason)
+        if self.open_ended:
+            self.active_task = -1
+            return
         attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
         self.end(
             MissionState.FAILED, now_s, f'"{task.planned.text}" was abandoned after {attempts}: {reason}'
         )
+
+    def finish(self, done: bool, words: str, now_s: float) -> None:
+        """End an open-ended mission on an agent's word.
+
+        "done" needs every task done the last time it was tried, and a task at all unless the order has a condition.
+        """
+        newest = {(task.planned.skill.name, task.planned.text): task for task in self.tasks}
+        unmet = [task for task in newest.values() if task.state is not TaskState.DONE]
+        if done and unmet:
+            text, outcome = unmet[0].planned.text, unmet[0].outcome
+            self.end(MissionState.FAILED, now_s, f'called done, but "{text}" was not: {outcome}')
+        elif done and not self.tasks and is_conditional(self.text):
+            self.end(MissionState.DONE, now_s, f"nothing had to be done: {words}")
+        elif done and not self.tasks:
+            self.end(MissionState.FAILED, now_s, f"called done, but no skill was run: {words}")
+        else:
+            self.end(MissionState.DONE if done else MissionState.FAILED, now_s, words)
 
     def end(self, state: MissionState, now_s: float, reason: str) -> None:
         """End the mission; a task in work is abandoned with the same reason."""

@@ -81,6 +81,14 @@ _NUMBER = re.compile(r"(?:^|(?<=\n))\s*(?:\d+[.)]|[-*•])\s+")
 _PRONOUN = re.compile(r"\b(?:it|them|this one|that one)\b|\b(?:this|that|these|those|both)(?=\s*$)")
 
 
+_CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|as long as|only|except|need be|necessary)\b")
+
+
+def is_conditional(sentence: str) -> bool:
+    """Whether an order may rightly end with nothing done: "if the drawer is open, close it"."""
+    return _CONDITION.search(sentence.lower()) is not None
+
+
 def parse(sentence: str) -> tuple[TaskPhrase, ...] | NotUnderstood:
     """Cut one sentence, or a list of lines, into tasks in their order of execution.
 

@@ -3,15 +3,13 @@
 Progress comes from the topic `/openral/progress` alone, not from the monitor's service: a reading there
 names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
 its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
-monotonic clock. All callbacks run on one thread and none of them waits; the planner, which may take long,
-has a thread of its own.
+monotonic clock. All callbacks run on one thread and none of them waits; whoever plans, which may take long,
+has a thread of its own (`Thinker`).
 """
 
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future as ThreadFuture
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,16 +25,19 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import OpenralError
+from openral_reasoner.agents import agent_maker
 from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.deployment import Deployment, load_deployment
-from openral_reasoner.director import Director
+from openral_reasoner.director import Director, is_stop
 from openral_reasoner.gate import GateConfig
 from openral_reasoner.messages_node import LATCHED, message_of, reading_of, skill_of
 from openral_reasoner.mission import LogEntry, MissionState
 from openral_reasoner.palette import Palette, Skill, build_palette
-from openral_reasoner.planner import CannotDo, OfflinePlanner, Plan, Planner
+from openral_reasoner.planner import OfflinePlanner, Planner
 from openral_reasoner.record import MissionRecord
+from openral_reasoner.senses_node import CameraAndMonitor
 from openral_reasoner.skill_client_node import SkillClients
+from openral_reasoner.thinker import Thinker
 
 TICK_S = 0.1
 FAREWELL_S = 0.5
@@ -45,18 +46,16 @@ words."""
 
 
 class ReasonerNode(LifecycleNode):
-    """Parameters: `scene`, `mission`, `run_dir`, `autostart`, `exit_when_done`, `commercial`, `gate.*`,
-    `director.*`."""
+    """Parameters: `scene`, `mission`, `run_dir`, `memory_file`, `autostart`, `exit_when_done`, `commercial`,
+    `gate.*`, `director.*`."""
 
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
         super().__init__("reasoner", namespace="/openral", **kwargs)
-        for name, default in (("scene", ""), ("mission", ""), ("run_dir", "")):
+        for name, default in (("scene", ""), ("mission", ""), ("run_dir", ""), ("memory_file", "")):
             self.declare_parameter(name, default)
         for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", True)):
             self.declare_parameter(name, flag)
         self._planner = planner or OfflinePlanner()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="planner")
-        self._thinking: tuple[int, ThreadFuture[Plan | CannotDo]] | None = None
         self._deployment = Deployment()
         self._record: MissionRecord | None = None
         self._deployed: dict[str, Skill] = {}
@@ -67,6 +66,8 @@ class ReasonerNode(LifecycleNode):
         self._changed = True
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
+        self._thinker = Thinker(self._director, self._planner)
+        self._senses: CameraAndMonitor | None = None
         self.finished: Any = Future()
         """Done when the process may end (`exit_when_done`)."""
 
@@ -78,12 +79,18 @@ class ReasonerNode(LifecycleNode):
             self._deployment = load_deployment(self.get_parameter("scene").value)
             gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
             director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
+            model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
         except (OpenralError, ValueError) as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         run_dir = self.get_parameter("run_dir").value
         self._record = MissionRecord(Path(run_dir)) if run_dir else None
         self._director = Director(self._note, gate=gate, config=director)
+        self._senses = CameraAndMonitor(self, self._deployment.cameras) if model else None
+        who, make_agent = model or ("", None)
+        self._thinker = Thinker(
+            self._director, self._planner, make_agent=make_agent, who=who, senses=self._senses
+        )
         self._publisher = self.create_publisher(Mission, "/openral/mission", LATCHED)
         return TransitionCallbackReturn.SUCCESS
 
@@ -115,6 +122,7 @@ class ReasonerNode(LifecycleNode):
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
         """Forget everything."""
         self._goals.close()
+        self._end_thinking()
         self.destroy_publisher(self._publisher)
         if self._record:
             self._record.close()
@@ -126,8 +134,14 @@ class ReasonerNode(LifecycleNode):
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
         """Let go of the planner's thread."""
         self._release()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._end_thinking()
         return TransitionCallbackReturn.SUCCESS
+
+    def _end_thinking(self) -> None:
+        self._thinker.close()
+        if self._senses:
+            self._senses.close()
+        self._senses = None
 
     def _release(self) -> None:
         for kind, entity in self._listeners:
@@ -153,6 +167,8 @@ class ReasonerNode(LifecycleNode):
         self._renew_palette()
 
     def _on_prompt(self, prompt: Prompt) -> None:
+        if not is_stop(prompt.text) and self._thinker.operator_says(prompt.text):
+            return
         self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
         self._flush()
 
@@ -170,10 +186,9 @@ class ReasonerNode(LifecycleNode):
 
     def _tick(self) -> None:
         self._look_for_lost_nodes()
-        if self._thinking and self._thinking[1].done():
-            ticket, thought = self._thinking
-            self._thinking = None
-            self._run(self._director.planned(ticket, thought.result(), *self._now()))
+        if self._senses:
+            self._senses.tick()
+        self._run(self._thinker.tick(*self._now()))
         self._goals.retry()
         self._run(self._director.tick(*self._now()))
         self._flush()
@@ -207,8 +222,7 @@ class ReasonerNode(LifecycleNode):
     def _run(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, Propose):
-                thought = self._thread.submit(self._planner.plan, command.sentence, command.palette)
-                self._thinking = (command.ticket, thought)
+                self._thinker.propose(command, self._now()[0])
             elif isinstance(command, SendGoal):
                 self._goals.send(command)
             elif isinstance(command, CancelGoal):

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from openral_reasoner.llm.fakes import Endpoint, Script
+
 PATIENCE_S = 90.0
 BRISK = {
     "gate.default_patience_s": 0.6,
@@ -30,11 +32,6 @@ class Graph:
 
     def __init__(self, folder: Path) -> None:
         self.run_dir = folder / "run"
-        self._environment = {
-            **os.environ,
-            "ROS_DOMAIN_ID": os.environ["ROS_DOMAIN_ID"],
-            "OMP_NUM_THREADS": "1",
-        }
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, module: str, *arguments: str, **parameters: object) -> subprocess.Popen[str]:
@@ -43,8 +40,9 @@ class Graph:
             command.append("--ros-args")
         for name, value in parameters.items():
             command += ["-p", f"{name}:={json.dumps(value)}"]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
-            command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         self._processes.append(process)
         return process
@@ -221,3 +219,25 @@ def test_simulation_time_that_never_begins_says_so(graph: Graph) -> None:
     patience = {"director.palette_patience_s": 2.0, "use_sim_time": True}
     end_of(graph.reasoner("open the drawer", **patience))
     assert "simulation time has not begun" in graph.mission()["message"]
+
+
+def test_a_language_model_plans_and_the_gate_decides(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = "execute_skill__openral__rskill-fake"
+    calls = [
+        ("query_task_progress", {"task": "open the drawer"}),
+        (tool, {"task": "open-the-drawer", "why": "it was ordered"}),
+        ("finish_mission", {"done": True, "words": "the drawer is open"}),
+    ]
+    brain = Script(calls)
+    graph.skill()
+    graph.monitor()
+    with Endpoint(brain) as endpoint:
+        monkeypatch.setenv("OPENRAL_REASONER_MODEL", "openai:fake")
+        monkeypatch.setenv("OPENRAL_REASONER_BASE_URL", endpoint.url)
+        code, output = end_of(graph.reasoner("open the drawer"))
+    mission = graph.mission()
+    assert (code, mission["state"], mission["message"]) == (0, "done", "the drawer is open"), output
+    assert [task["skill_task"] for task in mission["tasks"]] == ["open-the-drawer"]
+    said = [message["content"] for message in brain.seen[-1] if message["role"] == "tool"]
+    assert said[0] == "the reward monitor is not running"  # the fake has the topic, not the service
+    assert "verified by the reward monitor" in said[-1]

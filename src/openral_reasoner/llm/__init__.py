@@ -1,0 +1,1 @@
+"""The planner that asks a language model; imported only where a model is configured."""

@@ -1,0 +1,117 @@
+"""One mission in the hands of a language model: the conversation, in a thread of its own, under its budget."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+from pydantic_ai import Agent, ToolOutput, UsageLimits
+from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
+from pydantic_ai.settings import ModelSettings as RequestSettings
+
+from openral_reasoner.llm.settings import ModelSettings
+from openral_reasoner.llm.tools import make_tools
+from openral_reasoner.llm.words import ROLE, first_message
+from openral_reasoner.memory import Memory
+from openral_reasoner.palette import Palette
+from openral_reasoner.requests import Desk, Finish, MissionOver
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+_log = logging.getLogger(__name__)
+
+
+class Verdict(BaseModel):
+    """How the mission ended, in the model's own words."""
+
+    done: bool = Field(description="everything that was ordered is done and verified")
+    words: str = Field(description="one sentence for the operator", max_length=500)
+
+
+class MissionAgent:
+    """Runs the conversation of one mission. Make one for each."""
+
+    def __init__(
+        self,
+        model: Model,
+        settings: ModelSettings,
+        desk: Desk,
+        *,
+        memory: Memory | None = None,
+        cameras: Sequence[str] = (),
+    ) -> None:
+        """Prepare; nothing is sent before `start`.
+
+        Args:
+            model: the client, see `build_model`.
+            settings: budget and abilities.
+            desk: where requests go; closed by whoever ends the mission.
+            memory: notes; None: the model keeps none.
+            cameras: names of the cameras it may look through.
+        """
+        self._model, self._settings, self._desk = model, settings, desk
+        self._memory, self._cameras = memory, cameras
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.ended: Future[str] = Future()
+        """Empty when the model came to an end of its own; else why it did not."""
+
+    def start(self, order: str, palette: Palette) -> None:
+        """Begin; returns at once."""
+        words = (order, palette)
+        threading.Thread(target=self._live, args=words, name="language model", daemon=True).start()
+
+    def cancel(self) -> None:
+        """Break off, a request that is under way included. Safe from any thread, at any time."""
+        loop, task = self._loop, self._task
+        if loop is not None and task is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+
+    def _live(self, order: str, palette: Palette) -> None:
+        reason = ""
+        try:
+            asyncio.run(self._converse(order, palette))
+        except MissionOver as over:
+            reason = str(over)
+        except asyncio.CancelledError:
+            reason = "broken off"
+        except UsageLimitExceeded as error:
+            reason = f"its budget for one mission is used up: {error}"
+        except UnexpectedModelBehavior as error:
+            reason = f"{self._settings.model} answers in a form that is no use: {error}"
+        except AgentRunError as error:
+            reason = f"{self._settings.model} did not answer: {error}"
+        except Exception as error:  # noqa: BLE001  SDKs raise what they like; the mission must learn of it
+            _log.exception("the language model's thread failed")
+            reason = f"{self._settings.model}: {type(error).__name__}: {error}"
+        self.ended.set_result(" ".join(reason.split())[:300])
+
+    async def _converse(self, order: str, palette: Palette) -> None:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        tools = make_tools(palette, self._desk, self._memory, self._cameras, sees=self._settings.sees_images)
+        agent = Agent(
+            self._model,
+            output_type=ToolOutput(Verdict, name="finish_mission", description="End the mission."),
+            instructions=ROLE,
+            tools=tools,
+            retries=3,
+            model_settings=RequestSettings(
+                temperature=self._settings.temperature, timeout=self._settings.request_timeout_s
+            ),
+        )
+        notes = self._memory.recall(order) if self._memory else []
+        result = await agent.run(
+            first_message(order, palette, notes, self._cameras if self._settings.sees_images else ()),
+            usage_limits=UsageLimits(
+                request_limit=self._settings.max_requests,
+                total_tokens_limit=self._settings.max_tokens,
+                tool_calls_limit=self._settings.max_tool_calls,
+            ),
+        )
+        await asyncio.wrap_future(self._desk.put(Finish(result.output.done, result.output.words)))

@@ -1,0 +1,127 @@
+"""What an agent may ask of a mission, and the desk over which the questions go from its thread to the node's.
+
+An agent, a language model with tools, runs in a thread of its own and knows nothing of ROS. It puts requests on
+the desk and waits for replies; the node takes them off in its own time and lets `Steering` decide.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Run one skill until the gate has judged it; the reply tells how it ended."""
+
+    skill: str
+    """Manifest name."""
+    task: str
+    """One of the skill's task ids; empty for a skill without tasks."""
+    instruction: str
+    """Words for the policy; empty: the skill's own phrase for the task."""
+    why: str = ""
+    """The agent's reason, for the mission log."""
+
+
+@dataclass(frozen=True)
+class QueryProgress:
+    """What the reward monitor sees now, measured against words."""
+
+    task: str
+    window_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """The newest image of a camera."""
+
+    camera: str
+
+
+@dataclass(frozen=True)
+class AskOperator:
+    """A question to the operator; the next prompt is its answer."""
+
+    question: str
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class Say:
+    """Words for the mission log."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Decompose:
+    """The steps that the agent means to take, for the mission log; it binds nobody."""
+
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The mission is over. `done` counts only if the gate agrees."""
+
+    done: bool
+    words: str
+
+
+Request = Execute | QueryProgress | Look | AskOperator | Say | Decompose | Finish
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to a request."""
+
+    ok: bool
+    text: str
+    """At most a few sentences; data for the agent, never instructions."""
+    image_png: bytes = b""
+
+
+class MissionOver(Exception):
+    """The mission ended while the agent was still at work; its text says why."""
+
+
+class Desk:
+    """A queue of requests between two threads. One mission has one desk."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Request, Future[Reply]]] = deque()
+        self._open: set[Future[Reply]] = set()
+        self._closed: str | None = None
+
+    def put(self, request: Request) -> Future[Reply]:
+        """Ask; the future gets the reply, or MissionOver."""
+        future: Future[Reply] = Future()
+        with self._lock:
+            if self._closed is not None:
+                future.set_exception(MissionOver(self._closed))
+                return future
+            self._waiting.append((request, future))
+            self._open.add(future)
+        future.add_done_callback(self._open.discard)
+        return future
+
+    def take(self) -> list[tuple[Request, Future[Reply]]]:
+        """Return the requests that came since the last call, in their order."""
+        with self._lock:
+            taken = list(self._waiting)
+            self._waiting.clear()
+        return taken
+
+    def close(self, reason: str) -> None:
+        """End every request that waits, and refuse later ones."""
+        with self._lock:
+            self._closed = reason
+            self._waiting.clear()
+            left = list(self._open)
+        for future in left:
+            if not future.done():
+                future.set_exception(MissionOver(reason))

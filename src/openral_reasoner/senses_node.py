@@ -1,0 +1,116 @@
+"""What an agent may see of the world: the newest image of a camera, and the reward monitor's opinion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import cv2
+from openral.srv import QueryTaskProgress
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image
+
+from openral_core.errors import OpenralError
+from openral_core.image_message import decode_image
+from openral_core.scene import SceneCamera
+from openral_reasoner.requests import Look, QueryProgress, Reply
+
+PATIENCE_S = 5.0
+"""[s] wall time a camera or the reward monitor has to answer."""
+SERVICE = "/openral/perception/query_task_progress"
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+Answer = Callable[[Reply], None]
+
+
+@dataclass
+class _Waiting:
+    answer: Answer
+    until_wall_s: float
+    what: str
+    release: Callable[[], object] = lambda: None
+
+
+class CameraAndMonitor:
+    """Serves `Look` and `QueryProgress`; call `tick` now and then so that silence has an end."""
+
+    def __init__(self, node: Node, cameras: Sequence[SceneCamera]) -> None:
+        self._node, self._cameras = node, {camera.name: camera for camera in cameras}
+        self._client = node.create_client(QueryTaskProgress, SERVICE)
+        self._waiting: list[_Waiting] = []
+
+    def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
+        """See `openral_reasoner.thinker.Senses.sense`."""
+        if isinstance(request, Look):
+            self._look(request.camera, answer)
+        else:
+            self._query(request, answer)
+
+    def tick(self) -> None:
+        """Answer for those that stayed silent."""
+        for waiting in [w for w in self._waiting if time.monotonic() > w.until_wall_s]:
+            self._end(waiting, Reply(False, f"{waiting.what} did not answer within {PATIENCE_S:.0f} s"))
+
+    def close(self) -> None:
+        """Take back what was made on the node."""
+        for waiting in list(self._waiting):
+            self._end(waiting, Reply(False, "the reasoner ends"))
+        self._node.destroy_client(self._client)
+
+    def _look(self, name: str, answer: Answer) -> None:
+        camera = self._cameras.get(name)
+        if camera is None:
+            answer(Reply(False, f"there is no camera '{name[:40]}'; there is {', '.join(self._cameras)}"))
+            return
+        topic = f"/openral/cameras/{name}/image_raw"
+        waiting = self._wait(answer, f"camera {name}")
+        seen = partial(self._seen, waiting, camera)
+        subscription = self._node.create_subscription(Image, topic, seen, NEWEST)
+        waiting.release = lambda: self._node.destroy_subscription(subscription)
+
+    def _seen(self, waiting: _Waiting, camera: SceneCamera, message: Any) -> None:
+        size = (message.width, message.height)
+        try:
+            image = decode_image(camera, *size, message.encoding, message.step, message.data)
+        except OpenralError as error:
+            self._end(waiting, Reply(False, str(error)))
+            return
+        encoded = cv2.imencode(".png", image[:, :, ::-1])[1].tobytes()
+        self._end(waiting, Reply(True, f"the newest image of {waiting.what}", encoded))
+
+    def _query(self, request: QueryProgress, answer: Answer) -> None:
+        if not self._client.service_is_ready():
+            answer(Reply(False, "the reward monitor is not running"))
+            return
+        waiting = self._wait(answer, "the reward monitor")
+        wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200])
+        self._client.call_async(wanted).add_done_callback(partial(self._answered, waiting))
+
+    def _answered(self, waiting: _Waiting, future: Any) -> None:
+        self._end(waiting, progress_reply(future.result()))
+
+    def _wait(self, answer: Answer, what: str) -> _Waiting:
+        waiting = _Waiting(answer, time.monotonic() + PATIENCE_S, what)
+        self._waiting.append(waiting)
+        return waiting
+
+    def _end(self, waiting: _Waiting, reply: Reply) -> None:
+        if waiting in self._waiting:
+            self._waiting.remove(waiting)
+            waiting.release()
+            waiting.answer(reply)
+
+
+def progress_reply(response: Any) -> Reply:
+    """The monitor's answer in one sentence."""
+    if response is None or not response.ok:
+        return Reply(False, f"no score: {response.message if response is not None else 'no answer'}")
+    age = f", {response.age_s:.1f} s old and stale" if response.stale else ""
+    done = "the task counts as done" if response.succeeded else "the task does not count as done"
+    return Reply(
+        True, f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}"
+    )

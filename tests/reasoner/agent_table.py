@@ -1,0 +1,143 @@
+"""A mission in the hands of a real model client, a fake endpoint behind real HTTP, and a world that does as told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+
+from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.director import Director
+from openral_reasoner.gate import GateConfig, Reading
+from openral_reasoner.llm.agent import MissionAgent
+from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
+from openral_reasoner.llm.models import build_model
+from openral_reasoner.llm.settings import ModelSettings
+from openral_reasoner.memory import Memory
+from openral_reasoner.mission import LogEntry
+from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.planner import OfflinePlanner
+from openral_reasoner.requests import Look, QueryProgress, Reply
+from openral_reasoner.steering import SteeringLimits
+from openral_reasoner.thinker import Thinker
+
+PATIENCE_S = 90.0
+TOOL = "execute_skill__openral__rskill-mini"
+CONFIG = DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0, answer_patience_s=2.0)
+GATE = GateConfig(default_patience_s=1.0, plateau_window_s=1.0)
+
+
+def skill(**changes: object) -> Skill:
+    values: dict[str, object] = {
+        "name": "openral/rskill-mini",
+        "slug": "mini",
+        "node": "/openral/policy/mini",
+        "action_server": "/openral/skills/mini/execute",
+        "description": "opens and closes a drawer",
+        "tasks": (
+            SkillTask("drawer-open-v3", ("open the drawer",)),
+            SkillTask("drawer-close-v3", ("close the drawer",)),
+        ),
+        "max_execution_s": 3.0,
+    }
+    return Skill(**{**values, **changes})  # type: ignore[arg-type]
+
+
+@dataclass
+class Table:
+    """Director, thinker and a skill server in one; simulation time runs as fast as the model answers."""
+
+    brain: Brain
+    palette: Palette = field(default_factory=lambda: Palette((skill(),)))
+    works: Callable[[SendGoal], bool] = lambda goal: True
+    """Whether an attempt succeeds in the eyes of the reward monitor."""
+    end_words: str = ""
+    """What the skill server says at the end of a goal that failed."""
+    monitor_words: str = ""
+    """What the reward monitor says when it is asked."""
+    picture: str = ""
+    """Text in front of the camera."""
+    memory: Path | None = None
+    limits: SteeringLimits | None = None
+    sees: bool = True
+    base_url: str = ""
+    log: list[LogEntry] = field(default_factory=list)
+    sent: list[SendGoal] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.now = 1.0
+        self.director = Director(self.log.append, gate=GATE, config=CONFIG)
+        self.director.palette(self.palette, self.now)
+        self.endpoint = Endpoint(self.brain)
+
+    def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
+        if isinstance(request, QueryProgress):
+            answer(Reply(True, f"progress 0.10, success 0.05; {self.monitor_words}"))
+            return
+        png = cv2.imencode(".png", written_image(self.picture)[:, :, ::-1])[1].tobytes()
+        answer(Reply(True, f"camera {request.camera}", png))
+
+    def say(self, text: str, *, until: Callable[[], bool] | None = None) -> None:
+        """Give an order and let the mission run to its end, or `until`."""
+        with self.endpoint:
+            settings = ModelSettings(
+                model="openai:fake", base_url=self.base_url or self.endpoint.url, sees_images=self.sees
+            )
+            model = build_model(settings, {})
+            memory = Memory(self.memory) if self.memory else None
+            self.thinker = Thinker(
+                self.director,
+                OfflinePlanner(),
+                make_agent=lambda desk: MissionAgent(
+                    model, settings, desk, memory=memory, cameras=["corner2"]
+                ),
+                who="fake",
+                senses=self,
+                limits=self.limits,
+            )
+            try:
+                self._do(self.director.prompt(f"p{len(self.log)}", text, self.now, self.now))
+                self._run(until or (lambda: self.director.mission.state.ended))
+            finally:
+                self.thinker.close()
+
+    def words(self, kind: str) -> list[str]:
+        return [entry.reason for entry in self.log if entry.kind == kind]
+
+    def _run(self, until: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not until():
+            assert time.monotonic() < end, [entry.reason for entry in self.log]
+            self.now += 0.1
+            self.director.bridge_alive(self.now)
+            self._read()
+            self._do(self.thinker.tick(self.now, self.now))
+            self._do(self.director.tick(self.now, self.now))
+            time.sleep(0.002)
+
+    def _read(self) -> None:
+        """The reward monitor's reading of the running goal, ten a second of simulation time."""
+        if self.sent:
+            level = 0.95 if self.works(self.sent[-1]) else 0.2
+            self.director.reading(f"g{self.sent[-1].key}", Reading(self.now, level, level), self.now)
+
+    def _do(self, commands: Sequence[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                self.thinker.propose(command, self.now)
+            elif isinstance(command, SendGoal):
+                self.sent.append(command)
+                self._do(
+                    self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now)
+                )
+                if self.end_words:
+                    self.director.goal_ended(
+                        command.key, "FAILED", "policy", self.end_words, self.now, self.now
+                    )
+            elif isinstance(command, CancelGoal):
+                self.director.goal_ended(
+                    command.key, "CANCELED", "client_cancel", self.end_words, self.now, self.now
+                )

@@ -1,0 +1,182 @@
+"""A language model directs a mission: what it may do, what it is told, and how it ends when it breaks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from agent_table import TOOL, Table, skill
+
+from openral_core.errors import InstallationError, ManifestError
+from openral_reasoner.llm.fakes import Script
+from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
+from openral_reasoner.llm.tools import skill_tool_name
+from openral_reasoner.mission import MissionState
+from openral_reasoner.palette import Palette
+from openral_reasoner.steering import SteeringLimits
+
+OPEN = (TOOL, {"task": "drawer-open-v3", "why": "it was ordered"})
+CLOSE = (TOOL, {"task": "drawer-close-v3", "why": "it was ordered"})
+
+
+def finish(done: bool = True, words: str = "that was it") -> tuple[str, dict[str, object]]:
+    return ("finish_mission", {"done": done, "words": words})
+
+
+def replies(brain: Script) -> list[str]:
+    """What the model read from its tools, in order."""
+    return [m["content"] for m in brain.seen[-1] if m["role"] == "tool"]
+
+
+def test_steps_run_one_by_one_and_the_mission_is_done() -> None:
+    brain = Script([("decompose_mission", {"steps": ["open it", "close it"]}), OPEN, CLOSE, finish()])
+    table = Table(brain)
+    table.say("open the drawer, then close it")
+    assert [goal.instruction for goal in table.sent] == ["open the drawer", "close the drawer"]
+    assert table.director.mission.state is MissionState.DONE
+    assert table.words("steps") == ["open it; close it"]
+    assert all("verified by the reward monitor" in text for text in replies(brain)[1:])
+
+
+def test_done_is_not_done_when_the_monitor_saw_nothing() -> None:
+    table = Table(Script([OPEN, finish(words="the drawer is open")]), works=lambda goal: False)
+    table.say("open the drawer")
+    assert table.director.mission.state is MissionState.FAILED
+    assert 'called done, but "open the drawer" was not' in table.director.mission.message
+    assert len(table.sent) == 3  # the ladder's own attempts
+
+
+def test_a_task_that_works_the_second_time_counts() -> None:
+    table = Table(Script([OPEN, OPEN, finish()]), works=lambda goal: goal.key > 3)
+    table.say("open the drawer")
+    assert table.director.mission.state is MissionState.DONE
+    assert len(table.sent) == 4
+
+
+def test_what_is_not_offered_is_refused_in_words() -> None:
+    brain = Script(
+        [
+            (TOOL, {"task": "juggle", "why": ""}),
+            (TOOL, {"task": "drawer-open-v3", "instruction": "a\nb", "why": ""}),
+            (TOOL, {"task": "drawer-open-v3", "instruction": "x" * 201, "why": ""}),
+            finish(False, "I can open and close the drawer"),
+        ]
+    )
+    table = Table(brain)
+    table.say("juggle")
+    assert table.sent == []
+    assert "has no task 'juggle'; it has drawer-open-v3, drawer-close-v3" in replies(brain)[0]
+    assert all("one line of 1 to 200 characters" in text for text in replies(brain)[1:])
+    assert table.director.mission.state is MissionState.FAILED
+
+
+def test_limits_on_tasks_repeats_and_questions() -> None:
+    brain = Script([OPEN, OPEN, OPEN, CLOSE, CLOSE, ("ask_operator", {"question": "why?"}), finish()])
+    table = Table(brain, limits=SteeringLimits(max_tasks=3, max_repeats=2, max_questions=0))
+    table.say("open and close")
+    said = replies(brain)
+    assert "2 times in a row" in said[2]
+    assert "at most 3 tasks" in said[4]
+    assert "at most 0 questions" in said[5]
+    assert len(table.sent) == 3
+
+
+def test_a_question_is_answered_by_the_next_prompt() -> None:
+    brain = Script([("ask_operator", {"question": "the upper or the lower one?"}), OPEN, finish()])
+    table = Table(brain)
+
+    def answer() -> bool:
+        if table.thinker.question:
+            assert table.thinker.operator_says("the upper one")
+        return table.director.mission.state.ended
+
+    table.say("open the drawer", until=answer)
+    assert table.words("question") == ["the upper or the lower one?"]
+    assert 'the operator answered: "the upper one"' in replies(brain)[0]
+    assert not table.thinker.operator_says("hello")
+
+
+def test_looking_asking_the_monitor_and_notes(tmp_path) -> None:
+    notes = tmp_path / "notes.txt"
+    brain = Script(
+        [
+            ("look", {"camera": "corner2"}),
+            ("query_task_progress", {"task": "open the drawer"}),
+            ("remember", {"note": "the drawer sticks"}),
+            ("recall", {"about": "drawer"}),
+            finish(),
+        ]
+    )
+    table = Table(brain, picture="a drawer", memory=notes)
+    table.say("if the drawer is open, close it")
+    assert "progress 0.10" in replies(brain)[1]
+    assert replies(brain)[3].startswith("the drawer sticks (language model, ")
+    images = [m for m in brain.seen[-1] if m["role"] == "user" and "image_url" in str(m["content"])]
+    assert len(images) == 1
+    assert table.director.mission.state is MissionState.DONE
+    assert table.director.mission.message == "nothing had to be done: that was it"
+    assert "the drawer sticks" in notes.read_text()
+
+
+def test_an_endpoint_that_is_not_there_gives_way_to_the_offline_planner() -> None:
+    table = Table(Script([]), base_url="http://127.0.0.1:9/v1")
+    table.say("open the drawer, then close it")
+    assert table.director.mission.state is MissionState.DONE
+    assert len(table.sent) == 2
+    assert any("did not answer" in text for text in table.words("model"))
+
+
+def test_a_model_that_fails_in_the_middle_fails_the_mission() -> None:
+    table = Table(Script([OPEN, ("no_such_tool", {}), *[("no_such_tool", {})] * 5]))
+    table.say("open the drawer, then close it")
+    assert table.director.mission.state is MissionState.FAILED
+    assert "the language model failed" in table.director.mission.message
+
+
+def test_stop_breaks_off_a_model_that_thinks() -> None:
+    thinking = threading.Event()
+    table = Table(Script([OPEN]))
+    table.endpoint._server.RequestHandlerClass.delay = thinking
+
+    def stop() -> bool:
+        if table.director.mission.open_ended:
+            table.director.prompt("s", "stop", table.now, table.now)
+        return table.director.mission.state.ended
+
+    table.say("open the drawer", until=stop)
+    thinking.set()
+    assert table.director.mission.state is MissionState.STOPPED
+    assert table.sent == []
+
+
+def test_tool_names_fit_every_provider() -> None:
+    assert skill_tool_name(skill()) == TOOL
+    long = skill_tool_name(skill(name=f"owner/{'x' * 200}"))
+    assert len(long) == 64
+    assert long != skill_tool_name(skill(name=f"owner/{'x' * 199}y"))
+
+
+def test_settings_come_from_scene_and_environment_and_name_what_is_wrong(tmp_path) -> None:
+    assert model_settings({}, {}) is None
+    both = model_settings({"model": "openai:a"}, {"OPENRAL_REASONER_MODEL": "openai:b"})
+    assert both == ModelSettings(model="openai:b")
+    with pytest.raises(ManifestError, match=r"reasoner\.model: .*OPENRAL_REASONER_MODEL"):
+        model_settings({"model": "b"}, {})
+    with pytest.raises(InstallationError, match="OPENRAL_REASONER_API_KEY"):
+        api_key(ModelSettings(model="openai:b"), {})
+    key = tmp_path / "key"
+    key.write_text("secret\n")
+    found = api_key(ModelSettings(model="anthropic:b"), {"OPENRAL_REASONER_API_KEY_FILE": str(key)})
+    assert found.get_secret_value() == "secret"
+    assert "secret" not in repr(found)
+
+
+def test_skills_that_left_the_palette_cannot_be_run() -> None:
+    brain = Script([OPEN, finish(False)])
+    table = Table(brain)
+    real_find = table.director.find_skill
+    table.director.find_skill = lambda name: None  # type: ignore[method-assign]
+    table.say("open the drawer")
+    assert real_find("openral/rskill-mini") is not None
+    assert "no skill 'openral/rskill-mini' is deployed, active and allowed here" in replies(brain)[0]
+    assert Palette().skills == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import platform
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from openral_core.errors import OpenralError
 from openral_core.manifest.runtime import LOCAL
+from openral_core.plugin_table import load_plugin, plugin_targets
 from openral_core.registry import load_package, skill_folders
 
 MIN_FREE_GB = 2.0
@@ -49,6 +51,12 @@ class Check:
     """Command that mends it; empty where it is well."""
 
 
+GROUP = "openral.checks"
+"""Entry-point group of functions without arguments that return a list of Check."""
+BUILT_IN = {"libero": "openral_sim_bridge.libero.health:checks"}
+"""Name -> `module:function`, for parts that have something to say and are no part of the core."""
+
+
 def examine() -> list[Check]:
     """Run every check. Takes some seconds: rendering is tried in a process of its own."""
     checks: list[Callable[[], Check]] = [
@@ -61,7 +69,17 @@ def examine() -> list[Check]:
         _loopback,
         _multicast,
     ]
-    return [*(check() for check in checks), *_skills()]
+    parts = itertools.chain(*(_part(name) for name in sorted(plugin_targets(GROUP, BUILT_IN))))
+    return [*(check() for check in checks), *parts, *_skills()]
+
+
+def _part(name: str) -> list[Check]:
+    """What a part that is not of the core says of itself."""
+    try:
+        checks: list[Check] = load_plugin(GROUP, BUILT_IN, name)()
+        return checks
+    except OpenralError as error:
+        return [Check(name, False, str(error), f"pip install --force-reinstall what brings {name}")]
 
 
 def _row(name: str, ok: bool, found: str, mend: str) -> Check:

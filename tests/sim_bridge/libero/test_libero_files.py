@@ -13,6 +13,7 @@ from libero_parts import fill_assets
 
 from openral_core.errors import HubError, SimulationError
 from openral_sim_bridge.libero.assets import ensure_assets, find_assets
+from openral_sim_bridge.libero.health import checks
 from openral_sim_bridge.libero.upstream import read_states
 
 
@@ -110,3 +111,15 @@ def test_other_content_is_refused_and_never_run(tmp_path, monkeypatch, data):
     with pytest.raises(SimulationError, match="not a plain float64 array"):
         read_states(states_file(tmp_path / "a", data))
     assert not (tmp_path / "evil").exists()
+
+
+def test_doctor_says_what_is_there_and_what_brings_it(cache, tmp_path, monkeypatch):
+    rows = {row.name: row for row in checks()}
+    assert rows["libero"].ok
+    assert "openral sidecar build libero" in rows["libero"].found
+    assert "python -m openral_sim_bridge.libero.assets" in rows["libero assets"].found
+    monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(tmp_path / "assets")))
+    assert checks()[1].found == str(tmp_path / "assets")
+    monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", "/nowhere")
+    assert not checks()[1].ok
+    assert "export OPENRAL_LIBERO_ASSETS=" in checks()[1].mend

@@ -17,9 +17,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SIDECARS = {"smolvla": "lerobot", "act": "lerobot", "diffusion": "lerobot", "openvla": "openvla_oft"}
+SIDECARS = {
+    "smolvla": "lerobot",
+    "act": "lerobot",
+    "diffusion": "lerobot",
+    "openvla": "openvla_oft",
+    "robometer": "robometer",
+    "robometer_500mb": "robometer",
+}
 """Family -> sidecar that has its code."""
-BUILDERS = {"lerobot": ("lerobot", "lerobot_policies"), "openvla_oft": ("timm", "openvla")}
+BUILDERS = {
+    "lerobot": ("lerobot", "lerobot_policies"),
+    "openvla_oft": ("timm", "openvla"),
+    "robometer": ("bitsandbytes", "robometer"),
+}
 """Sidecar -> a module that only it has, and the builder."""
 
 

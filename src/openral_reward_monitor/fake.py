@@ -55,6 +55,9 @@ class FakeRewardModel:
             curve[-1] = np.nan
         return RewardScores(progress=curve, success=curve.copy())
 
+    def close(self) -> None:
+        """See RewardModel.close: there is nothing to give up; a call that hangs goes on hanging."""
+
 
 def load(package: RSkillPackage, device: str = "cpu") -> FakeRewardModel:
     """Build the fake model that a manifest describes; `device` is ignored.

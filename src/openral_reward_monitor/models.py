@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, PolicyError
+from openral_core.manifest import RSkillManifest
 from openral_core.plugin_table import load_plugin
 from openral_core.registry import RSkillPackage
 
@@ -19,6 +20,7 @@ GROUP = "openral.reward_families"
 BUILT_IN = {
     "fake": "openral_reward_monitor.fake:load",
     "mini": "openral_reward_monitor.mini.model:load",
+    "robometer": "openral_reward_monitor.robometer.model:load",
 }
 """Family name -> `module:function`, imported only when a reward skill of that family is loaded."""
 
@@ -51,6 +53,10 @@ class RewardModel(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Give up what the model holds, such as a server process; it is not asked again."""
+        ...
+
 
 FamilyLoader = Callable[[RSkillPackage, str], RewardModel]
 
@@ -59,7 +65,7 @@ def load_reward_model(package: RSkillPackage, device: str = "cpu") -> RewardMode
     """Load the model of a skill of kind `reward`.
 
     Args:
-        package: the skill; its manifest's `model_family` picks the code.
+        package: the skill; its manifest picks the code (see `reward_family`).
         device: where inference runs, in torch's words.
 
     Raises:
@@ -71,10 +77,21 @@ def load_reward_model(package: RSkillPackage, device: str = "cpu") -> RewardMode
             f"{manifest.name} is of kind {manifest.kind}; the reward monitor needs one of kind reward"
         )
     try:
-        loader: FamilyLoader = load_plugin(GROUP, BUILT_IN, manifest.model_family)
+        loader: FamilyLoader = load_plugin(GROUP, BUILT_IN, reward_family(manifest))
     except NotFoundError as error:
         raise PolicyError(f"{manifest.name}: reward family (model_family): {error}") from error
     return loader(package, device)
+
+
+def reward_family(manifest: RSkillManifest) -> str | None:
+    """Return the name of the family that runs a reward skill; None: the manifest does not say.
+
+    `model_family` where it is stated. Reward manifests on the hub state none, but name the function that loads their
+    weights (`quantization.extra.loader`, such as `robometer.utils.save.load_model_from_hf`): its package is the family.
+    """
+    loader = manifest.quantization.extra.get("loader")
+    package = loader.partition(".")[0] if isinstance(loader, str) else ""
+    return manifest.model_family or package or None
 
 
 def checked(scores: RewardScores, frames: int) -> RewardScores:

@@ -57,13 +57,14 @@ class Question:
 
 class RewardMonitorNode(LifecycleNode):
     """Parameters: `skill` (default: the scene's `reward_skill`), `scene`, `camera` (default: the scene's first),
-    `device`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
+    `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
 
     def __init__(self) -> None:
         super().__init__("reward_monitor", namespace="/openral")
         for name in ("skill", "scene", "camera", "run_dir"):
             self.declare_parameter(name, "")
         self.declare_parameter("device", "cpu")
+        self.declare_parameter("allow_unevaluated", False)
         self.declare_parameter("autostart", True)
         self.declare_parameter("max_frames", 8)
         self.declare_parameter("stale_after_s", 3.0)
@@ -122,7 +123,7 @@ class RewardMonitorNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End the scoring thread."""
+        """End the scoring thread and the model."""
         self._stop_watching()
         scorer, self._scorer, self._window = self._scorer, None, None
         if scorer is not None and not scorer.close():
@@ -134,13 +135,18 @@ class RewardMonitorNode(LifecycleNode):
         if not ref:
             raise NotFoundError("no reward skill: set the parameter skill, or reward_skill in the scene")
         package = resolve(ref)
-        require(match(package.manifest, load_robot(scene.robot_id), scene, folder=package.folder))
-        model = load_reward_model(package, self._text("device"))
+        allow, robot = bool(self.get_parameter("allow_unevaluated").value), load_robot(scene.robot_id)
+        require(match(package.manifest, robot, scene, folder=package.folder, allow_unevaluated=allow))
         reward = package.manifest.reward
-        assert reward is not None, "the schema gives every manifest of kind reward its reward section"
         camera = _camera_of(scene, self._text("camera"))
+        model = load_reward_model(package, self._text("device"))
+        assert reward is not None, "the schema gives every manifest of kind reward its reward section"
         black = np.zeros((2, camera.height, camera.width, 3), np.uint8)
-        checked(model.score(black, package.manifest.description), len(black))
+        try:
+            checked(model.score(black, package.manifest.description), len(black))
+        except BaseException:
+            model.close()
+            raise
         self._reward, self._camera = reward, camera
         max_frames = int(self.get_parameter("max_frames").value)
         self._window = FrameWindow(reward.frame_window_s, reward.target_fps, max_frames)

@@ -42,7 +42,7 @@ class Scorer:
         """Start the thread.
 
         Args:
-            model: the reward model.
+            model: the reward model; closed with the scorer.
             readings: turns scores into readings.
             on_done: called in the thread after each job, whether it gave a reading or an error.
             max_queries: queries that may wait.
@@ -81,12 +81,13 @@ class Scorer:
             return 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
 
     def close(self, timeout_s: float = 2.0) -> bool:
-        """End the thread; return False if the model still hangs (its thread dies with the process)."""
+        """End the thread and the model; return False if the model still hangs (its thread dies with the process)."""
         with self._condition:
             self._closed = True
             self._watch = None
             self._queries.clear()
             self._condition.notify_all()
+        self._model.close()  # a call that waits for a server of the model's comes back
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 

@@ -1,11 +1,7 @@
-"""A small Robometer checkpoint, file for file as the released one is laid out; runs in its sidecar's interpreter.
-
-PYTHONPATH=src:tools <interpreter> -m tiny_checkpoints.robometer FOLDER [--size tiny|half-gigabyte] [--seed 0]
-"""
+"""Small Robometer checkpoints, file for file as the released one is laid out; runs in its sidecar."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,28 +10,27 @@ from typing import Any
 import torch
 import yaml
 
-from openral_core.torchvision_shim import ensure_torchvision
 from openral_reward_monitor.robometer.config import SPECIAL_TOKENS
 from tiny_checkpoints import LABEL
 
-QWEN_TOKENS = (
-    *(
-        "<|endoftext|>",
-        "<|im_start|>",
-        "<|im_end|>",
-        "<|object_ref_start|>",
-        "<|object_ref_end|>",
-        "<|box_start|>",
-    ),
-    *(
-        "<|box_end|>",
-        "<|quad_start|>",
-        "<|quad_end|>",
-        "<|vision_start|>",
-        "<|vision_end|>",
-        "<|vision_pad|>",
-    ),
-    *("<|image_pad|>", "<|video_pad|>"),
+QWEN_TOKENS = tuple(
+    f"<|{name}|>"
+    for name in [
+        "endoftext",
+        "im_start",
+        "im_end",
+        "object_ref_start",
+        "object_ref_end",
+        "box_start",
+        "box_end",
+        "quad_start",
+        "quad_end",
+        "vision_start",
+        "vision_end",
+        "vision_pad",
+        "image_pad",
+        "video_pad",
+    ]
 )
 """Qwen3-VL's special tokens that its processor or its template needs, in Qwen's order."""
 CHAT_TEMPLATE = (
@@ -69,14 +64,21 @@ class Size:
 
 
 SIZES = {
-    "tiny": Size(64, 128, 2, 4, 32, 64, 2, 2),
-    "half-gigabyte": Size(1024, 4096, 14, 16, 512, 2048, 6, 8),
+    "robometer": Size(64, 128, 2, 4, 32, 64, 2, 2),
+    "robometer_500mb": Size(1024, 4096, 14, 16, 512, 2048, 6, 8),
 }
+"""By the name that the command line has for it; the second is large enough to measure loading."""
 
 
-def build_checkpoint(folder: Path, size: Size, seed: int = 0) -> None:
-    """Write the folder: bf16 weights, both configurations, tokenizer, processor, and a README that says what it is."""
-    ensure_torchvision()
+def make(family: str, folder: Path, *, seed: int) -> None:
+    """Write bf16 weights, both configurations, tokenizer, processor, and a README that says what it is.
+
+    Args:
+        family: a key of `SIZES`.
+        folder: where to; made if need be.
+        seed: of the weights.
+    """
+    size = SIZES[family]
     from transformers import Qwen3VLConfig
 
     from openral_core.nf4.writer import SafetensorsWriter
@@ -194,17 +196,3 @@ def _experiment() -> dict[str, Any]:
         "data": {"max_frames": 8, "use_multi_image": True},
         "loss": progress,
     }
-
-
-def main() -> None:
-    """Build the folder that the command line names."""
-    parser = argparse.ArgumentParser(description="Builds a small Robometer checkpoint with random weights.")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--size", choices=sorted(SIZES), default="tiny")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    build_checkpoint(args.folder, SIZES[args.size], args.seed)
-
-
-if __name__ == "__main__":
-    main()

@@ -42,6 +42,9 @@ class MiniRewardModel:
         progress, success = self._network.score(pixels, words.expand(len(frames), -1))
         return RewardScores(progress=progress.cpu().numpy(), success=success.cpu().numpy())
 
+    def close(self) -> None:
+        """See RewardModel.close: there is nothing to give up."""
+
 
 def load(package: RSkillPackage, device: str = "cpu") -> MiniRewardModel:
     """Load the checkpoint of a skill of this family (see `load_folder`)."""

@@ -91,9 +91,10 @@ def _written(part: dict[str, Any]) -> str:
     if not url.startswith("data:image/png;base64,"):
         return ""
     encoded = np.frombuffer(base64.b64decode(url.split(",", 1)[1]), np.uint8)
-    return (
-        cv2.imdecode(encoded, cv2.IMREAD_COLOR)[:, :, ::-1].tobytes().rstrip(b"\0").decode(errors="replace")
-    )
+    image = cv2.imdecode(encoded, cv2.IMREAD_COLOR)
+    if image is None:
+        return ""
+    return image[:, :, ::-1].tobytes().rstrip(b"\0").decode(errors="replace")
 
 
 class Endpoint:

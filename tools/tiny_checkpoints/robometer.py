@@ -13,25 +13,11 @@ import yaml
 from openral_reward_monitor.robometer.config import SPECIAL_TOKENS
 from tiny_checkpoints import LABEL
 
-QWEN_TOKENS = tuple(
-    f"<|{name}|>"
-    for name in [
-        "endoftext",
-        "im_start",
-        "im_end",
-        "object_ref_start",
-        "object_ref_end",
-        "box_start",
-        "box_end",
-        "quad_start",
-        "quad_end",
-        "vision_start",
-        "vision_end",
-        "vision_pad",
-        "image_pad",
-        "video_pad",
-    ]
+_WORDS = (
+    "endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start "
+    "vision_end vision_pad image_pad video_pad"
 )
+QWEN_TOKENS = tuple(f"<|{word}|>" for word in _WORDS.split(" "))
 """Qwen3-VL's special tokens that its processor or its template needs, in Qwen's order."""
 CHAT_TEMPLATE = (
     "{%- set pictures = namespace(count=0) -%}"

@@ -29,7 +29,7 @@ def pin_kernels() -> None:
     """Make the results a function of the inputs: no kernel that sums in an order of its own, no reduced precision."""
     torch.use_deterministic_algorithms(True)
     # Else every tensor made without values is filled first: the skeleton's 9 GB too, which are never used.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  no stub
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False

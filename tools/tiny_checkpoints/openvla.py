@@ -76,6 +76,7 @@ def _config(image: int, words: int) -> dict[str, Any]:
             "intermediate_size": 128,
             "num_hidden_layers": 2,
             "num_attention_heads": 4,
+            "initializer_range": 0.2,  # large enough that actions differ by time and sentence
             "bos_token_id": 1,
             "eos_token_id": 2,
             "torch_dtype": "bfloat16",

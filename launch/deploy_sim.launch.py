@@ -35,6 +35,15 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "init_id", default_value="-1", description="initial state; negative: the scene's own"
     ),
+    DeclareLaunchArgument(
+        "device", default_value="cpu", description="where skills and reward model infer: cpu, cuda"
+    ),
+    DeclareLaunchArgument(
+        "allow_unevaluated",
+        default_value="false",
+        choices=["true", "false"],
+        description="run skills in a scene they were not evaluated in",
+    ),
     DeclareLaunchArgument("run_dir", default_value="", description="folder for the record; empty: none"),
     DeclareLaunchArgument(
         "enable_reward_monitor",
@@ -95,15 +104,29 @@ def bridge(values, common):
 
 def policy(skill, values, common):
     """One skill. Killed, it leaves the arm holding and the decision to the reasoner."""
-    parameters = {**common, "skill": text(skill), "use_sim_time": True}
+    parameters = {
+        **hosted(skill, values, common),
+        "lockstep": values["mode"] == "lockstep",
+    }
     on_exit = stop_on_error(f"the policy node of {skill}")
     return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
 
 
 def monitor(skill, values, common):
     """The reward monitor. It is advisory: killed, tasks can only end unverified."""
-    parameters = {**common, "skill": text(skill), "use_sim_time": True}
+    parameters = hosted(skill, values, common)
     return node("reward_monitor", values, parameters, stop_on_error("the reward monitor"))
+
+
+def hosted(skill, values, common):
+    """Return the parameters of a node that hosts a skill."""
+    return {
+        **common,
+        "skill": text(skill),
+        "device": text(values["device"]),
+        "allow_unevaluated": values["allow_unevaluated"] == "true",
+        "use_sim_time": True,
+    }
 
 
 def reasoner(mission, values, common):

@@ -15,7 +15,7 @@ __all__ = ["Finding", "match", "package_findings", "require"]
 
 def match(
     manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene, *, folder: Path | None = None,
-    accept_noncommercial: bool | None = None, allow_unevaluated: bool = False,
+    accept_noncommercial: bool | None = None, lockstep: bool = False, task: str = "", allow_unevaluated: bool = False,
 ) -> list[Finding]:  # fmt: skip
     """Compare a skill's demands with what a robot and a scene offer.
 
@@ -25,8 +25,10 @@ def match(
         scene: where it is to run.
         folder: the skill's folder; with it, the weights are looked at, too.
         accept_noncommercial: see `openral_core.license.check_license`.
-        allow_unevaluated: run it although it was evaluated on none of the scene's tasks; whoever sets it writes
-            it into the result of the run.
+        lockstep: the world waits for the policy, so that an inference may take longer than its chunk.
+        task: the one task of the scene that is to be done; empty: any.
+        allow_unevaluated: run it although it was not evaluated on that task; whoever sets it writes it into the
+            result of the run.
 
     Returns:
         One finding a gate, all gates, in a fixed order.
@@ -36,10 +38,10 @@ def match(
     if manifest.kind == "vla":
         findings += body.control_mode(manifest, robot, scene)
         findings += [senses.state(manifest), *body.bindings(manifest, robot)]
-        findings += [*motion.action(manifest, scene), *motion.rate(manifest, scene)]
+        findings += [*motion.action(manifest, scene), *motion.rate(manifest, scene, lockstep)]
         findings += [*body.starting_pose(manifest, robot), *body.envelope(manifest, robot, scene)]
     findings += package_findings(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
-    findings.append(package.tasks(manifest, scene, allow_unevaluated))
+    findings.append(package.tasks(manifest, scene, task, allow_unevaluated))
     return findings
 
 

@@ -47,13 +47,16 @@ class Hosted:
 
 
 class PolicyNode(LifecycleNode):
-    """Parameters: `skill` (reference), `scene`, `device`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
+    """Parameters: `skill` (reference), `scene`, `device`, `lockstep` (the world waits for the policy),
+    `allow_unevaluated`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
 
     def __init__(self) -> None:
         super().__init__("policy", namespace="/openral/policy")
         self.declare_parameter("skill", "")
         self.declare_parameter("scene", "")
         self.declare_parameter("device", "cpu")
+        self.declare_parameter("lockstep", False)
+        self.declare_parameter("allow_unevaluated", False)
         self.declare_parameter("run_dir", "")
         self.declare_parameter("autostart", True)
         self.declare_parameter("default_deadline_s", 45.0)
@@ -120,7 +123,10 @@ class PolicyNode(LifecycleNode):
         if manifest.kind != "vla":
             raise ContractError(f"{manifest.name} is of kind {manifest.kind}; a policy node hosts kind vla")
         # The rows hold the licence, too; all of them are checked before a weight is read.
-        require(match(manifest, robot, scene, folder=package.folder))
+        lockstep, allow = (bool(self.get_parameter(n).value) for n in ("lockstep", "allow_unevaluated"))
+        require(
+            match(manifest, robot, scene, folder=package.folder, lockstep=lockstep, allow_unevaluated=allow)
+        )
         if robot.gripper_joint is None:
             raise ContractError(
                 f"robot {robot.name} has no joint of role gripper; add one to its description"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +42,10 @@ def deploy_sim(
     run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
     video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
     keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
+    device: Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")] = "cpu",
+    allow_unevaluated: Annotated[
+        bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
+    ] = False,
     rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
@@ -52,6 +57,8 @@ def deploy_sim(
         "mode": "lockstep" if lockstep else "realtime",
         "real_time_factor": str(rtf),
         "init_id": str(init_id),
+        "device": device,
+        "allow_unevaluated": str(allow_unevaluated).lower(),
         "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
     }
@@ -87,17 +94,19 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     """
     from openral_core.scene import DeployScene, load_scene
     from openral_sim_bridge.outcome import judge
+    from openral_sim_bridge.prepare import prepare
     from openral_sim_bridge.report import print_outcome
 
     console = Console(highlight=False)
     scene: DeployScene = load_scene(arguments["scene"])
     if (folder / "truth.npz").exists():
         raise OpenralError(f"{folder} holds a run already; name another --run-dir")
+    unevaluated = prepare(console, scene, arguments)
     folder.mkdir(parents=True, exist_ok=True)
     given = {name: value for name, value in arguments.items() if value != ""}
     interrupted, code = _follow(console, {**given, "run_dir": str(folder.resolve())}, folder, verbose)
     try:
-        outcome = judge(folder)
+        outcome = replace(judge(folder), unevaluated_skills=unevaluated)
     except NotFoundError as error:
         console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
         console.print(f"every line of every node: {folder / 'launch.log'}", soft_wrap=True)

@@ -59,6 +59,8 @@ class RunOutcome:
     """The reasoner's last words."""
     tasks: tuple[TaskOutcome, ...]
     rejected_chunks: int
+    unevaluated_skills: tuple[str, ...] = ()
+    """Skills that the operator let run in a scene on none of whose tasks they were evaluated."""
 
     @property
     def passed(self) -> bool:

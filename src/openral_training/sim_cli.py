@@ -34,21 +34,28 @@ def run(
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
     save_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-sim.")] = None,
     save_video: Annotated[bool, typer.Option("--save-video/--no-save-video")] = True,
+    allow_unevaluated: Annotated[
+        bool, typer.Option("--allow-unevaluated", help="Run it on a task it was not evaluated on.")
+    ] = False,
 ) -> None:
     """Run episodes and print a row for each; exit 1 if none succeeded."""
-    from openral_core.registry import resolve
+    from openral_core.cli.downloads import download_bars
+    from openral_core.hub.install import ready
     from openral_core.scene import load_scene
     from openral_core.statistics import wilson_interval
     from openral_training import simulate as sim
 
-    package, scene = resolve(rskill), load_scene(config)
+    scene = load_scene(config)
+    with download_bars(console) as progress:
+        package = ready(rskill, progress=progress)
     options = scene.scene.backend_options
     tasks = options.get("tasks")
     chosen = task or (str(tasks[0]) if isinstance(tasks, list) else "")
-    words = instruction or sim.default_instruction(package, chosen)
+    words = instruction or sim.default_instruction(package, scene, chosen)
     first = init_id if init_id >= 0 else int(str(options.get("init_id", 0)))
     out = save_dir or sim.run_folder(Path("runs"), "sim")
-    plan = sim.SimRun(chosen, words, first, n_episodes, max_steps, num_envs=4, device=device)
+    plan = sim.SimRun(chosen, words, first, n_episodes, max_steps, num_envs=4, device=device,
+                      allow_unevaluated=allow_unevaluated)  # fmt: skip
     with console.status(f"{package.manifest.short_name}: {words}"):
         rows = sim.simulate(package, scene, plan, films=out if save_video else None)
     table = Table("task", "state", "words", "success", "steps", "sim s", "inference p50 / p95 ms")
@@ -61,6 +68,8 @@ def run(
     solved = sum(row.success for row in rows)
     low, high = wilson_interval(solved, len(rows))
     console.print(f"{solved} of {len(rows)} succeeded (95 % interval {low:.2f} to {high:.2f})")
+    if save_video or save_dir is not None or allow_unevaluated:  # what was allowed by hand is always recorded
+        console.print(f"result: {sim.write_result(out, package, scene, plan, rows)}", soft_wrap=True)
     if save_video:
         console.print(f"films: {out}")
     if solved == 0:

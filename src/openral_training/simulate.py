@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 from openral_core.action_adapter import ActionAdapter
 from openral_core.contract import match, require
 from openral_core.errors import NotFoundError
+from openral_core.gates.package import is_known
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.registry import RSkillPackage
 from openral_core.robot import load_robot
-from openral_core.scene import DeployScene
+from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation
+from openral_core.vram import budget, require_budget
 from openral_policy_nodes.families import load_policy
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
@@ -45,14 +48,18 @@ class SimRun:
     """Control steps until an episode has failed."""
     num_envs: int = 1
     device: str = "cpu"
+    allow_unevaluated: bool = False
+    """Run it although the skill was not evaluated on the task; the result says so."""
 
 
-def default_instruction(package: RSkillPackage, task_id: str) -> str:
-    """Return the first example phrase that the skill's manifest has for a task.
+def default_instruction(package: RSkillPackage, scene: DeployScene, task_id: str) -> str:
+    """Return the scene's own words for its task, else the skill's first example phrase for it.
 
     Raises:
-        NotFoundError: it has none.
+        NotFoundError: there is neither.
     """
+    if isinstance(scene, SimScene) and scene.task.id.rsplit("/", 1)[-1] == task_id.rsplit("/", 1)[-1]:
+        return scene.task.instruction
     for example in package.manifest.examples:
         if example.task == task_id:
             return example.phrases[0]
@@ -78,7 +85,13 @@ def simulate(
         ContractError: the skill does not fit the scene; one line a failing gate.
     """
     manifest = package.manifest
-    require(match(manifest, load_robot(scene.robot_id), scene, folder=package.folder))
+    require_budget(budget([manifest], run.device))
+    require(
+        match(
+            manifest, load_robot(scene.robot_id), scene, folder=package.folder, lockstep=True, task=run.task_id,
+            accept_noncommercial=package.accept_noncommercial, allow_unevaluated=run.allow_unevaluated,
+        )
+    )  # fmt: skip
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     policy = load_policy(package, run.device)
     backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
@@ -138,6 +151,23 @@ def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:
         picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA
     )
     return np.asarray(picture, dtype=np.uint8)
+
+
+def write_result(
+    folder: Path, package: RSkillPackage, scene: DeployScene, run: SimRun, rows: Sequence[EpisodeRow]
+) -> Path:
+    """Write `result.json`: what was run, what was allowed by hand, one row an episode; return its path."""
+    content = {
+        "skill": f"{package.manifest.name} {package.manifest.version}",
+        "scene": scene.scene.id,
+        "run": asdict(run),
+        "unevaluated_task": not is_known(package.manifest, scene, run.task_id),
+        "episodes": [asdict(row) for row in rows],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "result.json"
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path
 
 
 def run_folder(root: Path, name: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,26 @@ def test_sim_run_of_hopeless_words_says_so(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "0 of 1 succeeded" in done.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_path: Path) -> None:
+    import yaml
+
+    from openral_core.registry import resolve
+
+    shutil.copytree(resolve("mini-metaworld").folder, tmp_path / "skill")
+    file = tmp_path / "skill" / "rskill.yaml"
+    manifest = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump({**manifest, "evaluated_tasks": ["metaworld/drawer-close-v3"]}))
+    words = ("--rskill", "skill", "--task", "drawer-open-v3", "--max-steps", "8", "--no-save-video")
+    done = openral("sim", "run", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "evaluated tasks: metaworld/drawer-open-v3, needed metaworld/drawer-close-v3" in done.stderr
+    openral("sim", "run", *words, "--allow-unevaluated", "--save-dir", "out", cwd=tmp_path)
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert result["unevaluated_task"] is True
+    assert result["run"]["allow_unevaluated"] is True
+    assert len(result["episodes"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
+from openral_core.cli.downloads import download_bars
 from openral_core.cli.rskill_options import AcceptNoncommercial, Ref, Search
 from openral_core.cli.tables import console
 from openral_core.errors import HubError
@@ -52,26 +52,13 @@ def install(
     """Fetch what a skill needs: pinned to a commit, hashed, continued where it broke off."""
     from openral_core.hub.install import install as fetch
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-    )
-    with Progress(*columns, console=console(), transient=True) as bars:
-        tasks = {}
-
-        def show(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(escape(name), total=total if total >= 0 else None)
-            bars.update(tasks[name], completed=done)
-
+    with download_bars(console()) as progress:
         installed = fetch(
             ref,
             search=search or (),
             accept_noncommercial=True if accept_noncommercial else None,
             update=update,
-            progress=show,
+            progress=progress,
         )
     lock, out = installed.lock, console()
     for locked in (lock.manifest, lock.weights, *lock.extra):

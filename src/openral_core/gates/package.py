@@ -12,6 +12,7 @@ from openral_core.hub.lock import faults
 from openral_core.hub.store import find_lock, snapshot
 from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
+from openral_core.manifest.families import server_elsewhere
 from openral_core.registry import RSkillPackage
 from openral_core.scene import DeployScene
 from openral_core.vram import Budget
@@ -43,6 +44,9 @@ def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial
 def weights(package: RSkillPackage) -> Finding:
     """The weights must be on this machine, as whole safetensors files. Call it past the licence gate."""
     needed = "whole safetensors files"
+    elsewhere = server_elsewhere(package.manifest.model_family)
+    if elsewhere is not None:
+        return Finding("weights", True, f"with the server that runs ({elsewhere})", needed)
     try:
         folder = package.checkpoint()
     except OpenralError as error:
@@ -55,9 +59,10 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
     """Every byte of what was fetched for a skill must fit its lock; skills that nothing was fetched for have no row."""
     lock = find_lock(package.manifest.name, package.folder)
     mend = f"openral rskill install {package.reference}"
-    for locked in (lock.manifest, lock.weights, *lock.extra) if lock else ():
+    manifest = lock.manifest if lock else None
+    for locked in (manifest, lock.weights, *lock.extra) if lock else ():
         if locked is not None:
-            folder = package.folder if locked is lock.manifest else snapshot(locked.reference)
+            folder = package.folder if locked is manifest else snapshot(locked.reference)
             fault = next(faults(locked, folder, hashes=True), None)
             found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
             yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
@@ -85,12 +90,18 @@ def memory(found: Budget) -> Finding:
     return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.mend)
 
 
-def tasks(manifest: RSkillManifest, scene: DeployScene, allow_unevaluated: bool) -> Finding:
-    """One of the scene's tasks at least must be among those that the skill was evaluated on."""
-    offered = scene.task_ids or (scene.scene.id,)
-    # Several skills may share one deployment: it is enough if this one knows something to do there.
-    known = any(is_evaluated(manifest.evaluated_tasks, task, scene.scene.id) for task in offered)
-    found = ", ".join(offered)
+def is_known(manifest: RSkillManifest, scene: DeployScene, task: str = "") -> bool:
+    """Whether the skill was evaluated on a task of the scene, or on one of them at least.
+
+    Several skills may share one deployment: it is enough if this one knows something to do there.
+    """
+    return any(is_evaluated(manifest.evaluated_tasks, name, scene.scene.id) for name in _offered(scene, task))
+
+
+def tasks(manifest: RSkillManifest, scene: DeployScene, task: str, allow_unevaluated: bool) -> Finding:
+    """The task, or one of the scene's at least, must be among those that the skill was evaluated on."""
+    known = is_known(manifest, scene, task)
+    found = ", ".join(_offered(scene, task))
     if not known and allow_unevaluated:
         found += " (not evaluated there, allowed by the operator)"
     needed = ", ".join(manifest.evaluated_tasks) or "any (none stated)"
@@ -99,3 +110,9 @@ def tasks(manifest: RSkillManifest, scene: DeployScene, allow_unevaluated: bool)
         "or run it with --allow-unevaluated"
     )
     return Finding.of("evaluated tasks", known or allow_unevaluated, found, needed, mend)
+
+
+def _offered(scene: DeployScene, task: str) -> tuple[str, ...]:
+    """The tasks to compare: one of them, if one was chosen, else all of the scene's."""
+    chosen = [name for name in scene.task_ids if task and (name == task or name.endswith(f"/{task}"))]
+    return tuple(chosen) or scene.task_ids or (scene.scene.id,)

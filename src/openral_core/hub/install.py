@@ -23,6 +23,7 @@ from openral_core.hub.store import (
 )
 from openral_core.hub.transfer import Progress, fetch
 from openral_core.manifest import MANIFEST_NAME
+from openral_core.manifest.families import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.registry import RSkillPackage, load_package, resolve
 from openral_core.weights_files import select
@@ -81,12 +82,33 @@ def install(
         elif package.manifest.weights_uri is not None:
             lock = fetch_weights(package, lock, client, progress)
             lock = lock.model_copy(update={"manifest": source})
-        target = skill_folder(name)
-        target.mkdir(parents=True, exist_ok=True)
-        lock.write(target)
+        if (lock.manifest, lock.weights) != (None, None):
+            skill_folder(name).mkdir(parents=True, exist_ok=True)
+            lock.write(skill_folder(name))
     if package.manifest.weights_uri is not None:
         package.checkpoint()
     return Installed(package, lock)
+
+
+def ready(
+    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> RSkillPackage:  # fmt: skip
+    """Return a skill that can be loaded: what is missing at its first use is fetched, past the licence gate.
+
+    Nothing is fetched for weights that a server holds which somebody else started. Raises as `install` does.
+    """
+    try:
+        package = replace(resolve(ref, search), accept_noncommercial=accept_noncommercial)
+    except NotFoundError:
+        package = install(ref, accept_noncommercial=accept_noncommercial, progress=progress).package
+    package.require_license()
+    is_far = (package.manifest.weights_uri or "").startswith(HUB) and package.locked_weights() is None
+    if is_far and server_elsewhere(package.manifest.model_family) is None:
+        return install(
+            ref, search=search, accept_noncommercial=accept_noncommercial, progress=progress
+        ).package
+    return package
 
 
 def remove(ref: str) -> list[Path]:

@@ -7,6 +7,7 @@ Other distributions add the rules of their families with an entry point of group
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -46,6 +47,8 @@ class FamilyRule:
     """Cameras (modality rgb) with a feature key that it takes at least."""
     reads: tuple[str, ...] = ()
     """Those of `OPTIONAL_FIELDS` that its code reads besides the needed ones."""
+    spawn_variable: str = ""
+    """Variable that is `0` where a server that runs already holds the weights, so that none are needed here."""
 
 
 _LEROBOT = FamilyRule(needs=("processors",), reads=("image_preprocessing.history", "policy_extras"))
@@ -63,6 +66,7 @@ RULES: dict[str, FamilyRule] = {
         needs=("image_preprocessing.history", "image_preprocessing.image_size", "state_contract", "action_contract"),
         cameras=2,
         reads=("quantization.extra", "policy_extras"),
+        spawn_variable="OPENRAL_RLDX_AUTO_SPAWN",
     ),
     "robometer": FamilyRule(reads=("quantization.extra", "policy_extras")),
     "smolvla": _LEROBOT,
@@ -113,6 +117,13 @@ def unread_fields(family: str | None, values: Mapping[str, Any]) -> list[str]:
     return [
         name for name in OPTIONAL_FIELDS if name not in (*rule.needs, *rule.reads) and is_stated(values, name)
     ]
+
+
+def server_elsewhere(family: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the setting by which somebody else's server holds the weights of a family, or None."""
+    rule = family_rule(family)
+    name = rule.spawn_variable if rule else ""
+    return f"{name}=0" if name and environment.get(name) == "0" else None
 
 
 def is_stated(values: Mapping[str, Any], dots: str) -> bool:

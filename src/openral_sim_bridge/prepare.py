@@ -1,0 +1,41 @@
+"""What must hold before anything of a deployment starts: licences, weights on this machine, enough memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console
+
+from openral_core.cli.downloads import download_bars
+from openral_core.gates.package import is_known
+from openral_core.hub.install import ready
+from openral_core.scene import DeployScene
+from openral_core.vram import budget, require_budget
+
+
+def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) -> tuple[str, ...]:
+    """Pass the gates that concern a whole deployment, and fetch what is missing at its first use.
+
+    Args:
+        console: shows the downloads.
+        scene: what is deployed.
+        arguments: of the launch file; `device`, `allow_unevaluated` and `enable_reward_monitor` are read.
+
+    Returns:
+        The skills that were evaluated on none of the scene's tasks, if that is allowed; else none: their nodes
+        refuse to start.
+
+    Raises:
+        LicenseError: a skill's terms were not accepted.
+        ContractError: the skills and the reward model do not fit into the device's memory together.
+        OpenralError: a skill cannot be found or fetched.
+    """
+    refs = list(scene.skills)
+    if scene.reward_skill and arguments.get("enable_reward_monitor", "true") == "true":
+        refs.append(scene.reward_skill)
+    with download_bars(console) as progress:
+        manifests = [ready(ref, progress=progress).manifest for ref in refs]
+    require_budget(budget(manifests, arguments.get("device", "cpu")))
+    if arguments.get("allow_unevaluated") != "true":
+        return ()
+    return tuple(manifest.name for manifest in manifests if not is_known(manifest, scene))

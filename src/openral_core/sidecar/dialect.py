@@ -58,7 +58,7 @@ class OpenralDialect:
             raise WireError("the reply is not a map")
         code, data = message.get("code"), message.get("data")
         if isinstance(code, str):
-            raise SidecarRefused(code[:40], str(message.get("message", ""))[:500])
+            raise SidecarRefused(code, str(message.get("message", "")))
         if message.get("v") != PROTOCOL:
             raise WireError(
                 f"the server speaks protocol {message.get('v')!r}, this client {PROTOCOL}; update one"
@@ -91,7 +91,7 @@ class RldxDialect:
             raise SidecarRefused("error", "the server failed and did not say why; see its log")
         value = rldx_wire.decode(frame)
         if isinstance(value, dict) and "error" in value:
-            raise SidecarRefused("error", str(value["error"])[:500])
+            raise SidecarRefused("error", str(value["error"]))
         return value if isinstance(value, dict) else {"result": value}
 
 

@@ -25,9 +25,14 @@ class SidecarRefused(SidecarError):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.message = message
+        self.code = _one_line(code, 40)
+        self.message = _one_line(message, 500)
+        super().__init__(f"{self.code}: {self.message}")
+
+
+def _one_line(text: str, longest: int) -> str:
+    """Return text from another machine as a terminal may show it."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text[:longest]).split())
 
 
 class WireError(SidecarError):

@@ -166,8 +166,7 @@ def _answer(request: Request, handlers: Mapping[str, Handler], door: Door) -> No
             door.refuse(request, refusal)
         except Exception as error:  # noqa: BLE001 - whatever a model raises, the next request must find a server
             _log.exception("%s failed", request.op)
-            why = (str(error).splitlines() or [""])[0][:300]
-            door.refuse(request, SidecarRefused("internal", f"{type(error).__name__}: {why}"))
+            door.refuse(request, SidecarRefused("internal", f"{type(error).__name__}: {error}"))
 
 
 @contextlib.contextmanager

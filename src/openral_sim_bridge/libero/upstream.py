@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
+import logging
 import os
 import pickletools
 import sys
@@ -42,7 +43,9 @@ def prepare(assets: Path, scratch: Path) -> None:
     os.environ["LIBERO_CONFIG_PATH"] = str(config)
     os.environ["NUMBA_CACHE_DIR"] = str(scratch / "numba")  # else it writes into site-packages
     macros = _load("robosuite.macros", _package_folder("robosuite") / "macros.py")
-    # The log file would be /tmp/robosuite.log, which belongs to the first user of the machine.
+    # The log file would be /tmp/robosuite.log, which belongs to the first user of the machine, and what it says of
+    # absent private macros is no concern of anybody.
+    logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
     macros.FILE_LOGGING_LEVEL = None  # type: ignore[attr-defined]
     macros.CONSOLE_LOGGING_LEVEL = "ERROR"  # type: ignore[attr-defined]
     sys.modules["robosuite.macros"] = macros

@@ -123,7 +123,7 @@ class RewardMonitorNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End the scoring thread."""
+        """End the scoring thread and the model."""
         self._stop_watching()
         scorer, self._scorer, self._window = self._scorer, None, None
         if scorer is not None and not scorer.close():
@@ -137,12 +137,16 @@ class RewardMonitorNode(LifecycleNode):
         package = resolve(ref)
         allow, robot = bool(self.get_parameter("allow_unevaluated").value), load_robot(scene.robot_id)
         require(match(package.manifest, robot, scene, folder=package.folder, allow_unevaluated=allow))
-        model = load_reward_model(package, self._text("device"))
         reward = package.manifest.reward
-        assert reward is not None, "the schema gives every manifest of kind reward its reward section"
         camera = _camera_of(scene, self._text("camera"))
+        model = load_reward_model(package, self._text("device"))
+        assert reward is not None, "the schema gives every manifest of kind reward its reward section"
         black = np.zeros((2, camera.height, camera.width, 3), np.uint8)
-        checked(model.score(black, package.manifest.description), len(black))
+        try:
+            checked(model.score(black, package.manifest.description), len(black))
+        except BaseException:
+            model.close()
+            raise
         self._reward, self._camera = reward, camera
         max_frames = int(self.get_parameter("max_frames").value)
         self._window = FrameWindow(reward.frame_window_s, reward.target_fps, max_frames)

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import zenoh
 
-from ros2_embedded.allocator import keep_big_buffers
 from ros2_embedded.graph import GraphCache
+from ros2_embedded.process import hand_over_sooner, keep_big_buffers
 from ros2_embedded.rosidl.sharing import Shared
 from ros2_embedded.session_config import make_config
 from ros2_embedded.wire.tokens import PREFIX
@@ -29,6 +29,7 @@ class RosSession:
             domain: ROS domain id.
         """
         keep_big_buffers()
+        hand_over_sooner()
         self.domain = domain
         self.graph = GraphCache()
         self.zenoh = zenoh.open(make_config())

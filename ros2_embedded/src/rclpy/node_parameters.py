@@ -417,7 +417,7 @@ class ParameterMixin:
         for parameter in parameters:
             known = parameter.name in self._parameters
             descriptor = self._descriptors.setdefault(
-                parameter.name, ParameterDescriptor(name=parameter.name)
+                parameter.name, ParameterDescriptor(name=parameter.name, dynamic_typing=True)
             )
             if parameter.type_ is Parameter.Type.NOT_SET and known and not declaring:
                 self._parameters.pop(parameter.name)

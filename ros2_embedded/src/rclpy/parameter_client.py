@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import (
     DescribeParameters,
     GetParameters,
@@ -18,7 +19,9 @@ from rcl_interfaces.srv import (
 from rclpy.callback_groups import CallbackGroup
 from rclpy.client import Client
 from rclpy.parameter import Parameter, parameter_dict_from_yaml_file
-from rclpy.qos import QoSProfile, qos_profile_services_default
+from rclpy.parameter_event_handler import EVENT_TOPIC
+from rclpy.qos import QoSProfile, qos_profile_parameter_events, qos_profile_services_default
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.validate_names import validate_full_topic_name
 
@@ -55,7 +58,7 @@ class AsyncParameterClient:
         full = node.resolve_topic_name(remote_node_name, only_expand=True)
         validate_full_topic_name(full)
         self.remote_node_name = remote_node_name
-        self.node = node
+        self.node, self._full_name = node, full
 
         def client(kind: Any, name: str) -> Client:
             return node.create_client(
@@ -155,6 +158,17 @@ class AsyncParameterClient:
     ) -> Future[Any]:
         """As `load_parameter_file`, all or nothing."""
         return self.set_parameters_atomically(self._read(parameter_file, use_wildcard), callback)
+
+    def on_parameter_event(self, callback: Callable[[Any], Any]) -> Subscription[Any]:
+        """Call a function with each `rcl_interfaces/msg/ParameterEvent` of the remote node; destroy the
+        subscription to stop.
+        """
+        return self.node.create_subscription(
+            ParameterEvent,
+            EVENT_TOPIC,
+            lambda event: callback(event) if event.node == self._full_name else None,
+            qos_profile_parameter_events,
+        )
 
     def _read(self, parameter_file: str, use_wildcard: bool) -> list[Any]:
         return list(parameter_dict_from_yaml_file(parameter_file, use_wildcard).values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,8 @@ class ActionServer:
         self._expiry = node.create_timer(
             max(result_timeout, 0.0), self._drop_expired, callback_group=waiting, autostart=False
         )
+        self._deferred: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._guard = node.create_guard_condition(self._run_deferred, callback_group=waiting)
         self._services = [
             node.create_service(kind, f"{base}/{name}", function, qos_profile=qos, callback_group=group)
             for kind, name, function, qos, group in services
@@ -167,9 +170,18 @@ class ActionServer:
             return None
 
     def _defer(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Run after the present callback, as a task of the executor."""
+        """Run after the present callback, as a task of the executor; of the next one without one now."""
         executor = self._node.executor
         if executor is not None:
+            executor.create_task(function, *arguments)
+            return
+        self._deferred.append((function, arguments))
+        self._guard.trigger()
+
+    def _run_deferred(self) -> None:
+        executor = self._node.executor
+        while executor is not None and self._deferred:
+            function, arguments = self._deferred.popleft()
             executor.create_task(function, *arguments)
 
     def _start(self, handle: ServerGoalHandle, execute_callback: Callable[..., Any] | None) -> None:
@@ -289,6 +301,7 @@ class ActionServer:
         for service in self._services:
             self._node.destroy_service(service)
         self._node.destroy_timer(self._expiry)
+        self._node.destroy_guard_condition(self._guard)
         self._node.destroy_publisher(self._status_publisher)
         self._node.destroy_publisher(self._feedback_publisher)
         self._services = []

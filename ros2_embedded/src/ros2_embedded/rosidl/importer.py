@@ -72,4 +72,7 @@ def find_interface_spec(package: str, kind: str) -> ModuleSpec | None:
     if (kind and not names) or not any(interfaces.values()):
         return None
     loader: Any = _InterfaceLoader(package, kind, names)
-    return ModuleSpec(f"{package}.{kind}" if kind else package, loader, is_package=not kind)
+    spec = ModuleSpec(f"{package}.{kind}" if kind else package, loader, is_package=not kind)
+    if spec.submodule_search_locations is not None and (BUNDLED / package / "python").is_dir():
+        spec.submodule_search_locations.append(str(BUNDLED / package / "python"))  # hand-written modules
+    return spec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
+from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.sidecar import Sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
@@ -18,6 +20,7 @@ from openral_policy_nodes.lerobot.features import Features
 from openral_policy_nodes.lerobot.identity import identity_of
 from openral_policy_nodes.lerobot.match import checkpoint_faults, feature_faults
 from openral_policy_nodes.lerobot.spec import SPEC
+from openral_policy_nodes.patience import Patience
 
 
 class Server(Protocol):
@@ -28,7 +31,9 @@ class Server(Protocol):
         """What the server said of itself."""
         ...
 
-    def call(self, op: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def call(
+        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
         """Carry out an operation."""
         ...
 
@@ -47,13 +52,14 @@ class LeRobotPolicy:
             PolicyError: they do not fit; every fault with its mend.
         """
         self._name, self._rows, self._server = manifest.name, manifest.chunk_size, server
+        self._patience = Patience(manifest.latency_budget)
         features = Features.from_wire(server.description)
         _refuse(manifest, feature_faults(manifest, features))
         self._shape = (features.rows, features.action)
 
     def reset(self, episodes: Sequence[str]) -> None:
         """See Policy.reset: the noise of these episodes begins anew."""
-        self._call("reset", {"episodes": list(episodes)})
+        self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """See Policy.predict: the first `chunk_size` actions of what the checkpoint gives, (B, chunk_size, A)."""
@@ -63,7 +69,9 @@ class LeRobotPolicy:
             "instructions": list(batch.instructions),
             "episodes": list(batch.episodes),
         }
-        chunk = self._call("predict", data).get("chunk")
+        rows, begun = len(batch), time.monotonic()
+        chunk = self._call("predict", data, self._patience.limit_s(rows)).get("chunk")
+        self._patience.note(rows, time.monotonic() - begun)
         if not isinstance(chunk, np.ndarray) or chunk.shape != (len(batch), *self._shape):
             found = getattr(chunk, "shape", type(chunk).__name__)
             raise PolicyError(
@@ -75,9 +83,9 @@ class LeRobotPolicy:
         """Leave the server; one that was started for this policy ends."""
         self._server.close()
 
-    def _call(self, op: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    def _call(self, op: str, data: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         try:
-            return self._server.call(op, data)
+            return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
             raise PolicyError(f"{self._name}: {error}") from error
 
@@ -103,7 +111,8 @@ def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
         str(seed),
     ]
     try:
-        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, dtype))
+        settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, dtype), settings)
     except SidecarError as error:
         raise PolicyError(f"{manifest.name}: {error}") from error
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.registry import RSkillPackage
+from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.sidecar import Sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.openvla_oft.actions import gripper_to_libero
@@ -18,6 +20,7 @@ from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.openvla_oft.identity import identity_of
 from openral_policy_nodes.openvla_oft.settings import Settings
 from openral_policy_nodes.openvla_oft.spec import SPEC
+from openral_policy_nodes.patience import Patience
 
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
 """What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the
@@ -32,7 +35,9 @@ class Server(Protocol):
         """What the server said of itself."""
         ...
 
-    def call(self, op: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def call(
+        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
         """Carry out an operation."""
         ...
 
@@ -51,6 +56,7 @@ class OpenVLAOFTPolicy:
             PolicyError: they do not fit; every fault with its mend.
         """
         self._name, self._server = manifest.name, server
+        self._patience = Patience(manifest.latency_budget)
         self._binary = _gripper(manifest) == "binary_close_one"
         faults = _faults(manifest, server.description)
         if faults:
@@ -59,7 +65,7 @@ class OpenVLAOFTPolicy:
 
     def reset(self, episodes: Sequence[str]) -> None:
         """See Policy.reset: the drawing of these episodes begins anew."""
-        self._call("reset", {"episodes": list(episodes)})
+        self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """See Policy.predict; the cameras are those of the batch, in its order (the manifest's)."""
@@ -69,7 +75,9 @@ class OpenVLAOFTPolicy:
             "instructions": list(batch.instructions),
             "episodes": list(batch.episodes),
         }
-        chunk = self._call("predict", data).get("chunk")
+        rows, begun = len(batch), time.monotonic()
+        chunk = self._call("predict", data, self._patience.limit_s(rows)).get("chunk")
+        self._patience.note(rows, time.monotonic() - begun)
         if not isinstance(chunk, np.ndarray) or chunk.shape != (len(batch), *self._shape):
             found = getattr(chunk, "shape", type(chunk).__name__)
             raise PolicyError(
@@ -84,9 +92,9 @@ class OpenVLAOFTPolicy:
         """Leave the server; one that was started for this policy ends."""
         self._server.close()
 
-    def _call(self, op: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    def _call(self, op: str, data: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         try:
-            return self._server.call(op, data)
+            return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
             raise PolicyError(f"{self._name}: {error}") from error
 
@@ -135,7 +143,8 @@ def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
         *settings.arguments(),
     ]
     try:
-        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, settings, dtype))
+        watch = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, settings, dtype), watch)
     except SidecarError as error:
         raise PolicyError(f"{manifest.name}: {error}") from error
     try:

@@ -49,7 +49,7 @@ class Direct:
         self.handlers = handlers(ScriptedModel(promised))
         self.closed = False
 
-    def call(self, op, data=None):
+    def call(self, op, data=None, *, timeout_s=None):
         return self.handlers[op](dict(data or {}))
 
     def close(self):
@@ -101,8 +101,8 @@ def test_chunks_travel_over_the_wire(skill, tmp_path, monkeypatch):
             def __init__(self):
                 self.closed = False
 
-            def call(self, op, data=None):
-                return client.call(op, data, timeout_s=120)
+            def call(self, op, data=None, *, timeout_s=None):
+                return client.call(op, data, timeout_s=timeout_s)
 
         policy = LeRobotPolicy(skill().manifest, Remote())
         np.testing.assert_array_equal(policy.predict(BATCH)[1, 3], BATCH.state[1] + 3)

@@ -68,7 +68,7 @@ class Direct:
         self.description = describe(self.model)
         self.handlers = handlers(self.model)
 
-    def call(self, op, data=None):
+    def call(self, op, data=None, *, timeout_s=None):
         return self.handlers[op](dict(data or {}))
 
     def close(self):

@@ -25,6 +25,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import OpenralError
+from openral_core.license import accepts_noncommercial
 from openral_reasoner.agents import agent_maker
 from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.deployment import Deployment, load_deployment
@@ -53,7 +54,9 @@ class ReasonerNode(LifecycleNode):
         super().__init__("reasoner", namespace="/openral", **kwargs)
         for name, default in (("scene", ""), ("mission", ""), ("run_dir", ""), ("memory_file", "")):
             self.declare_parameter(name, default)
-        for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", True)):
+        # What the policy nodes may load, their operator having accepted its terms, may be used, too.
+        commercial = not accepts_noncommercial()
+        for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
             self.declare_parameter(name, flag)
         self._planner = planner or OfflinePlanner()
         self._deployment = Deployment()

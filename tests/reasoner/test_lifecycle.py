@@ -15,6 +15,21 @@ from openral_reasoner.messages_node import LATCHED
 from openral_reasoner.reasoner_node import ReasonerNode
 
 
+@pytest.mark.parametrize(
+    "word", ["OPENRAL_ACCEPT_NONCOMMERCIAL", "OPENRAL_ALLOW_NONCOMMERCIAL", "SOMETHING_ELSE"]
+)
+def test_accepted_terms_hold_for_the_whole_deployment(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    """What the policy node may load, the reasoner may use."""
+    monkeypatch.setenv(word, "1")
+    rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    node = ReasonerNode()
+    try:
+        assert node.get_parameter("commercial").value is (word == "SOMETHING_ELSE")
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
 @pytest.fixture
 def node() -> Iterator[ReasonerNode]:
     rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))

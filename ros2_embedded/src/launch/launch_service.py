@@ -17,8 +17,6 @@ from .launch_description import LaunchDescription
 from .launch_description_entity import LaunchDescriptionEntity
 from .logging import get_logger, launch_config
 
-_logger = get_logger("launch")
-
 
 class LaunchService:
     """Visits descriptions, hands events to their handlers, and ends when nothing is left to do.
@@ -27,13 +25,23 @@ class LaunchService:
         argv: the command line, for launch files that look at it.
         noninteractive: whether nobody sits at a terminal.
         debug: log at DEBUG level, with tracebacks.
+        log_file_name: of the main log; without its suffix it names the launch's own lines.
     """
 
     def __init__(
-        self, *, argv: Iterable[str] | None = None, noninteractive: bool = False, debug: bool = False
+        self,
+        *,
+        argv: Iterable[str] | None = None,
+        noninteractive: bool = False,
+        debug: bool = False,
+        log_file_name: str = "launch.log",
     ) -> None:
         if debug:
             launch_config.level = 10
+        self._log_file_name = log_file_name if log_file_name.endswith(".log") else f"{log_file_name}.log"
+        self._logger_name = self._log_file_name.removesuffix(".log")
+        launch_config.log_file_name = self._log_file_name
+        self.__logger = get_logger(self._logger_name)
         self.__debug = debug
         self.__context = LaunchContext(argv=argv, noninteractive=noninteractive)
         self.__context.extend_globals({"launch_service": self})
@@ -90,7 +98,6 @@ class LaunchService:
             raise RuntimeError("this LaunchService runs already; make another one")
         self.__loop = asyncio.get_running_loop()
         self.__context._set_asyncio_loop(self.__loop)
-        launch_config.open_main_log()
         handled = self.__install_signal_handlers()
         try:
             await self.__process_events(shutdown_when_idle)
@@ -114,10 +121,11 @@ class LaunchService:
         self.__interrupts += 1
         due_to_sigint = number == signal.SIGINT
         if self.__interrupts > 1:
-            _logger.warning(f"got {number.name} again: going on to the next signal at once")
+            self.__logger.warning(f"got {number.name} again: going on to the next signal at once")
             self.__context.emit_event_sync(HurryShutdown())
             return
-        _logger.warning("user interrupted with ctrl-c (SIGINT)" if due_to_sigint else f"got {number.name}")
+        said = "user interrupted with ctrl-c (SIGINT)" if due_to_sigint else f"got {number.name}"
+        self.__logger.warning(said)
         reason = "ctrl-c (SIGINT)" if due_to_sigint else f"got signal {number.name}"
         self.__context.emit_event_sync(Shutdown(reason=reason, due_to_sigint=due_to_sigint))
 
@@ -174,7 +182,7 @@ class LaunchService:
                 self.__context._pop_locals()
 
     def __visit(self, entity: LaunchDescriptionEntity) -> None:
-        _logger.debug(f"visiting {entity.describe()}")
+        self.__logger.debug(f"visiting {entity.describe()}")
         children = entity.visit(self.__context)
         future = entity.get_asyncio_future()
         if future is not None:
@@ -184,13 +192,13 @@ class LaunchService:
 
     def __fail(self, error: BaseException) -> None:
         if self.__debug:
-            _logger.debug("".join(traceback.format_exception(error)))
+            self.__logger.debug("".join(traceback.format_exception(error)))
         hint = "" if self.__debug else " (--debug shows where)"
-        _logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
+        self.__logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
         self.__return_code = 1
         self.__context.emit_event_sync(Shutdown(reason=f"caught exception in launch: {error}", return_code=1))
 
     def __on_shutdown(self, event: Shutdown, context: LaunchContext) -> None:
         context._set_is_shutdown(True)
         self.__return_code = self.__return_code or event.return_code
-        _logger.debug(f"shutting down: {event.reason}")
+        self.__logger.debug(f"shutting down: {event.reason}")

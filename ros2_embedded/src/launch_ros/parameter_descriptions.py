@@ -11,7 +11,7 @@ from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.frontend import Parser
 from launch.substitutions import SubstitutionFailure
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-from launch.utilities.type_utils import parse_bool, parse_yaml_value
+from launch.utilities.values import parse_bool, parse_yaml_value
 
 
 class ParameterValue:

@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from launch.frontend.entity import Entity as BaseEntity
-from launch.utilities.type_utils import coerce_to_type
+from launch.utilities.type_utils import get_typed_value
 
 _SEPARATOR_SUFFIX = "-sep"
 
@@ -70,8 +70,8 @@ class Entity(BaseEntity):
         if separator is not None:
             value = value.split(separator)
         try:
-            return coerce_to_type(value, data_type, can_be_str=can_be_str)
-        except ValueError as error:
+            return get_typed_value(value, data_type, can_be_str=can_be_str)
+        except (TypeError, ValueError) as error:
             raise ValueError(f"attribute '{name}' of <{self.type_name}>: {error}") from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from launch.frontend.entity import Entity as BaseEntity
-from launch.utilities.type_utils import check_type
+from launch.utilities.type_utils import is_instance_of
 
 
 class Entity(BaseEntity):
@@ -86,7 +86,9 @@ class Entity(BaseEntity):
             if not isinstance(value, list):
                 raise TypeError(f"'{name}' of '{self.type_name}' must be a list, not {value!r}")
             return [Entity(item, name, parent=self) for item in value]
-        if not check_type(value, data_type) and not (can_be_str and isinstance(value, str)):
+        if data_type is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not is_instance_of(value, data_type, can_be_str):
             expected = getattr(data_type, "__name__", data_type)
             raise TypeError(f"'{name}' of '{self.type_name}' is {value!r}; expected {expected}")
         return value

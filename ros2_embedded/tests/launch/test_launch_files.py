@@ -184,7 +184,7 @@ def test_output_goes_where_it_is_told(launcher):
     assert "] terminal\n" in output
     assert "[c-3] no line end\n" in output
     logs = "".join(path.read_text() for path in (launcher.folder / "log").rglob("launch.log"))
-    assert "[INFO] [a-1]: quiet" in logs
+    assert "[a-1] quiet" in logs
     assert "no line end" in logs
 
 

@@ -148,7 +148,10 @@ def test_formats_include_each_other(tmp_path, capsys):
         ("<launch><log message='$(nope x)'/></launch>", "unknown substitution 'nope'"),
         ("<launch><log message='$(var x'/></launch>", "missing )"),
         ("<launch><log message='$(not)'/></launch>", "wrong arguments"),
-        ("<launch><group scoped='maybe'/></launch>", "attribute 'scoped' of <group>: 'maybe' is no bool"),
+        (
+            "<launch><group scoped='maybe'/></launch>",
+            "attribute 'scoped' of <group>: cannot convert 'maybe' to bool",
+        ),
         ("<launch><node pkg='p'/></launch>", "<node> needs the attribute 'exec'"),
         ("<launch><node exec='e'><param name='a'/></node></launch>", "needs either 'value'"),
         ("<lunch/>", "must be 'launch'"),

@@ -11,7 +11,7 @@ from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from ..utilities.type_utils import SomeBool, perform_bool
+from ..utilities.values import SomeBool, perform_bool
 
 if TYPE_CHECKING:
     from ..frontend.parser import Parser

@@ -32,7 +32,7 @@ from ..processes import ChildProcess, ChildSpec, stop_process
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitutions.launch_configuration import LaunchConfiguration
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from ..utilities.type_utils import SomeBool, SomeFloat, perform_bool, perform_float
+from ..utilities.values import SomeBool, SomeFloat, perform_bool, perform_float
 
 if TYPE_CHECKING:
     from ..descriptions import Executable

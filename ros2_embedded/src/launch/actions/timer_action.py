@@ -15,7 +15,7 @@ from ..frontend.entity import Entity
 from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..utilities.arguments import normalize_to_list_of_entities
-from ..utilities.type_utils import SomeFloat, perform_float
+from ..utilities.values import SomeFloat, perform_float
 
 if TYPE_CHECKING:
     from ..frontend.parser import Parser

@@ -6,90 +6,206 @@ import datetime
 import logging
 import os
 import socket
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 from .directory import get_logging_directory
+from .lazy import LazyFileHandler, ScreenHandler
 
-_ROOT = "launch_root"
+LogStyle: TypeAlias = Literal["%", "{", "$"]
+HandlerFactory: TypeAlias = Callable[..., logging.Handler]
+
+MAIN_LOG = "launch.log"
+_FORMATS = {
+    "default": "[{levelname}] [{name}]: {message}",
+    "default_with_timestamp": "{created:.7f} [{levelname}] [{name}]: {message}",
+}
+_loggers: set[logging.Logger] = set()
 
 
-class _ScreenHandler(logging.Handler):
-    """Writes to whatever stdout is at that moment, line by line, so that pipes and test captures see it at
-    once."""
+def make_unique_log_dir(*, base_path: str) -> str:
+    """Make a directory `<date>-<host>-<pid>` and return its path."""
+    now = datetime.datetime.now().strftime("%Y-%m-%d-%H-%M-%S-%f")
+    path = os.path.join(base_path, f"{now}-{socket.gethostname()}-{os.getpid()}")
+    os.makedirs(path, exist_ok=True)
+    return path
 
-    def emit(self, record: logging.LogRecord) -> None:
-        sys.stdout.write(self.format(record) + "\n")
-        sys.stdout.flush()
+
+def renew_latest_log_dir(*, log_dir: str) -> bool:
+    """Let the link `latest` point to a directory; returns False when something else has that name."""
+    latest = os.path.join(os.path.dirname(log_dir), "latest")
+    if os.path.lexists(latest) and not os.path.islink(latest):
+        return False
+    temporary = f"{latest}.{os.getpid()}"
+    os.symlink(log_dir, temporary, target_is_directory=True)
+    os.replace(temporary, latest)
+    return True
 
 
 class LaunchConfig:
-    """Level, directory and files of a launch's logs."""
+    """Level, formats, directory and files of a launch's logs."""
 
     def __init__(self) -> None:
-        self._log_dir: Path | None = None
-        self._root = logging.getLogger(_ROOT)
-        self._root.propagate = False
-        self._root.setLevel(logging.INFO)
-        self._screen = _ScreenHandler()
-        self._screen.setFormatter(logging.Formatter("[%(levelname)s] [%(short_name)s]: %(message)s"))
-        self._screen.addFilter(_add_short_name)
-        self._root.addHandler(self._screen)
-        self._file: logging.FileHandler | None = None
+        self._level = logging.INFO
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything that was set."""
+        self._log_dir: str | None = None
+        self._log_handler_factory: HandlerFactory | None = None
+        self.log_file_name = MAIN_LOG
+        self.file_handlers: dict[str, LazyFileHandler] = {}
+        self.screen_handler: ScreenHandler | None = None
+        self.level = logging.INFO
+        self.set_screen_format("default")
+        self.set_log_format("default")
 
     @property
     def level(self) -> int:
         """The least severe level that is logged, as in the module logging."""
-        return self._root.level
+        return self._level
 
     @level.setter
     def level(self, level: int) -> None:
-        self._root.setLevel(level)
+        self._level = level
+        for logger in _loggers:
+            logger.setLevel(level)
 
     @property
     def log_dir(self) -> str:
-        """The directory of this launch's log files, created when first asked for: `<log
-        root>/<date>-<host>-<pid>`."""
+        """The directory of this launch's log files, made when first asked for below the ROS log directory."""
         if self._log_dir is None:
-            now = datetime.datetime.now().strftime("%Y-%m-%d-%H-%M-%S-%f")
-            self._log_dir = get_logging_directory() / f"{now}-{socket.gethostname()}-{os.getpid()}"
-        self._log_dir.mkdir(parents=True, exist_ok=True)
+            from launch import logging as package  # where programs replace the two functions
+
+            self._log_dir = package._make_unique_log_dir(base_path=str(get_logging_directory()))
+            try:
+                package._renew_latest_log_dir(log_dir=self._log_dir)
+            except OSError as error:
+                get_logger("launch").debug(f"no link to the latest log directory: {error}")
+        os.makedirs(self._log_dir, exist_ok=True)
         return str(self._log_dir)
 
     @log_dir.setter
-    def log_dir(self, path: str | os.PathLike[str]) -> None:
-        self._log_dir = Path(path)
-        self._close_file()
+    def log_dir(self, path: str | os.PathLike[str] | None) -> None:
+        if path is not None and not os.path.isdir(path):
+            raise ValueError(f"log directory: {path} is not a directory")
+        self._log_dir = None if path is None else os.fspath(path)
 
-    def open_main_log(self) -> None:
-        """Start writing log lines to `launch.log` in the log directory, with time stamps."""
-        if self._file is not None:
-            return
-        self._file = logging.FileHandler(os.path.join(self.log_dir, "launch.log"), encoding="utf-8")
-        self._file.setFormatter(
-            logging.Formatter("%(created).7f [%(levelname)s] [%(short_name)s]: %(message)s")
-        )
-        self._file.addFilter(_add_short_name)
-        self._root.addHandler(self._file)
+    @property
+    def log_handler_factory(self) -> HandlerFactory:
+        """Makes the handler of a log file of `(path, encoding=...)`."""
+        return self._log_handler_factory or logging.FileHandler
 
-    def _close_file(self) -> None:
-        if self._file is not None:
-            self._root.removeHandler(self._file)
-            self._file.close()
-            self._file = None
+    @log_handler_factory.setter
+    def log_handler_factory(self, factory: HandlerFactory) -> None:
+        self._log_handler_factory = factory
+
+    def set_screen_format(self, screen_format: str | None, *, screen_style: LogStyle | None = None) -> None:
+        """Set the format of lines on the screen.
+
+        Args:
+            screen_format: 'default', 'default_with_timestamp', or a format of `logging.Formatter`; the
+                environment's OVERRIDE_LAUNCH_SCREEN_FORMAT wins.
+            screen_style: style of a format of your own.
+
+        Raises:
+            ValueError: a style for a format that has its own.
+        """
+        self.screen_formatter = _formatter(screen_format, screen_style, "OVERRIDE_LAUNCH_SCREEN_FORMAT")
+        if self.screen_handler is not None:
+            self.screen_handler.setFormatter(self.screen_formatter)
+
+    def set_log_format(self, log_format: str | None, *, log_style: LogStyle | None = None) -> None:
+        """Set the format of lines in the main log file, as `set_screen_format` does for the screen; the
+        environment's OVERRIDE_LAUNCH_LOG_FORMAT wins."""
+        if log_format == "default":
+            _refuse_style(log_format, log_style)
+            log_format = _FORMATS["default_with_timestamp"]
+        self.file_formatter = _formatter(log_format, log_style, "OVERRIDE_LAUNCH_LOG_FORMAT")
+        for handler in self.file_handlers.values():
+            handler.setFormatter(self.file_formatter)
+
+    def get_screen_handler(self) -> ScreenHandler:
+        """The one handler of the screen."""
+        if self.screen_handler is None:
+            self.screen_handler = ScreenHandler()
+            self.screen_handler.setFormatter(self.screen_formatter)
+        return self.screen_handler
+
+    def get_log_file_path(self, file_name: str = MAIN_LOG) -> str:
+        """The path of a log file."""
+        return os.path.join(self.log_dir, file_name)
+
+    def get_log_file_handler(self, file_name: str = MAIN_LOG) -> LazyFileHandler:
+        """The one handler of a log file; the file is made with its first line."""
+        if file_name not in self.file_handlers:
+            handler = LazyFileHandler(
+                lambda: self.log_handler_factory(self.get_log_file_path(file_name), encoding="utf-8")
+            )
+            handler.setFormatter(self.file_formatter)
+            self.file_handlers[file_name] = handler
+        return self.file_handlers[file_name]
+
+    def close_log_file(self, file_name: str) -> None:
+        """Close a log file; the next line opens it again."""
+        handler = self.file_handlers.pop(file_name, None)
+        if handler is not None:
+            handler.close()
 
 
-def _add_short_name(record: logging.LogRecord) -> bool:
-    record.short_name = record.name.removeprefix(f"{_ROOT}.")
-    return True
+def _refuse_style(name: str, style: LogStyle | None) -> None:
+    if style is not None:
+        raise ValueError(f"the format {name!r} has its own style; leave the style out")
+
+
+def _formatter(text: str | None, style: LogStyle | None, variable: str) -> logging.Formatter | None:
+    override = os.environ.get(variable)
+    if override:
+        text, style = override.encode("latin1").decode("unicode_escape"), "{"
+    elif text in _FORMATS:
+        _refuse_style(text, style)
+        text = _FORMATS[text]
+    return None if text is None else logging.Formatter(text, style=style or "{")
 
 
 launch_config = LaunchConfig()
 """The configuration of this process."""
 
 
+def track(logger: logging.Logger) -> None:
+    """Give a logger the level of the launch, now and when it changes; its lines go to its handlers only."""
+    if logger not in _loggers:
+        _loggers.add(logger)
+        logger.propagate = False
+        logger.setLevel(launch_config.level)
+
+
 def get_logger(name: str = "launch") -> logging.Logger:
     """Return the logger that writes lines under `[name]` to the screen and to the launch's log file."""
-    # Dots would make levels of a hierarchy; a process may be called `node.py-1`, which is a name and no
-    # hierarchy.
-    return logging.getLogger(f"{_ROOT}.{name}")
+    logger = logging.getLogger(name)
+    track(logger)
+    for handler in (
+        launch_config.get_screen_handler(),
+        launch_config.get_log_file_handler(launch_config.log_file_name),
+    ):
+        if handler not in logger.handlers:
+            logger.addHandler(handler)
+    return logger
+
+
+def log_launch_config(*, logger: logging.Logger | None = None) -> None:
+    """Log where the log files are and what is logged."""
+    chosen = logger or get_logger("launch")
+    if launch_config.file_handlers:
+        chosen.info(f"All log files can be found below {launch_config.log_dir}")
+    chosen.info(f"Default logging verbosity is set to {logging.getLevelName(launch_config.level)}")
+
+
+def reset() -> None:
+    """Forget all loggers and the configuration."""
+    for logger in _loggers:
+        logger.handlers.clear()
+        logger.setLevel(logging.NOTSET)
+        logger.propagate = True
+    _loggers.clear()
+    launch_config.reset()

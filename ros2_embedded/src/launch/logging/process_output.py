@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 from collections.abc import Callable, Mapping
-from typing import TextIO
 
-from .config import get_logger, launch_config
+from .config import launch_config, track
 
-_SINKS = {
-    # stream -> where its lines go, for each value of the argument `output`
-    "screen": {"stdout": {"screen"}, "stderr": {"screen"}},
-    "log": {"stdout": {"log"}, "stderr": {"log", "screen"}},
+_STREAMS = ("stdout", "stderr", "both")
+_SINKS = {"screen", "log", "own_log"}
+_ALIASES: dict[str, dict[str, set[str]]] = {
+    "screen": {"both": {"screen"}},
+    "log": {"both": {"log"}, "stderr": {"screen"}},
     "both": {"both": {"log", "screen"}},
-    "own_log": {"stdout": {"own_stdout"}, "stderr": {"own_stderr"}, "both": {"own_both"}},
-    "full": {
-        "stdout": {"own_stdout"},
-        "stderr": {"own_stderr"},
-        "both": {"log", "screen", "own_both"},
-    },
+    "own_log": {"both": {"own_log"}, "stdout": {"own_log"}, "stderr": {"own_log"}},
+    "full": {"both": {"screen", "log", "own_log"}, "stdout": {"own_log"}, "stderr": {"own_log"}},
 }
 
 
 def output_sinks(output: str | Mapping[str, object]) -> dict[str, set[str]]:
-    """Return the sinks of `stdout` and of `stderr` for a value of `output`.
+    """Return the sinks of `stdout`, of `stderr` and of `both` for a value of `output`.
 
     Args:
         output: 'screen', 'log', 'both', 'own_log', 'full', or a mapping of 'stdout', 'stderr', 'both' to sets
@@ -35,25 +29,65 @@ def output_sinks(output: str | Mapping[str, object]) -> dict[str, set[str]]:
         ValueError: for a word that is none of these.
     """
     if isinstance(output, str):
-        if output not in _SINKS:
-            raise ValueError(f"output is '{output}'; expected one of {', '.join(_SINKS)} or a mapping")
-        table: Mapping[str, object] = _SINKS[output]
+        if output not in _ALIASES:
+            raise ValueError(f"output is '{output}'; expected one of {', '.join(_ALIASES)} or a mapping")
+        table: Mapping[str, object] = _ALIASES[output]
     else:
         table = output
-    sinks: dict[str, set[str]] = {}
-    for stream in ("stdout", "stderr"):
-        sinks[stream] = _words(table.get(stream), stream) | _words(table.get("both"), "both")
-    return sinks
+    unknown = set(table) - set(_STREAMS)
+    if unknown:
+        raise ValueError(f"output names the streams {sorted(unknown)}; expected {', '.join(_STREAMS)}")
+    return {stream: _words(table.get(stream), stream) for stream in _STREAMS}
 
 
 def _words(value: object, stream: str) -> set[str]:
     if value is None:
         return set()
     words = {value} if isinstance(value, str) else {str(word) for word in value}  # type: ignore[attr-defined]
-    known = {"screen", "log", "own_log", "own_stdout", "own_stderr", "own_both"}
-    if not words <= known:
-        raise ValueError(f"output of {stream} is {sorted(words - known)}; expected screen, log, own_log")
-    return {f"own_{stream}" if word == "own_log" else word for word in words}
+    if not words <= _SINKS:
+        raise ValueError(f"output of {stream} is {sorted(words - _SINKS)}; expected screen, log, own_log")
+    return words
+
+
+def get_output_loggers(
+    process_name: str, output: str | Mapping[str, object]
+) -> tuple[logging.Logger, logging.Logger]:
+    """The loggers for the lines of a process's stdout and of its stderr.
+
+    Lines go as they are to the screen and to the process's own files (`<name>-stdout.log`,
+    `<name>-stderr.log`, `<name>.log`), and with a time stamp to the main log file.
+
+    Args:
+        process_name: name of the process in the launch.
+        output: see `output_sinks`.
+
+    Raises:
+        ValueError: for a value that `output_sinks` refuses.
+    """
+    sinks = output_sinks(output)
+    plain = logging.Formatter("{message}", style="{")
+    stamped = logging.Formatter("{created:.7f} {message}", style="{")
+    loggers = []
+    for stream in ("stdout", "stderr"):
+        logger = logging.getLogger(f"{process_name}-{stream}")
+        track(logger)
+        logger.handlers.clear()
+        wanted = sinks[stream] | sinks["both"]
+        if "screen" in wanted:
+            screen = launch_config.get_screen_handler()
+            screen.setFormatterFor(logger, plain)
+            logger.addHandler(screen)
+        if "log" in wanted:
+            main = launch_config.get_log_file_handler(launch_config.log_file_name)
+            main.setFormatterFor(logger, stamped)
+            logger.addHandler(main)
+        for owner, file_name in ((stream, f"{process_name}-{stream}.log"), ("both", f"{process_name}.log")):
+            if "own_log" in sinks[owner]:
+                own = launch_config.get_log_file_handler(file_name)
+                own.setFormatterFor(logger, plain)
+                logger.addHandler(own)
+        loggers.append(logger)
+    return loggers[0], loggers[1]
 
 
 class ProcessOutput:
@@ -62,15 +96,16 @@ class ProcessOutput:
     Args:
         name: the process's name, such as `talker-1`.
         output: see `output_sinks`.
-        show: makes of a line what the screen shows.
+        show: makes of a line what is logged.
     """
 
     def __init__(self, name: str, output: str | Mapping[str, object], show: Callable[[str], str]) -> None:
         self._name = name
         self._show = show
-        self._sinks = output_sinks(output)
+        self._loggers = dict(zip(("stdout", "stderr"), get_output_loggers(name, output), strict=True))
+        for logger in self._loggers.values():
+            logger.setLevel(logging.INFO)  # the launch's level is for its own lines
         self._rest = {"stdout": b"", "stderr": b""}
-        self._files: dict[str, TextIO] = {}
 
     def feed(self, stream: str, data: bytes) -> None:
         """Take bytes of `stream` ('stdout' or 'stderr'); whole lines go out, the rest waits."""
@@ -78,41 +113,15 @@ class ProcessOutput:
         self._write(stream, lines)
 
     def close(self) -> None:
-        """Let out what has no line end yet and close the files."""
+        """Let out what has no line end yet and close the process's own files."""
         for stream, rest in self._rest.items():
             if rest:
                 self._write(stream, [rest])
             self._rest[stream] = b""
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
+        for suffix in ("-stdout", "-stderr", ""):
+            launch_config.close_log_file(f"{self._name}{suffix}.log")
 
     def _write(self, stream: str, lines: list[bytes]) -> None:
-        if not lines:
-            return
-        texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
-        for sink in self._sinks[stream]:
-            if sink == "screen":
-                sys.stdout.write("".join(self._show(text) + "\n" for text in texts))
-                sys.stdout.flush()
-            elif sink == "log":
-                for text in texts:
-                    _to_main_log(self._name, text)
-            else:
-                self._file(sink).write("".join(text + "\n" for text in texts))
-                self._file(sink).flush()
-
-    def _file(self, sink: str) -> TextIO:
-        if sink not in self._files:
-            suffix = {"own_stdout": "-stdout", "own_stderr": "-stderr", "own_both": ""}[sink]
-            path = os.path.join(launch_config.log_dir, f"{self._name}{suffix}.log")
-            self._files[sink] = open(path, "a", encoding="utf-8")  # noqa: SIM115, close() closes it
-        return self._files[sink]
-
-
-def _to_main_log(name: str, text: str) -> None:
-    """Write a line of a process to launch.log only, not to the screen."""
-    logger = get_logger(name)
-    for handler in logging.getLogger("launch_root").handlers:
-        if isinstance(handler, logging.FileHandler):
-            handler.handle(logger.makeRecord(logger.name, logging.INFO, "", 0, text, (), None))
+        for line in lines:
+            text = self._show(line.decode("utf-8", "replace").rstrip("\r"))
+            self._loggers[stream].info("%s", text)

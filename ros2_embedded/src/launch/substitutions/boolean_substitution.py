@@ -8,7 +8,7 @@ from ..frontend.expose import expose_substitution
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from ..utilities.type_utils import parse_bool
+from ..utilities.values import parse_bool
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext

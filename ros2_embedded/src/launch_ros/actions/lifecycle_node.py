@@ -11,7 +11,7 @@ from launch.event_handlers import OnProcessStart
 from launch.event_handlers.call_on_event import CallOnEvent
 from launch.events import matches_action
 from launch.frontend import Entity, Parser, expose_action
-from launch.utilities.type_utils import SomeBool, perform_bool
+from launch.utilities.values import SomeBool, perform_bool
 
 from ..event_handlers import OnStateTransition
 from ..events.lifecycle import ChangeState, StateTransition

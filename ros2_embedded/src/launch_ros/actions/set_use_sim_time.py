@@ -6,7 +6,7 @@ from typing import Any
 
 from launch import Action
 from launch.frontend import Entity, Parser, expose_action
-from launch.utilities.type_utils import SomeBool
+from launch.utilities.values import SomeBool
 
 from ..parameter_descriptions import ParameterValue
 from .set_parameter import SetParameter

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError, WeightsError
@@ -112,13 +112,6 @@ class RSkillPackage:
             locked.revision,
         )
         return locked if fits else None
-
-    def fallback(self, search: Sequence[Path] = ()) -> RSkillPackage | None:
-        """Return the skill to try when this one fails. Raises NotFoundError as `resolve` does."""
-        name = self.manifest.fallback_skill_id
-        return (
-            replace(resolve(name, search), accept_noncommercial=self.accept_noncommercial) if name else None
-        )
 
     def _weights_uri(self) -> str:
         if self.manifest.weights_uri is None:

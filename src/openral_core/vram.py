@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
+from openral_core.manifest.families import server_elsewhere
 
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
@@ -96,7 +97,12 @@ def budget(manifests: Sequence[RSkillManifest], device: str, probe: Probe | None
     Raises:
         ContractError: the device is written in another way.
     """
-    needs = tuple(_need(manifest) for manifest in manifests if manifest.weights_uri is not None)
+    # What a server holds that runs already is not free any more: counting it would count it twice.
+    needs = tuple(
+        _need(manifest)
+        for manifest in manifests
+        if manifest.weights_uri is not None and server_elsewhere(manifest.model_family) is None
+    )
     name, _, index = device.partition(":")
     if name not in ("cpu", "cuda") or not (index.isdecimal() or index == ""):
         raise ContractError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")

@@ -104,8 +104,8 @@ def test_fallback_skill(tmp_path: Path) -> None:
     (tmp_path / "free").mkdir()
     (tmp_path / "free" / "rskill.yaml").write_text(MANIFEST + f"fallback_skill_id: {SKILL}\n")
     cached()
-    fallback = load_package(tmp_path / "free").fallback()
-    assert fallback is not None
+    free = load_package(tmp_path / "free").manifest
+    fallback = resolve(str(free.fallback_skill_id))
     refused(fallback.checkpoint)
     refused(lambda: load_policy(fallback))
 

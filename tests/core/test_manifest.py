@@ -13,6 +13,7 @@ from example_skill import MANIFEST, SEED
 
 from openral_core.errors import ManifestError
 from openral_core.manifest import load_manifest
+from openral_core.share import share_directory
 
 LINE = re.compile(r"^.+:\d+: .+: .+; .+$")
 
@@ -180,11 +181,15 @@ def _keys(container: Any) -> Any:
 
 def test_a_thousand_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
     random_ = random.Random(20)
-    originals = [SEED.read_text(), MANIFEST]
+    shipped = share_directory() / "rskills"
+    others = [
+        (shipped / name / "rskill.yaml").read_text() for name in ("rldx1-ft-libero-nf4", "robometer-4b-nf4")
+    ]
+    originals = [SEED.read_text(), MANIFEST, *others]
     path = tmp_path / "rskill.yaml"
     refused, shapeless = 0, []
     for index in range(1000):
-        path.write_text(mutate(random_, yaml.safe_load(originals[index % 2])))
+        path.write_text(mutate(random_, yaml.safe_load(originals[index % len(originals)])))
         try:
             load_manifest(path)
         except ManifestError as error:

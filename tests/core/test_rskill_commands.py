@@ -123,7 +123,7 @@ def test_a_licence_is_accepted_by_hand(hub: Hub, tmp_path: Path) -> None:
     assert "the checkpoint takes 256x256" in output
 
 
-def test_check_looks_at_the_fallback_skill(tmp_path: Path, skill_folder: Path) -> None:
+def test_check_looks_at_the_skills_that_are_named(tmp_path: Path, skill_folder: Path) -> None:
     file = skill_folder / "rskill.yaml"
     for name, words in (
         ("no-such-skill", "was not found"),
@@ -133,6 +133,9 @@ def test_check_looks_at_the_fallback_skill(tmp_path: Path, skill_folder: Path) -
         output = invoke("check", str(skill_folder), code=1)
         assert "no  fallback skill" in output
         assert words in output
+    for name, mark in (("openral/rskill-mini-progress", "ok"), ("mini-metaworld", "no")):
+        file.write_text(f"{MANIFEST}reward_rskill_name: {name}\n")
+        assert f"{mark}  reward skill" in invoke("check", str(skill_folder), code=0 if mark == "ok" else 1)
 
 
 def test_new_from_a_folder_fits_the_scene(tmp_path: Path) -> None:

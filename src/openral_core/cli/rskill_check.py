@@ -33,7 +33,7 @@ def check(
     """Check a skill against its files, its licence, a device and a scene: one row a gate, with the mend."""
     from openral_core.assumptions import assumptions
     from openral_core.contract import match, package_findings
-    from openral_core.gates.package import fallback, hashes_fit, memory
+    from openral_core.gates.package import companions, hashes_fit, memory
     from openral_core.registry import resolve
     from openral_core.robot import load_robot
     from openral_core.scene import load_scene
@@ -51,7 +51,7 @@ def check(
         )
     findings += [
         memory(budget([manifest], device or default_device())),
-        *fallback(package, search or (), accepted),
+        *companions(manifest, search or (), accepted),
     ]
     if hashes:
         findings += hashes_fit(package)

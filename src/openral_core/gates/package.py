@@ -13,7 +13,7 @@ from openral_core.hub.store import find_lock, snapshot
 from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
-from openral_core.registry import RSkillPackage
+from openral_core.registry import RSkillPackage, resolve
 from openral_core.scene import DeployScene
 from openral_core.vram import Budget
 
@@ -68,21 +68,26 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
             yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
 
 
-def fallback(
-    package: RSkillPackage, search: Sequence[Path], accept_noncommercial: bool | None
+def companions(
+    manifest: RSkillManifest, search: Sequence[Path], accept_noncommercial: bool | None
 ) -> Iterator[Finding]:
-    """A skill to fall back to must be there, and past the licence gate of its own."""
-    if package.manifest.fallback_skill_id is None:
-        return
-    try:
-        other = replace(package, accept_noncommercial=accept_noncommercial).fallback(search)
-        if other is not None:
+    """The skills that the manifest names must be there, of the right kind, and past a licence gate of their own."""
+    named = {
+        "fallback skill": (manifest.fallback_skill_id, manifest.kind),
+        "reward skill": (manifest.reward_rskill_name, "reward"),
+    }
+    for gate, (name, kind) in named.items():
+        if name is None:
+            continue
+        needed = f"a skill of kind {kind} that may be run"
+        try:
+            other = replace(resolve(name, search), accept_noncommercial=accept_noncommercial)
             other.require_license()
-    except OpenralError as error:
-        found = package.manifest.fallback_skill_id
-        yield Finding("fallback skill", False, found, "a skill that may be run", str(error))
-        return
-    yield Finding("fallback skill", True, package.manifest.fallback_skill_id, "a skill that may be run")
+        except OpenralError as error:
+            yield Finding(gate, False, name, needed, str(error))
+            continue
+        found = f"{name}, kind {other.manifest.kind}"
+        yield Finding.of(gate, other.manifest.kind == kind, found, needed, f"name a skill of kind {kind}")
 
 
 def memory(found: Budget) -> Finding:

@@ -1,0 +1,162 @@
+"""What can only be shown where torch, transformers and bitsandbytes are: run in robometer's sidecar, answers as JSON.
+
+    robometer_proofs.py real | packing FOLDER | graph FOLDER
+
+FOLDER is a tiny checkpoint (random weights, proves plumbing only).
+"""
+
+# ruff: noqa: E402  the shim comes before anything that imports torchvision
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from openral_core.torchvision_shim import ensure_torchvision
+
+ensure_torchvision()
+import numpy as np
+import torch
+from accelerate import init_empty_weights
+from bitsandbytes.nn import Params4bit
+from safetensors import safe_open
+from transformers import Qwen3VLConfig
+
+from openral_core.nf4 import weights
+from openral_core.nf4.modules import quantize_module
+from openral_core.nf4.rule import linears_to_pack
+from openral_reward_monitor.robometer.checkpoint import build_skeleton, load_rbm
+from openral_reward_monitor.robometer.inputs import RbmInputs
+from openral_reward_monitor.robometer.pack import pack_folder
+from openral_reward_monitor.robometer.rbm import RBM
+from openral_reward_monitor.robometer.server import pin_kernels
+
+LEAST = 4096
+REAL = {
+    "text_config": {
+        "hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151674, "rope_theta": 5_000_000,
+        "rope_scaling": {"mrope_interleaved": True, "mrope_section": [24, 20, 20], "rope_type": "default"},
+    },
+    "vision_config": {
+        "depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "out_hidden_size": 2560,
+        "patch_size": 16, "num_position_embeddings": 2304, "deepstack_visual_indexes": [5, 11, 17],
+    },
+}  # fmt: skip
+"""Qwen/Qwen3-VL-4B-Instruct's config.json with Robometer's vocabulary."""
+
+
+def real() -> dict[str, Any]:
+    """The graph of the 4-B model, without weights."""
+    torch.set_default_dtype(torch.bfloat16)
+    with init_empty_weights(include_buffers=False):
+        model = RBM(Qwen3VLConfig.from_dict(REAL), 10, 151673)
+    layers = linears_to_pack(model)
+    total = sum(value.numel() for value in model.parameters())
+    packed = sum(model.get_submodule(name).weight.numel() for name in layers)
+    # Two packed weights a byte and a byte for every 64; the rest in bf16.
+    size = packed / 2 + packed / 64 + 2 * (total - packed)
+    return {
+        "parameters": total,
+        "layers": layers,
+        "gigabytes": size / 1e9,
+        "names": [name for name, _ in model.named_parameters()],
+        "buffers_on_meta": [name for name, value in model.named_buffers() if value.is_meta],
+    }
+
+
+def frames(count: int = 8) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 255, (count, 90, 160, 3), dtype=np.uint8)
+
+
+def same_layer(one: Any, other: Any) -> bool:
+    """Whether two packed weights are the same bit for bit, statistics included."""
+    left, right = one.quant_state.as_dict(packed=True), other.quant_state.as_dict(packed=True)
+    return (
+        torch.equal(one.data, other.data)
+        and left.keys() == right.keys()
+        and all(torch.equal(left[key], right[key]) for key in left)
+    )
+
+
+def largest_difference(one: Any, other: Any) -> float:
+    pairs = ((one.progress, other.progress), (one.success, other.success))
+    return max(float((left - right).abs().max()) for left, right in pairs)
+
+
+def packing(folder: Path) -> dict[str, Any]:
+    """Packed and loaded, against quantised in place, against bitsandbytes' own way."""
+    weights.CHUNK = 4096  # so that tiny matrices, too, are quantised a few rows at a time
+    target = folder.with_name(f"{folder.name}-packed")
+    layers = pack_folder(folder, target, min_numel=LEAST)
+    inputs = RbmInputs(folder)
+    plain, none = load_rbm(folder, inputs, device="cpu", quantize=False)
+    placed, in_place = load_rbm(folder, inputs, device="cpu", quantize=True, min_numel=LEAST)
+    loaded, from_file = load_rbm(target, RbmInputs(target), device="cpu", quantize=True)
+    own = {
+        name: Params4bit(plain.get_submodule(name).weight.data.clone(), requires_grad=False, quant_type="nf4")
+        for name in layers
+    }
+    asked = inputs.progress(frames(), "open the drawer")
+    first, second = placed(asked), loaded(asked)
+    some, _ = load_rbm(folder, inputs, device="cpu", quantize=False)
+    chosen = quantize_module(some, min_numel=LEAST, include=lambda name: ".visual." in name)
+    with safe_open(target / "model.safetensors", framework="pt") as file:
+        names, header = list(file.keys()), json.loads(file.metadata()["nf4_modules"])
+    return {
+        "layers": layers,
+        "lists_agree": layers == in_place == from_file == header and none == [],
+        "bits_agree": all(
+            same_layer(placed.get_submodule(name).weight, loaded.get_submodule(name).weight)
+            for name in layers
+        ),
+        "bits_are_bitsandbytes_own": all(
+            same_layer(own[name]._quantize("cpu"), loaded.get_submodule(name).weight) for name in layers
+        ),
+        "largest_difference": largest_difference(first, second),
+        "difference_to_bf16": largest_difference(plain(asked), second),
+        "unchanged_by_use": all(same_layer(own[name], loaded.get_submodule(name).weight) for name in layers),
+        "meta_left": [name for name, value in loaded.state_dict().items() if value.is_meta],
+        "folded": sorted(name for name in names if name.endswith("inv_freq")),
+        "included": chosen,
+        "excluded_kept_as_they_were": all(
+            type(some.get_submodule(name)) is torch.nn.Linear for name in set(layers) - set(chosen)
+        ),
+    }
+
+
+def graph(folder: Path) -> dict[str, Any]:
+    """What the forward pass promises."""
+    inputs = RbmInputs(folder)
+    model, _ = load_rbm(folder, inputs, device="cpu", quantize=False)
+    asked = inputs.progress(frames(8), "open the drawer")
+    with torch.inference_mode():
+        states = model.model(**asked, output_hidden_states=True)
+    whole, part = model(asked), model(inputs.progress(frames(8)[:5], "open the drawer"))
+    other = model(inputs.progress(frames(8), "close the window"))
+    words = inputs._tokenizer.decode(asked["input_ids"][0])
+    with safe_open(folder / "model.safetensors", framework="pt") as file:
+        stored = set(file.keys())
+    return {
+        "shapes": [list(whole.progress.shape), list(whole.success.shape)],
+        "upstream_reads_the_same": torch.equal(states.hidden_states[-1], states.last_hidden_state),
+        "later_frames_change_earlier_scores_by": max(
+            float((whole.progress[:5] - part.progress).abs().max()),
+            float((whole.success[:5] - part.success).abs().max()),
+        ),
+        "words_matter": largest_difference(whole, other) > 0,
+        "same_bits_twice": largest_difference(whole, model(asked)) == 0.0,
+        "grid": asked["image_grid_thw"].tolist(),
+        "pictures": words.count("<|vision_start|>"),
+        "tokens_follow_pictures": words.count("<|vision_end|><|prog_token|>"),
+        "starts": words.startswith("<|im_start|>user\nThe task for the robot is 'open the drawer'."),
+        "ends": words.endswith("<|prog_token|><|im_end|>\n"),
+        "stored_is_what_the_graph_has": stored == set(build_skeleton(folder, inputs).state_dict()),
+    }
+
+
+if __name__ == "__main__":
+    pin_kernels()
+    proof = {"real": real, "packing": packing, "graph": graph}[sys.argv[1]]
+    sys.stdout.write(json.dumps(proof(*map(Path, sys.argv[2:]))))

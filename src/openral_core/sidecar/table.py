@@ -15,6 +15,7 @@ GROUP = "openral.sidecars"
 
 BUILT_IN = {
     "lerobot": "openral_policy_nodes.lerobot.spec:SPEC",
+    "lerobot_pi": "openral_policy_nodes.lerobot.spec:SPEC_PI",
     "libero": "openral_sim_bridge.libero.spec:SPEC",
     "openvla_oft": "openral_policy_nodes.openvla_oft.spec:SPEC",
     "rldx": "openral_policy_nodes.rldx.spec:SPEC",

@@ -42,10 +42,10 @@ def feature_faults(manifest: RSkillManifest, features: Features) -> list[str]:
 
 
 def _camera_faults(manifest: RSkillManifest, features: Features) -> Iterator[str]:
-    aliases = (manifest.image_preprocessing or ImagePreprocessing()).aliases
+    preprocessing = manifest.image_preprocessing or ImagePreprocessing()
     sensors = [sensor for sensor in manifest.sensors_required if sensor.modality == "rgb"]
     keys = [sensor.vla_feature_key for sensor in sensors if sensor.vla_feature_key]
-    given = {aliases.get(key, key) for key in keys}
+    given = {preprocessing.input_name(key) for key in keys}
     unknown, missing = sorted(given - set(features.images)), sorted(set(features.images) - given)
     if unknown:
         yield (

@@ -19,7 +19,7 @@ from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.lerobot.features import Features
 from openral_policy_nodes.lerobot.identity import identity_of
 from openral_policy_nodes.lerobot.match import checkpoint_faults, feature_faults
-from openral_policy_nodes.lerobot.spec import SPEC
+from openral_policy_nodes.lerobot.spec import spec_for
 from openral_policy_nodes.patience import Patience
 
 
@@ -112,7 +112,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
     ]
     try:
         settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
-        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, dtype), settings)
+        server = Sidecar.open(spec_for(checkpoint.kind), arguments, identity_of(checkpoint, dtype), settings)
     except SidecarError as error:
         raise PolicyError(f"{manifest.name}: {error}") from error
     try:

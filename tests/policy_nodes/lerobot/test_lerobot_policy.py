@@ -13,11 +13,13 @@ from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoin
 
 from openral_core.errors import PolicyError
 from openral_core.sidecar.client import SidecarClient
+from openral_core.sidecar.table import sidecar_spec
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families import BUILT_IN, load_policy
 from openral_policy_nodes.lerobot.match import feature_faults
 from openral_policy_nodes.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.lerobot.server import handlers
+from openral_policy_nodes.lerobot.spec import spec_for
 
 BATCH = PolicyBatch(
     {CAMERA: np.zeros((2, 32, 32, 3), np.uint8)},
@@ -36,6 +38,7 @@ from lerobot_files import ScriptedModel, features
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.server import ServerOptions, serve
 from openral_policy_nodes.lerobot.server import handlers
+from openral_policy_nodes.lerobot.spec import spec_for
 model = ScriptedModel(features())
 serve(handlers(model), Identity("scripted"), ServerOptions(port=int(sys.argv[2])), describe=model.features.to_wire)
 """
@@ -178,3 +181,10 @@ def test_files_are_compared_before_anything_is_started(skill, changes, said):
 def test_all_families_of_lerobot_are_in_the_table():
     lerobot = {name for name, target in BUILT_IN.items() if ".lerobot." in target}
     assert lerobot == {"smolvla", "act", "diffusion", "pi0", "pi05", "xvla"}
+
+
+@pytest.mark.parametrize("name", ["lerobot", "lerobot_pi"])
+def test_torch_is_asked_for_by_its_version_alone(name):
+    spec = sidecar_spec(name)
+    assert "torch==2.13.0" in spec.steps[0].requirements
+    assert spec == spec_for({"lerobot": "act", "lerobot_pi": "pi05"}[name])

@@ -5,31 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import rclpy
 import yaml
-from builtin_interfaces.msg import Time
-from openral.msg import ControlStatus, TaskProgress
-from openral.srv import QueryTaskProgress
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Image
+from reward_camera import FakeCamera, wait_for
 
 pytestmark = pytest.mark.slow
 DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 SIZE = 16
-PERIOD_NS = 50_000_000
-SPEED = 4
-BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-SERVICE = "/openral/perception/query_task_progress"
 SCENE = {
     "scene": {
         "id": "metaworld",
@@ -44,81 +31,9 @@ SCENE = {
 }
 
 
-class FakeCamera:
-    """Publishes clock, status and images at 20 Hz of a clock that runs four times as fast as the wall's."""
-
-    def __init__(self) -> None:
-        self.brightness = 0
-        self.size = SIZE
-        self.status = ControlStatus()
-        self.readings: list[Any] = []
-        self.now_ns = 0
-        self.alive = True
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, domain_id=DOMAIN)
-        self.node = rclpy.create_node("fake_camera", context=self._context)
-        self._clock = self.node.create_publisher(Clock, "/clock", BEST_EFFORT)
-        self._status = self.node.create_publisher(ControlStatus, "/openral/control_status", 10)
-        self._image = self.node.create_publisher(Image, "/openral/cameras/corner2/image_raw", BEST_EFFORT)
-        self.node.create_subscription(TaskProgress, "/openral/progress", self.readings.append, 10)
-        self._client = self.node.create_client(QueryTaskProgress, SERVICE)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=body, daemon=True) for body in (self._spin, self._run)]
-        for thread in self._threads:
-            thread.start()
-
-    def close(self) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(5)
-        self.node.destroy_node()
-        rclpy.shutdown(context=self._context)
-
-    def goal(self, goal_id: str, instruction: str) -> None:
-        self.status = ControlStatus(active_goal=goal_id, instruction=instruction)
-        self._status.publish(self.status)
-
-    def ask(self, window_s: float = 0.0, task: str = "") -> Any:
-        assert self._client.wait_for_service(timeout_sec=90)
-        future = self._client.call_async(QueryTaskProgress.Request(window_s=window_s, task=task))
-        wait_for(future.done, "an answer")
-        return future.result()
-
-    def of_goal(self, goal_id: str) -> list[Any]:
-        return [reading for reading in list(self.readings) if reading.goal_id == goal_id]
-
-    def _spin(self) -> None:
-        while not self._stop.is_set():
-            self._executor.spin_once(timeout_sec=0.1)
-
-    def _run(self) -> None:
-        while not self._stop.wait(PERIOD_NS * 1e-9 / SPEED):
-            if self.alive:
-                self._publish()
-
-    def _publish(self) -> None:
-        self.now_ns += PERIOD_NS
-        stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
-        image = Image(height=self.size, width=self.size, encoding="rgb8", step=3 * self.size)
-        image.data = np.full(3 * self.size**2, self.brightness, np.uint8).tobytes()
-        image.header.stamp = stamp
-        self._clock.publish(Clock(clock=stamp))
-        self._status.publish(self.status)
-        self._image.publish(image)
-
-
-def wait_for(condition: Any, what: str, timeout_s: float = 20) -> None:
-    end = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain: {what}"
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def camera() -> Iterator[FakeCamera]:
-    camera = FakeCamera()
+    camera = FakeCamera(SIZE)
     yield camera
     camera.close()
 

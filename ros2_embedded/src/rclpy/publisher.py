@@ -14,6 +14,7 @@ from rclpy.entity import Entity
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import serialize
 from ros2_embedded.rosidl.sharing import Shared, serialize_without, shareable
+from ros2_embedded.shared_memory import LEAST_BYTES
 from ros2_embedded.wire.keys import encode_attachment
 from ros2_embedded.wire.qos_text import KEEP_ALL, RELIABLE, TRANSIENT_LOCAL, WireQoS
 from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
@@ -26,6 +27,11 @@ MsgT = TypeVar("MsgT")
 _HEARTBEAT_S = 0.5  # period of the sporadic heartbeat rmw_zenoh publishers send
 
 
+def _blocks(qos: WireQoS) -> bool:
+    """True when `publish` waits for the network rather than drop."""
+    return qos.reliability == RELIABLE and qos.history == KEEP_ALL
+
+
 def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
     """The Zenoh publisher of a profile, set up as rmw_zenoh does.
 
@@ -33,9 +39,8 @@ def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
     session without Zenoh, see `RosSession.listen`.
     """
     reliable = qos.reliability == RELIABLE
-    block = reliable and qos.history == KEEP_ALL
     options: dict[str, Any] = {
-        "congestion_control": zenoh.CongestionControl.BLOCK if block else zenoh.CongestionControl.DROP,
+        "congestion_control": zenoh.CongestionControl.BLOCK if _blocks(qos) else zenoh.CongestionControl.DROP,
         "reliability": zenoh.Reliability.RELIABLE if reliable else zenoh.Reliability.BEST_EFFORT,
     }
     if qos.durability != TRANSIENT_LOCAL:
@@ -64,6 +69,7 @@ class Publisher(Entity, Generic[MsgT]):
         self._endpoint = Endpoint(node, PUBLISHER, topic, type_name, wire)
         self._publisher = _declare(node.context.session.zenoh, self._endpoint.key, wire)
         self._is_latched = wire.durability == TRANSIENT_LOCAL
+        self._waits = _blocks(wire)
         self._sequence = 0
         self._lock = Lock()
         self._endpoint.announce()
@@ -92,8 +98,7 @@ class Publisher(Entity, Generic[MsgT]):
         if isinstance(msg, self.msg_type):
             message: Any = msg
             shared = shareable(message) if listeners else {}
-            is_wanted = not shared or self._publisher.matching_status.matching
-            payload: Any = serialize(message) if is_wanted else None
+            payload: Any = None if shared and not self._is_heard() else serialize(message)
         elif isinstance(msg, (bytes, bytearray)):
             payload = msg
         else:
@@ -105,7 +110,13 @@ class Publisher(Entity, Generic[MsgT]):
             for listener in listeners:
                 listener(local, attachment, shared)
             if payload is not None:
+                if len(payload) >= LEAST_BYTES and not self._is_latched and self._is_heard():
+                    payload = self._endpoint.session.shared_memory.place(payload, self._waits)
                 self._publisher.put(payload, attachment=attachment)
+
+    def _is_heard(self) -> bool:
+        """True when another session subscribes; asked of publishers that are not latched only."""
+        return bool(self._publisher.matching_status.matching)
 
     def get_subscription_count(self) -> int:
         """The number of subscriptions of this topic and type in the graph."""

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 MsgT = TypeVar("MsgT")
 
 
+# Samples that may wait where they lie, which may be the sender's shared memory; further ones are copied out.
+_MOST_IN_PLACE = 16
+
+
 class MessageInfo(TypedDict):
     """What comes with a message; times in nanoseconds since the epoch."""
 
@@ -131,8 +135,8 @@ class Subscription(Entity, Generic[MsgT]):
             self._dropped.note("it has no attachment, so its sender is no ROS node")
             return
         payload = sample.payload
-        # A sample holds shared memory, of which there is little: it must not wait in a queue.
-        self._deliver(payload.to_bytes() if self._queue else payload, attachment.to_bytes(), {})
+        is_late = len(self._queue) >= _MOST_IN_PLACE
+        self._deliver(payload.to_bytes() if is_late else payload, attachment.to_bytes(), {})
 
     def _deliver(self, payload: zenoh.ZBytes | bytes | bytearray, header: bytes, shared: Shared) -> None:
         """Queue a message; runs inside `publish` of this process too."""

@@ -13,6 +13,7 @@ from ros2_embedded.graph import GraphCache
 from ros2_embedded.process import hand_over_sooner, keep_big_buffers
 from ros2_embedded.rosidl.sharing import Shared
 from ros2_embedded.session_config import make_config
+from ros2_embedded.shared_memory import SharedMemory
 from ros2_embedded.wire.tokens import PREFIX
 
 # Takes a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
@@ -32,7 +33,9 @@ class RosSession:
         hand_over_sooner()
         self.domain = domain
         self.graph = GraphCache()
-        self.zenoh = zenoh.open(make_config())
+        config = make_config()
+        self.zenoh = zenoh.open(config)
+        self.shared_memory = SharedMemory(config)
         self.id = str(self.zenoh.zid())
         self._ids = itertools.count(1)
         self._listeners: dict[str, tuple[Listener, ...]] = {}

@@ -26,7 +26,8 @@ class ObservationAdapter:
         """
         self._preprocessing = manifest.image_preprocessing or ImagePreprocessing()
         self._cameras = [
-            (_input_name(camera, self._preprocessing), camera) for camera in cameras_for(manifest, scene)
+            (self._preprocessing.input_name(camera.feature_key), camera)
+            for camera in cameras_for(manifest, scene)
         ]
         self._state = state_function(manifest)
         self._bottom_up = scene.scene.image_origin == "lower_left"
@@ -134,10 +135,6 @@ def cameras_for(manifest: RSkillManifest, scene: DeployScene) -> list[SceneCamer
         chosen += spare[: sensor.count]
         del spare[: sensor.count]
     return chosen
-
-
-def _input_name(camera: SceneCamera, preprocessing: ImagePreprocessing) -> str:
-    return preprocessing.aliases.get(camera.feature_key, camera.feature_key)
 
 
 def _prepare(image: Image, preprocessing: ImagePreprocessing, bottom_up: bool) -> Image:

@@ -113,6 +113,18 @@ class RSkillPackage:
         )
         return locked if fits else None
 
+    def weights_bytes(self) -> int | None:
+        """Return the size of the weights [byte], or None where they are not on this machine. Opens nothing."""
+        uri = self.manifest.weights_uri or ""
+        locked = self.locked_weights()
+        if locked is not None:
+            return sum(entry.size for name, entry in locked.files.items() if name.endswith(SUFFIX))
+        path = inside(self.folder, uri.removeprefix(LOCAL)) if uri.startswith(LOCAL) else None
+        if path is None or not path.exists():
+            return None
+        files = path.rglob(f"*{SUFFIX}") if path.is_dir() else [path]
+        return sum(file.stat().st_size for file in files)
+
     def _weights_uri(self) -> str:
         if self.manifest.weights_uri is None:
             raise NotFoundError(

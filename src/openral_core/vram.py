@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openral_core.errors import ContractError
-from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
+from openral_core.registry import RSkillPackage
 
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
@@ -29,9 +29,9 @@ class Need:
     name: str
     """The skill's short name."""
     gb: float | None
-    """[GB] from `min_vram_gb`; None: its manifest does not say it for this number format."""
-    dtype: str
-    """Number format of the weights."""
+    """[GB] None: nothing is known."""
+    note: str
+    """Where the number is from, if it is not `min_vram_gb` of the manifest."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Budget:
 
     @property
     def needed_gb(self) -> float:
-        """[GB] all that is stated, and the margin."""
+        """[GB] all that is known, and the margin."""
         return sum(need.gb or 0.0 for need in self.needs) + MARGIN_GB
 
     @property
@@ -73,8 +73,7 @@ class Budget:
     def needed(self) -> str:
         """What it takes, in words."""
         parts = [
-            f"{need.name} {need.gb:g}" if need.gb is not None else f"{need.name} not stated for {need.dtype}"
-            for need in self.needs
+            f"{need.name} {'' if need.gb is None else f'{need.gb:.3g}'}{need.note}" for need in self.needs
         ]
         return f"{self.needed_gb:.1f} GB ({' + '.join([*parts, f'margin {MARGIN_GB:g}'])})"
 
@@ -86,11 +85,11 @@ class Budget:
         return "end what else uses the device (nvidia-smi), use a smaller number format, or --device cpu"
 
 
-def budget(manifests: Sequence[RSkillManifest], device: str, probe: Probe | None = None) -> Budget:
-    """Add up what skills need on a device.
+def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None = None) -> Budget:
+    """Add up what skills need on a device: what their manifests say, else at least their weights' own size.
 
     Args:
-        manifests: all skills that run together, the reward model too.
+        packages: all skills that run together, the reward model too.
         device: `cpu`, `cuda` or `cuda:<index>`.
         probe: measures free memory; None: `free_gb`.
 
@@ -99,9 +98,9 @@ def budget(manifests: Sequence[RSkillManifest], device: str, probe: Probe | None
     """
     # What a server holds that runs already is not free any more: counting it would count it twice.
     needs = tuple(
-        _need(manifest)
-        for manifest in manifests
-        if manifest.weights_uri is not None and server_elsewhere(manifest.model_family) is None
+        _need(package)
+        for package in packages
+        if package.manifest.weights_uri and server_elsewhere(package.manifest.model_family) is None
     )
     name, _, index = device.partition(":")
     if name not in ("cpu", "cuda") or not (index.isdecimal() or index == ""):
@@ -150,6 +149,12 @@ def _free_by_torch(index: int) -> float | None:
     return float(torch.cuda.mem_get_info(index)[0]) / 1e9
 
 
-def _need(manifest: RSkillManifest) -> Need:
-    dtype = manifest.quantization.dtype
-    return Need(manifest.short_name, manifest.min_vram_gb.get(dtype), dtype)
+def _need(package: RSkillPackage) -> Need:
+    manifest, dtype = package.manifest, package.manifest.quantization.dtype
+    stated = manifest.min_vram_gb.get(dtype)
+    if stated is not None:
+        return Need(manifest.short_name, stated, "")
+    size = package.weights_bytes()
+    if size is not None:
+        return Need(manifest.short_name, size / 1e9, " for its weights alone")
+    return Need(manifest.short_name, None, f"not stated for {dtype}")

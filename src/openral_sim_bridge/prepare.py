@@ -34,8 +34,8 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
     if scene.reward_skill and arguments.get("enable_reward_monitor", "true") == "true":
         refs.append(scene.reward_skill)
     with download_bars(console) as progress:
-        manifests = [ready(ref, progress=progress).manifest for ref in refs]
-    require_budget(budget(manifests, arguments.get("device", "cpu")))
+        packages = [ready(ref, progress=progress) for ref in refs]
+    require_budget(budget(packages, arguments.get("device", "cpu")))
     if arguments.get("allow_unevaluated") != "true":
         return ()
-    return tuple(manifest.name for manifest in manifests if not is_known(manifest, scene))
+    return tuple(p.manifest.name for p in packages if not is_known(p.manifest, scene))

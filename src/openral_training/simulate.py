@@ -85,7 +85,7 @@ def simulate(
         ContractError: the skill does not fit the scene; one line a failing gate.
     """
     manifest = package.manifest
-    require_budget(budget([manifest], run.device))
+    require_budget(budget([package], run.device))
     require(
         match(
             manifest, load_robot(scene.robot_id), scene, folder=package.folder, lockstep=True, task=run.task_id,

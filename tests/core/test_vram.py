@@ -11,20 +11,27 @@ import pytest
 from openral_core import vram
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
+from openral_core.registry import RSkillPackage
 from openral_core.vram import budget, free_gb, require_budget
 
-Make = Callable[..., RSkillManifest]
+Make = Callable[..., RSkillPackage]
 INT4 = {"quantization": {"dtype": "int4"}, "min_vram_gb": {"bf16": 18.0, "int4": 7.0}}
+
+
+@pytest.fixture
+def skill(manifest: Callable[..., RSkillManifest], tmp_path: Path) -> Make:
+    """Make a skill in an empty folder that differs from the example in the given fields."""
+    return lambda **changes: RSkillPackage(manifest(**changes), tmp_path)
 
 
 def probe(free: float | None) -> Callable[[int], float | None]:
     return lambda index: free
 
 
-def test_needs_and_margin_are_added_up(manifest: Make) -> None:
+def test_needs_and_margin_are_added_up(skill: Make) -> None:
     skills = [
-        manifest(**INT4),
-        manifest(name="a/rskill-judge", quantization={"dtype": "int4"}, min_vram_gb={"int4": 3.6}),
+        skill(**INT4),
+        skill(name="a/rskill-judge", quantization={"dtype": "int4"}, min_vram_gb={"int4": 3.6}),
     ]
     found = budget(skills, "cuda", probe(11.1))
     assert found.needed_gb == pytest.approx(11.1)
@@ -38,24 +45,31 @@ def test_needs_and_margin_are_added_up(manifest: Make) -> None:
         require_budget(tight)
 
 
-def test_the_number_format_decides(manifest: Make) -> None:
-    assert (
-        budget([manifest(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0)).fits is False
-    )
-    unknown = budget([manifest(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.0))
+def test_the_number_format_decides(skill: Make) -> None:
+    assert budget([skill(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0)).fits is False
+    unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.0))
     assert unknown.fits
     assert "example not stated for fp16" in unknown.needed
 
 
-def test_a_cpu_has_no_budget(manifest: Make) -> None:
-    found = budget([manifest(**INT4)], "cpu", probe(None))
+def test_weights_on_this_machine_count_at_least(skill: Make, tmp_path: Path) -> None:
+    weights = tmp_path / "model.safetensors"
+    weights.touch()
+    os.truncate(weights, 2_000_000_000)  # a hole: it takes no space
+    found = budget([skill()], "cuda", probe(2.4))
+    assert not found.fits
+    assert "example 2 for its weights alone" in found.needed
+
+
+def test_a_cpu_has_no_budget(skill: Make) -> None:
+    found = budget([skill(**INT4)], "cpu", probe(None))
     require_budget(found)
     assert found.found.startswith("cpu")
 
 
-def test_a_device_that_cannot_be_asked_fits_nothing(manifest: Make) -> None:
+def test_a_device_that_cannot_be_asked_fits_nothing(skill: Make) -> None:
     with pytest.raises(ContractError, match=r"no cuda:3, needed .*--device cpu"):
-        require_budget(budget([manifest(**INT4)], "cuda:3", probe(None)))
+        require_budget(budget([skill(**INT4)], "cuda:3", probe(None)))
     for device in ("tpu", "cuda:x", "cuda:-1", ""):
         with pytest.raises(ContractError, match="is not known"):
             budget([], device, probe(1.0))

@@ -106,8 +106,9 @@ def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
     torch.save({"w": torch.zeros(2)}, source / shard)
     index = {"metadata": {}, "weight_map": {"w": shard}}
     (source / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    (source / "config.json").write_text("{}")
     names = [path.name for path in convert(source, target)]
-    assert names == ["model-00001-of-00001.safetensors", "model.safetensors.index.json"]
+    assert names == ["model-00001-of-00001.safetensors", "model.safetensors.index.json", "config.json"]
     assert checkpoint_faults(target) == []
 
 

@@ -50,7 +50,7 @@ def check(
             manifest, load_robot(where.robot_id), where, folder=package.folder, accept_noncommercial=accepted
         )
     findings += [
-        memory(budget([manifest], device or default_device())),
+        memory(budget([package], device or default_device())),
         *companions(manifest, search or (), accepted),
     ]
     if hashes:

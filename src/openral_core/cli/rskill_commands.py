@@ -30,13 +30,14 @@ def list_(search: Search = None) -> None:
     for folder in skill_folders(search or ()):
         try:
             package = load_package(folder)
+            where = _where(package)
         except ManifestError as error:
             broken.append(str(error))
             table.add_row(FAULT, folder.name)
             continue
         manifest = package.manifest
         family, does = manifest.model_family or "-", ", ".join(manifest.actions)
-        table.add_row(OK, manifest.short_name, manifest.kind, family, manifest.license, _where(package), does)
+        table.add_row(OK, manifest.short_name, manifest.kind, family, manifest.license, where, does)
     console().print(
         table if table.row_count else "no skills; add a folder with an rskill.yaml, or use --search"
     )

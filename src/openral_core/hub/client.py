@@ -53,8 +53,6 @@ class Listing:
     """Pinned to the commit."""
     files: tuple[HubFile, ...]
     """All of them, sorted by path."""
-    license: str | None = None
-    """What the repository's card says."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +92,7 @@ class HubClient:
         answer = self._json(f"/api/{kind}/{reference.repository}/revision/{revision}?blobs=true", reference)
         try:
             files = sorted((_file(entry) for entry in answer["siblings"]), key=lambda file: file.path)
-            card = answer.get("cardData") or {}
-            license_ = card.get("license") if isinstance(card, dict) else None
-            return Listing(
-                reference.at(str(answer["sha"])), tuple(files), str(license_) if license_ else None
-            )
+            return Listing(reference.at(str(answer["sha"])), tuple(files))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise HubError(
                 f"{reference}: {self.endpoint} gave no list of files; is HF_ENDPOINT a hub?"
@@ -182,12 +176,15 @@ class HubClient:
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Large files are on other hosts. The token stays at home, and nothing leaves TLS on the way."""
 
+    http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
+
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         if req.full_url.startswith("https:") and not newurl.startswith("https:"):
             raise urllib.error.HTTPError(newurl, code, "redirect away from https", headers, fp)
-        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        # 308 is as 307 for a GET; Python knows it from 3.11 on.
+        following = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
         same_host = urllib.parse.urlsplit(newurl).netloc == urllib.parse.urlsplit(req.full_url).netloc
         if following is not None and same_host and "Authorization" in req.unredirected_hdrs:
             following.add_unredirected_header("Authorization", req.unredirected_hdrs["Authorization"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from openral_core.errors import InstallationError, NotFoundError, WeightsError
 from openral_core.safetensors_file import SUFFIX, weights_fault
-from openral_core.weights_files import INDEX_SUFFIX, PICKLE_SUFFIXES, is_pickled
+from openral_core.weights_files import INDEX_SUFFIX, PICKLE_SUFFIXES, TEXT_SUFFIXES, is_pickled
 
 TIMEOUT_S = 3600.0
 _PICKLE_INDEX = ".bin.index.json"
@@ -26,7 +27,8 @@ def convert(source: Path, target: Path) -> list[Path]:
     """Convert a pickle, or all pickles of a folder, and return the files that were written.
 
     Args:
-        source: a file that `torch.save` wrote, or a folder with some; an index of shards is rewritten, too.
+        source: a file that `torch.save` wrote, or a folder with some. Of a folder, an index of shards is rewritten
+            and configuration and tokenizer are copied.
         target: the safetensors file, or the folder for them; must not be there yet (a folder may, its files not).
 
     Raises:
@@ -47,6 +49,9 @@ def convert(source: Path, target: Path) -> list[Path]:
     written = [_convert_file(path, target / _new_name(path.name)) for path in pickles]
     for index in sorted(source.glob(f"*{_PICKLE_INDEX}")):
         written.append(_convert_index(index, target))
+    for text in sorted(source.iterdir()):
+        if text.suffix in TEXT_SUFFIXES and not text.name.endswith(_PICKLE_INDEX):
+            written.append(Path(shutil.copy2(text, target / text.name)))
     return written
 
 

@@ -43,13 +43,28 @@ class ImagePreprocessing(Schema):
     """Control steps back from now at which the checkpoint looks, oldest first, such as [-6, -4, -2, 0]; absent:
     it sees the newest image only. Before the episode's first image stands that image again."""
     input_template: Word = "observation.images.{cam}"
-    """How a feature key is made from a camera's short name."""
+    """How the checkpoint's name of an image is made from a camera's short name."""
     aliases: dict[Word, Word] = Field(default_factory=dict)
-    """Feature key of the scene -> name of the input in the checkpoint, where they differ."""
+    """Feature key of the scene, or its last part -> name of the input in the checkpoint, where they differ. A
+    short name (no dot) is put into `input_template`: {top: image} is observation.images.image."""
     norm_tag: Word | None = None
     """Which of the checkpoint's own normalisation statistics holds."""
     image_max_crops: Count | None = None
     """Upper bound of image tiles, for backbones that tile."""
+
+    def input_name(self, feature_key: str) -> str:
+        """Return the checkpoint's name of the image that the scene calls `feature_key`."""
+        alias = self.aliases.get(feature_key) or self.aliases.get(feature_key.rsplit(".", 1)[-1])
+        if alias is None:
+            return feature_key
+        return alias if "." in alias else self.input_template.replace("{cam}", alias)
+
+    @field_validator("input_template")
+    @classmethod
+    def _has_a_place(cls, value: str) -> str:
+        if "{cam}" not in value:
+            raise ValueError(f"{value} has no place for the name; write observation.images.{{cam}}")
+        return value
 
     @field_validator("history")
     @classmethod

@@ -22,7 +22,7 @@ class Hub:
     """What it holds, what goes wrong, and what it was asked."""
 
     repositories: dict[str, dict[str, dict[str, bytes]]] = field(default_factory=dict)
-    """owner/name -> commit -> path -> bytes; the last commit is `main`."""
+    """owner/name, or datasets/owner/name -> commit -> path -> bytes; the last commit is `main`."""
     cuts: dict[str, list[int]] = field(default_factory=dict)
     """path -> bytes after which the next answers break off, one entry an answer."""
     ranges: bool = True
@@ -83,11 +83,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(
                 [{"id": name, "downloads": 3, "tags": ["license:mit"]} for name in self.hub.repositories]
             )
-        elif found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/revision/(.+)", url.path):
+        elif found := re.fullmatch(r"/api/(?:models/|(?=datasets/))(.+)/revision/(.+)", url.path):
             self._listing(found[1], unquote(found[2]), parse_qs(url.query))
-        elif found := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", url.path):
+        elif found := re.fullmatch(r"/((?:datasets/)?[^/]+/[^/]+)/resolve/([^/]+)/(.+)", url.path):
             self._redirect(found[1], found[2], unquote(found[3]))
-        elif found := re.fullmatch(r"/cdn/([^/]+/[^/]+)/([^/]+)/(.+)", url.path):
+        elif found := re.fullmatch(r"/cdn/((?:datasets/)?[^/]+/[^/]+)/([^/]+)/(.+)", url.path):
             self._file(found[1], found[2], unquote(found[3]))
         else:
             self.send_error(404)

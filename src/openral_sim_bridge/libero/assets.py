@@ -20,6 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import HubError, OpenralError, SimulationError
+from openral_core.hub.client import HubClient
+from openral_core.hub.reference import HubReference
+from openral_core.hub.store import one_at_a_time
+from openral_core.hub.transfer import fetch
+from openral_core.schema import inside
 from openral_core.sidecar.places import cache_home
 
 VARIABLE = "OPENRAL_LIBERO_ASSETS"
@@ -127,30 +132,26 @@ def _unpack(archive: Path, folder: Path) -> Path:
 
 
 def _fetch(progress: Callable[[str], None]) -> Path:
-    from openral_core.hub.checkpoint import complete
-    from openral_core.hub.client import HubClient
-    from openral_core.hub.reference import HubReference
-    from openral_core.hub.store import one_at_a_time
-
+    """Fetch the data set's present commit; what an interrupted download left is kept and completed."""
     with one_at_a_time(f"files {REPOSITORY}"):
         client = HubClient()
         listing = client.listing(HubReference(REPOSITORY, dataset=True))
         folder = _store() / f"hub-{listing.reference.revision[:16]}"
+        if folder.is_dir():  # by the process that was waited for
+            return folder
         partial = folder.with_name(f".{folder.name}")
-        partial.mkdir(parents=True, exist_ok=True)
-        names = [file.path for file in listing.files]
-        told: set[str] = set()
-
-        def tell(name: str, done: int, total: int) -> None:
-            if name not in told:
-                told.add(name)
-                progress(f"fetching LIBERO's assets: file {len(told)} of {len(names)}")
-
-        complete(listing, names, partial, None, client, tell)
-        if not _is_whole(partial):
-            raise HubError(
-                f"{REPOSITORY} has another layout than expected, one of {', '.join(PARTS)} is missing"
-            )
+        for number, file in enumerate(listing.files, start=1):
+            target = inside(partial, file.path)
+            if target is None:
+                raise HubError(
+                    f"{listing.reference}: {file.path!r} leaves its folder; the data set is broken"
+                )
+            if not target.is_file():  # only a whole file gets its name
+                progress(f"fetching LIBERO's assets: {file.path}, {number} of {len(listing.files)}")
+                fetch(client, listing.reference, file, target, lambda name, done, total: None)
+        missing = [part for part in PARTS if not (partial / part).is_dir()]
+        if missing:
+            raise HubError(f"{listing.reference} has no folder {missing[0]}")
         partial.rename(folder)
     return folder
 

@@ -54,21 +54,28 @@ def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.
         raise PolicyError(
             f"{PREFIX}AUTO_SPAWN is '{spawn}'; write 1 to start the server, 0 to use one that runs"
         )
-    source, python = environment.get(f"{PREFIX}SOURCE"), environment.get(f"{PREFIX}PYTHON")
-    usual = cache_home() / "rldx-sidecar" / "source" / ".venv" / "bin" / "python"
+    source = environment.get(f"{PREFIX}SOURCE")
+    python = interpreter_from(environment)
     if spawn == "0":
-        python = sys.executable  # nothing is started, so no environment has to be built
-    elif not python and not source and usual.exists():
-        python = str(usual)
+        python = Path(sys.executable)  # nothing is started, so no environment has to be built
     return SidecarSettings(
         host=environment.get(f"{PREFIX}HOST", "127.0.0.1"),
         port=int(port),
         auto_spawn=spawn == "1",
         source=Path(source).expanduser() if source else None,
-        python=Path(python).expanduser() if python else None,
+        python=python,
         token=environment.get(f"{PREFIX}TOKEN", ""),
         call_timeout_s=manifest.latency_budget.per_chunk_ms * 1e-3,
     )
+
+
+def interpreter_from(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the interpreter that `OPENRAL_RLDX_PYTHON` names, or that of the usual place; None: build one."""
+    named = environment.get(f"{PREFIX}PYTHON")
+    if named:
+        return Path(named).expanduser()
+    usual = cache_home() / "rldx-sidecar" / "source" / ".venv" / "bin" / "python"
+    return usual if usual.exists() and not environment.get(f"{PREFIX}SOURCE") else None
 
 
 def identity_for(package: RSkillPackage) -> Identity:

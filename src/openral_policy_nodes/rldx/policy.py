@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from openral_core.registry import RSkillPackage
 from openral_core.sidecar.sidecar import Sidecar
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import PolicyBatch
+from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.rldx.arguments import rldx_arguments
 from openral_policy_nodes.rldx.handshake import modality_faults
 from openral_policy_nodes.rldx.layouts import layout_named
@@ -22,9 +24,6 @@ from openral_policy_nodes.rldx.spec import SPEC
 
 HANDSHAKE_S = 10.0
 """[s] `get_modality_config` needs no model."""
-WARM_UP_S = 120.0
-"""[s] deadline of the first inference of a server, which pays for kernels and allocation, unless the manifest's
-`latency_budget.warmup_ms` says otherwise."""
 
 
 class Server(Protocol):
@@ -53,14 +52,13 @@ class RldxPolicy:
         self._name, self._server = manifest.name, server
         self._layout = layout_named(manifest.state_contract.layout if manifest.state_contract else None)
         self._horizon = manifest.chunk_size
-        warmup_ms = manifest.latency_budget.warmup_ms
-        self._warm_up_s = WARM_UP_S if warmup_ms is None else warmup_ms * 1e-3
-        self._warm = False
+        self._budget = manifest.latency_budget
+        self._patience = Patience(self._budget)
         self._sessions: set[str] = set()
         """Those that the server may remember."""
         self._seen: set[str] = set()
         """Those of the last batch."""
-        found = self._call("get_modality_config", timeout_s=HANDSHAKE_S)
+        found = self._call("get_modality_config", None, HANDSHAKE_S)
         faults = modality_faults(found, self._layout, manifest)
         if faults:
             raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
@@ -75,16 +73,16 @@ class RldxPolicy:
         """See Policy.predict: (B, chunk_size, A), position and rotation in units of the controller, gripper -1 or 1."""
         options = {"session_ids": list(batch.episodes)} if batch.episodes and all(batch.episodes) else None
         data = {"observation": self._layout.observation(batch), "options": options}
-        timeout_s = None if self._warm else self._warm_up_s
-        answer = self._call("get_action", data, timeout_s=timeout_s).get("result")
+        rows, begun = len(batch), time.monotonic()
+        answer = self._call("get_action", data, self._patience.limit_s(rows)).get("result")
+        self._patience.note(rows, time.monotonic() - begun)
         if not isinstance(answer, list) or len(answer) != 2:
             raise PolicyError(
                 f"{self._name}: the server answered no (action, info); it is no RLDX-1 policy server"
             )
-        self._warm = True
         self._seen = set(batch.episodes)
         self._sessions |= self._seen
-        return self._layout.chunks(answer[0], len(batch), self._horizon)
+        return self._layout.chunks(answer[0], rows, self._horizon)
 
     def close(self) -> None:
         """Forget our episodes and leave the server; one that was started for this policy ends."""
@@ -97,15 +95,13 @@ class RldxPolicy:
             self._server.close()
 
     def _forget(self, episodes: Sequence[str]) -> None:
-        self._call("reset", {"options": {"session_ids": list(episodes)}})
+        self._call("reset", {"options": {"session_ids": list(episodes)}}, self._patience.least_s)
 
-    def _call(
-        self, op: str, data: Mapping[str, Any] | None = None, timeout_s: float | None = None
-    ) -> dict[str, Any]:
+    def _call(self, op: str, data: Mapping[str, Any] | None, timeout_s: float) -> dict[str, Any]:
         try:
             return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
-            self._warm = False  # whoever answers next may be a server that was just started
+            self._patience = Patience(self._budget)  # whoever answers next may have just been started
             raise PolicyError(f"{self._name}: {error}") from error
 
 

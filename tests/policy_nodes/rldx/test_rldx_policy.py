@@ -191,11 +191,12 @@ def test_a_killed_server_fails_the_call_and_is_replaced(opened: Open) -> None:
 
 
 def test_a_hanging_server_costs_one_deadline_and_is_replaced(package, opened: Open) -> None:
-    policy = opened(skill=package(latency_budget={"per_chunk_ms": 3000, "warmup_ms": 60_000}))
-    policy.predict(make_batch("one"))
+    policy = opened(skill=package(latency_budget={"per_chunk_ms": 100}))
+    for _ in range(2):  # the first answer teaches nothing about those that follow
+        policy.predict(make_batch("one"))
     [first] = announcements()
     os.kill(first.pid, signal.SIGSTOP)
-    with pytest.raises(PolicyError, match="no answer within 3 s"):
+    with pytest.raises(PolicyError, match="no answer within"):
         policy.predict(make_batch("one"))
     wait_for(lambda: not is_running(first.pid), "the end of the hanging server")
 

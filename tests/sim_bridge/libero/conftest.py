@@ -11,7 +11,8 @@ from libero_parts import TASKS, fill_assets
 
 from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.spec import SidecarSpec
-from openral_sim_bridge.libero.backend import LiberoBackend, open_libero
+from openral_sim_bridge.libero import backend as libero
+from openral_sim_bridge.panda_worlds.backend import PandaBackend
 
 SPEC = SidecarSpec(name="scripted-libero", python="3.11", steps=(), module="scripted_libero")
 SETTINGS = SidecarSettings(
@@ -21,17 +22,18 @@ SETTINGS = SidecarSettings(
 
 
 @pytest.fixture(scope="session")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LiberoBackend]]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., PandaBackend]]:
     """Open backends, each with a process of its own; they are closed at the end."""
     root = tmp_path_factory.mktemp("libero")
     patch = pytest.MonkeyPatch()
     patch.setenv("OPENRAL_CACHE_HOME", str(root / "cache"))
     patch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(root / "assets")))
-    made: list[LiberoBackend] = []
+    patch.setattr(libero, "SPEC", SPEC)
+    made: list[PandaBackend] = []
 
-    def make(**options: object) -> LiberoBackend:
+    def make(**options: object) -> PandaBackend:
         words = {"representation": "delta_ee_6d_plus_gripper", "width": 48, "height": 32, **options}
-        backend = open_libero(TASKS, spec=SPEC, settings=SETTINGS, **words)
+        backend = libero.open_libero(TASKS, settings=SETTINGS, **words)
         made.append(backend)
         return backend
 
@@ -42,6 +44,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., L
 
 
 @pytest.fixture(scope="session")
-def backend(opened: Callable[..., LiberoBackend]) -> LiberoBackend:
+def backend(opened: Callable[..., PandaBackend]) -> PandaBackend:
     """Two worlds that the tests of a run share; each test resets them."""
     return opened(num_envs=2, horizon=30)

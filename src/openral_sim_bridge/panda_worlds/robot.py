@@ -1,4 +1,4 @@
-"""LIBERO's Panda under the names that its ROS description has.
+"""robosuite's Panda under the names that its ROS description has.
 
 The bodies and joints are robosuite's, so the frames are where the simulation has them (0.5 mm short of Franka's own
 description at the flange, and the second finger moves from 0 to -0.04 m).
@@ -26,23 +26,27 @@ TOOL = Frame("panda_hand", "panda_hand_tcp", np.array([0.0, 0.0, 0.097]), np.arr
 """The end effector of LIBERO's observations: `robot0_eef_pos` is a site between the fingertips, while
 `robot0_eef_quat` is the hand's orientation."""
 
+_GRIPPER = {
+    "right_gripper": "panda_gripper_body",
+    "eef": "panda_grip_site",
+    "leftfinger": "panda_leftfinger",
+    "rightfinger": "panda_rightfinger",
+    "finger_joint1_tip": "panda_leftfinger_tip",
+    "finger_joint2_tip": "panda_rightfinger_tip",
+    "finger_joint1": "panda_finger_joint1",
+    "finger_joint2": "panda_finger_joint2",
+}
+_MOUNT = ("base", "controller_box", "pedestal_feet", "torso", "pedestal")
 NAMES = {
     ROOT_BODY: "panda_base",
     **{f"robot0_link{i}": f"panda_link{i}" for i in range(8)},
     **{f"robot0_joint{i}": f"panda_joint{i}" for i in range(1, 8)},
     "robot0_right_hand": "panda_hand",
-    "gripper0_right_gripper": "panda_gripper_body",
-    "gripper0_eef": "panda_grip_site",
-    "gripper0_leftfinger": "panda_leftfinger",
-    "gripper0_rightfinger": "panda_rightfinger",
-    "gripper0_finger_joint1_tip": "panda_leftfinger_tip",
-    "gripper0_finger_joint2_tip": "panda_rightfinger_tip",
-    "gripper0_finger_joint1": "panda_finger_joint1",
-    "gripper0_finger_joint2": "panda_finger_joint2",
-    **{
-        f"mount0_{part}": f"mount_{part}"
-        for part in ("base", "controller_box", "pedestal_feet", "torso", "pedestal")
-    },
+    # The prefixes of robosuite 1.4 (LIBERO), and those of 1.5.
+    **{f"gripper0_{name}": ours for name, ours in _GRIPPER.items()},
+    **{f"gripper0_right_{name}": ours for name, ours in _GRIPPER.items()},
+    **{f"mount0_{part}": f"mount_{part}" for part in _MOUNT},
+    **{f"fixed_mount0_{part}": f"mount_{part}" for part in _MOUNT},
 }
 """robosuite's names of bodies and joints -> ours."""
 
@@ -60,7 +64,7 @@ def as_panda(robot: RobotModel, base_frame: str) -> RobotModel:
                 element.set(key, _renamed(element.attrib[key]))
     _add_tool(root)
     if all(link.get("name") != base_frame for link in root.findall("link")):
-        raise SimulationError(f"LIBERO's Panda has no link '{base_frame}'; see base_frame in robot.yaml")
+        raise SimulationError(f"this Panda has no link '{base_frame}'; see base_frame in robot.yaml")
     ET.indent(root)
     text = '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
     return RobotModel(text, replace(robot.base, child=_renamed(robot.base.child)))

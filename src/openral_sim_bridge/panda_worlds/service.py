@@ -1,4 +1,4 @@
-"""What LIBERO's server answers: B worlds, reset, stepped, seen and described. It knows no LIBERO."""
+"""What the server answers: B worlds, reset, stepped, seen and described, whatever simulates them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from openral_core.errors import NotFoundError, OpenralError, SimulationError
 from openral_core.sidecar.errors import SidecarRefused
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backend import WORLD, Snapshot
-from openral_sim_bridge.libero.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
-from openral_sim_bridge.libero.suites import ACTION_DIM
+from openral_sim_bridge.panda_worlds.command import ACTION_DIM
+from openral_sim_bridge.panda_worlds.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
@@ -32,9 +32,10 @@ class WorldState:
     ee_position: NDArray[np.float64]
     """(3,) [m]"""
     ee_quaternion: NDArray[np.float64]
-    """(4,) x, y, z, w, with the sign that LIBERO gives it: the axis-angle of its data sets depends on that."""
+    """(4,) x, y, z, w, with the sign that the simulator gives it: the axis-angle of LIBERO's data depends on that."""
     hold_pose: NDArray[np.float64]
-    """(6,) position [m] and axis times angle [rad]: the absolute command that keeps the arm where it is."""
+    """(6,) position [m] and axis times angle [rad]: the absolute command that keeps the arm where it is;
+    zeros where the simulator takes displacements only."""
 
 
 class World(Protocol):
@@ -82,7 +83,7 @@ class WorldService:
         """Serve worlds that render `width` x `height` [px] in a look of `openral_sim_bridge.rendering`."""
         self._worlds = list(worlds)
         self._size = (width, height)
-        # LIBERO hides what is not for the eye by itself, and shows a burning stove by a marker.
+        # robosuite hides what is not for the eye by itself, and LIBERO shows a burning stove by a marker.
         self._look = replace(profile(render_profile), markers=True)
         self._renderers: dict[str, tuple[Any, OffscreenRenderer]] = {}
         self._was_reset = [False] * len(self._worlds)
@@ -110,7 +111,9 @@ class WorldService:
         if not all(
             self._was_reset
         ):  # a server that was started anew knows nothing of the worlds of the old one
-            raise SimulationError("LIBERO's process began anew and its worlds were lost; reset all of them")
+            raise SimulationError(
+                "the simulator's process began anew and its worlds were lost; reset all of them"
+            )
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
         return self._reply()
@@ -203,7 +206,7 @@ class WorldService:
         index: int = mujoco.mj_name2id(world.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
         if index < 0:
             names = ", ".join(world.model.camera(i).name for i in range(world.model.ncam))
-            raise NotFoundError(f"LIBERO has no camera '{name}'; it has {names}")
+            raise NotFoundError(f"the simulator has no camera '{name}'; it has {names}")
         return index
 
 

@@ -85,6 +85,10 @@ class LaunchContext:
 
     def _set_asyncio_loop(self, loop: asyncio.AbstractEventLoop | None) -> None:
         self.__loop = loop
+        if loop is not None:  # a queue belongs to the loop it was first waited on with
+            waiting, self.__event_queue = self.__event_queue, asyncio.Queue()
+            while not waiting.empty():
+                self.__event_queue.put_nowait(waiting.get_nowait())
 
     def running_loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop; raise RuntimeError when the launch does not run."""

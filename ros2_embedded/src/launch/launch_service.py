@@ -98,6 +98,8 @@ class LaunchService:
             raise RuntimeError("this LaunchService runs already; make another one")
         self.__loop = asyncio.get_running_loop()
         self.__context._set_asyncio_loop(self.__loop)
+        self.__context._set_is_shutdown(False)
+        self.__return_code = self.__interrupts = 0
         handled = self.__install_signal_handlers()
         try:
             await self.__process_events(shutdown_when_idle)
@@ -141,8 +143,10 @@ class LaunchService:
                 if idle:
                     await asyncio.sleep(0)
                     idle = queue.empty() and not next_event.done()
-                if idle and (shutdown_when_idle or self.__context.is_shutdown):
+                if idle and self.__context.is_shutdown:
                     return
+                if idle and shutdown_when_idle:
+                    self.__context.emit_event_sync(Shutdown(reason="idle"))
                 try:
                     waiting: set[asyncio.Future[Any]] = {next_event, *self.__futures}
                     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -163,8 +167,8 @@ class LaunchService:
                 self.__fail(error)
 
     def __handle(self, event: Event) -> None:
-        if isinstance(event, Shutdown) and self.__context.is_shutdown:
-            return
+        if isinstance(event, Shutdown):
+            self.__context._set_is_shutdown(True)
         for handler in self.__context.event_handlers:
             if not handler.matches(event):
                 continue
@@ -196,9 +200,10 @@ class LaunchService:
         hint = "" if self.__debug else " (--debug shows where)"
         self.__logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
         self.__return_code = 1
-        self.__context.emit_event_sync(Shutdown(reason=f"caught exception in launch: {error}", return_code=1))
+        if not self.__context.is_shutdown:
+            reason = f"caught exception in launch: {error}"
+            self.__context.emit_event_sync(Shutdown(reason=reason, return_code=1))
 
     def __on_shutdown(self, event: Shutdown, context: LaunchContext) -> None:
-        context._set_is_shutdown(True)
         self.__return_code = self.__return_code or event.return_code
         self.__logger.debug(f"shutting down: {event.reason}")

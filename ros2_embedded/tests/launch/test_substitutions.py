@@ -47,6 +47,11 @@ def value(context, sub):
         ("EnvironmentVariable('NO_SUCH_VARIABLE', default_value='d')", "d"),
         ("Command(['echo hello ', LaunchConfiguration('b')])", "hello two\n"),
         ("LaunchConfiguration('missing', default='fallback')", "fallback"),
+        ("StringJoinSubstitution(['a', ['b', 'c'], LaunchConfiguration('a')])", "abc1"),
+        ("StringJoinSubstitution(['a', 'b', 'c'], delimiter=['-', LaunchConfiguration('a')])", "a-1b-1c"),
+        ("EqualsSubstitution(None, '')", "true"),
+        ("PythonExpression('sys.maxsize > 1', ['sys'])", "True"),
+        ("PythonExpression('len(\"abc\")', [''])", "3"),
     ],
 )
 def test_value(context, text, expected):
@@ -71,6 +76,16 @@ def test_value(context, text, expected):
 def test_failure_says_what_is_missing(context, text):
     with pytest.raises(SubstitutionFailure):
         value(context, eval(text, vars(substitutions)))
+
+
+def test_an_unknown_name_is_a_name_error(context):
+    with pytest.raises(NameError, match="ceil"):
+        value(context, substitutions.PythonExpression("ceil(1.5)", [""]))
+
+
+def test_stderr_of_a_command_as_a_warning(context):
+    with pytest.warns(UserWarning, match="trouble"):
+        value(context, substitutions.Command("sh -c 'echo trouble >&2'", on_stderr="warn"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
+from ..utilities.arguments import ensure_argument_type
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class DeclareLaunchArgument(Action):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        ensure_argument_type(name, str, "name", "DeclareLaunchArgument")
         self.__name = name
         self.__default_value = (
             None if default_value is None else normalize_to_list_of_substitutions(default_value)

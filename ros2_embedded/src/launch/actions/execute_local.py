@@ -105,6 +105,7 @@ class ExecuteLocal(Action):
         self.__hurry = asyncio.Event()
         self.__future: asyncio.Future[None] | None = None
         self.__return_code: int | None = None
+        self.__known_details: dict[str, Any] | None = None
         self.__logger = get_logger("launch")
 
     @property
@@ -129,8 +130,13 @@ class ExecuteLocal(Action):
 
     @property
     def process_details(self) -> dict[str, Any] | None:
-        """Name, command, directory, environment and process id; None while nothing runs."""
-        return None if self.__child is None else self.__details(self.__child.pid)
+        """Name, command, directory, environment and, once it was started, the process id; None before the
+        visit."""
+        return self.__known_details
+
+    def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
+        """Return the entities to visit when the process ends, if they are known already."""
+        return list(self.__on_exit) if isinstance(self.__on_exit, (list, tuple)) else []
 
     def get_stdout(self) -> bytes:
         """Return what the program wrote to stdout; raise RuntimeError without `cached_output`."""
@@ -176,6 +182,7 @@ class ExecuteLocal(Action):
         if perform_bool(context, self.__shell, "shell"):
             self.__description.final_cmd = ["/bin/sh", "-c", " ".join(self.__description.final_cmd)]
         self.__logger = get_logger(self.__description.final_name)
+        self.__known_details = self.__details(None)
 
     def shutdown(self, context: LaunchContext) -> None:
         """Start stopping the process, SIGINT first; nothing happens if that goes on already."""
@@ -270,6 +277,7 @@ class ExecuteLocal(Action):
             context.emit_event_sync(ProcessExited(returncode=_COULD_NOT_START, **self.__details(0)))
             return
         self.__child = child
+        self.__known_details = self.__details(child.pid)
         self.__logger.info(f"process started with pid [{child.pid}]")
         if self.__log_cmd:
             self.__logger.info(f"process details: cmd={description.final_cmd}, cwd={description.final_cwd}")
@@ -301,16 +309,16 @@ class ExecuteLocal(Action):
             command = " ".join(self.__description.final_cmd)
             self.__logger.error(f"process has died [pid {pid}, exit code {code}, cmd '{command}'].")
 
-    def __details(self, pid: int) -> dict[str, Any]:
+    def __details(self, pid: int | None) -> dict[str, Any]:
         description = self.__description
-        return {
+        details = {
             "action": self,
             "name": description.final_name,
             "cmd": description.final_cmd,
             "cwd": description.final_cwd,
             "env": description.final_env,
-            "pid": pid,
         }
+        return details if pid is None else {**details, "pid": pid}
 
     def __forget_handlers(self, context: LaunchContext) -> None:
         for handler in self.__handlers:

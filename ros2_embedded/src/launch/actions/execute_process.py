@@ -78,6 +78,10 @@ class ExecuteProcess(ExecuteLocal):
                 kwargs["additional_env"] = parse_pairs(elements, parser)
         return cls, kwargs
 
+    @classmethod
+    def _parse_cmdline(cls, cmd: str, parser: Parser) -> list[list[Substitution]]:
+        return parse_command_line(cmd, parser)
+
     @property
     def cmd(self) -> list[Any]:
         """The command: as executed once visited, before that its substitutions."""

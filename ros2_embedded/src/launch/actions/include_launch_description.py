@@ -112,8 +112,12 @@ class IncludeLaunchDescription(Action):
         return [*settings, description, OpaqueFunction(function=leave_file)]
 
     def _enter_file(self, context: LaunchContext) -> None:
-        path = os.path.abspath(self.__source.location)
-        values = (path, os.path.dirname(path)) if os.path.isfile(path) else (None, None)
+        location = self.__source.location
+        path = os.path.abspath(location)
+        if os.path.isfile(path):
+            values: tuple[str | None, str | None] = (path, os.path.dirname(path))
+        else:
+            values = (location or None, location or None)  # such as '<script>'
         context.extend_locals(dict(zip(_LOCATION, values, strict=True)))
 
     def __check_required(

@@ -45,9 +45,7 @@ class Shutdown(Action):
         return f"Shutdown({' + '.join(sub.describe() for sub in self.__reason)})"
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Emit the event that ends the launch, unless that happened already."""
-        if context.is_shutdown:
-            return None
+        """Emit the event that ends the launch."""
         reason = perform_substitutions(context, self.__reason)
         event = context.get_locals_as_dict().get("event")
         code = 0

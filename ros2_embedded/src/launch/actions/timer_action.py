@@ -16,6 +16,11 @@ from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..utilities.arguments import normalize_to_list_of_entities
 from ..utilities.values import SomeFloat, perform_float
+from .opaque_function import OpaqueFunction
+from .pop_environment import PopEnvironment
+from .pop_launch_configurations import PopLaunchConfigurations
+from .push_environment import PushEnvironment
+from .push_launch_configurations import PushLaunchConfigurations
 
 if TYPE_CHECKING:
     from ..frontend.parser import Parser
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 @expose_action("timer")
 class TimerAction(Action):
-    """Visits actions when a period is over.
+    """Visits actions when a period is over, with the configurations and the environment of its start.
 
     Args:
         period: the period [s].
@@ -44,6 +49,7 @@ class TimerAction(Action):
         self.__period = period
         self.__actions = normalize_to_list_of_entities(actions)
         self.__cancel_on_shutdown = cancel_on_shutdown
+        self.__canceled = False
         self.__future: asyncio.Future[None] | None = None
         self.__handlers: list[BaseEventHandler] = []
 
@@ -78,16 +84,19 @@ class TimerAction(Action):
         return self.__future
 
     def cancel(self) -> None:
-        """Stop the timer; its actions are not visited."""
+        """Stop the timer, also before it starts; its actions are not visited."""
+        self.__canceled = True
         if self.__future is not None:
             self.__future.cancel()
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Start the timer."""
+        """Start the timer, unless it was cancelled."""
+        if self.__canceled:
+            return None
         period = perform_float(context, self.__period, "period of TimerAction")
         fire = EventHandler(
             matcher=lambda event: isinstance(event, TimerEvent) and event.timer_action is self,
-            entities=self.__actions,
+            entities=self.__in_scope_of(context),
             handle_once=True,
         )
         self.__handlers = [fire]
@@ -97,6 +106,25 @@ class TimerAction(Action):
             context.register_event_handler(handler)
         self.__future = context.running_loop().create_task(self.__wait(context, period))
         return None
+
+    def __in_scope_of(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        configurations = dict(context.launch_configurations)
+        environment = dict(context.environment)
+        known = context.get_locals_as_dict()
+
+        def enter(context: LaunchContext) -> None:
+            context.launch_configurations = dict(configurations)
+            context.environment = dict(environment)
+            context.extend_locals({name: value for name, value in known.items() if name != "event"})
+
+        return [
+            PushLaunchConfigurations(),
+            PushEnvironment(),
+            OpaqueFunction(function=enter),
+            *self.__actions,
+            PopEnvironment(),
+            PopLaunchConfigurations(),
+        ]
 
     async def wait_for_period(self, context: LaunchContext, period: float) -> None:
         """Wait for the period [s], by the clock of this machine."""

@@ -48,7 +48,10 @@ class Executable:
         arguments: Iterable[SomeSubstitutionsType] | None = None,
     ) -> None:
         self.__cmd = [normalize_to_list_of_substitutions(item) for item in cmd]
-        self.__cmd += [normalize_to_list_of_substitutions(item) for item in arguments or ()]
+        self.__arguments = (
+            None if arguments is None else [normalize_to_list_of_substitutions(item) for item in arguments]
+        )
+        self.__cmd += self.__arguments or []
         self.__prefix = normalize_to_list_of_substitutions(
             LaunchConfiguration("launch-prefix", default="") if prefix is None else prefix
         )
@@ -57,7 +60,7 @@ class Executable:
         self.__name = None if name is None else normalize_to_list_of_substitutions(name)
         self.__cwd = None if cwd is None else normalize_to_list_of_substitutions(cwd)
         self.__env = None if env is None else _normalize_pairs(env)
-        self.__additional_env = _normalize_pairs(additional_env or {})
+        self.__additional_env = None if additional_env is None else _normalize_pairs(additional_env)
         self.final_prefix: list[str] = []
         self.final_cmd: list[str] = []
         self.final_cwd: str | None = None
@@ -68,6 +71,16 @@ class Executable:
     def cmd(self) -> list[list[Substitution]]:
         """Program and arguments, before substitution."""
         return self.__cmd
+
+    @property
+    def arguments(self) -> list[list[Substitution]] | None:
+        """The arguments behind the command, before substitution."""
+        return self.__arguments
+
+    @property
+    def prefix(self) -> list[Substitution]:
+        """The words before the command, before substitution."""
+        return self.__prefix
 
     @property
     def name(self) -> list[Substitution] | None:
@@ -85,7 +98,7 @@ class Executable:
         return self.__env
 
     @property
-    def additional_env(self) -> list[tuple[list[Substitution], list[Substitution]]]:
+    def additional_env(self) -> list[tuple[list[Substitution], list[Substitution]]] | None:
         """Variables on top, before substitution."""
         return self.__additional_env
 
@@ -103,7 +116,7 @@ class Executable:
         self.final_cmd = self.final_prefix + cmd
         self.final_cwd = perform_substitutions(context, self.__cwd) if self.__cwd is not None else None
         environment = dict(context.environment) if self.__env is None else _perform_pairs(context, self.__env)
-        self.final_env = {**environment, **_perform_pairs(context, self.__additional_env)}
+        self.final_env = {**environment, **_perform_pairs(context, self.__additional_env or [])}
 
     def _prefix(self, context: LaunchContext, program: str) -> list[str]:
         if self.__prefix_is_default:

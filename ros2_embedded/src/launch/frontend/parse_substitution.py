@@ -34,7 +34,10 @@ def parse_substitution(text: str) -> list[Substitution]:
 
 
 def parse_if_substitutions(value: Any) -> Any:
-    """Return text as substitutions, the items of a list each, and anything else as it is."""
+    """Return text as substitutions, the items of a list each, and anything else as it is.
+
+    Raises ValueError for a list with plain items of several types.
+    """
     if isinstance(value, str):
         parts = parse_substitution(value)
         from ..substitutions.text_substitution import TextSubstitution
@@ -42,7 +45,12 @@ def parse_if_substitutions(value: Any) -> Any:
         plain = all(isinstance(part, TextSubstitution) for part in parts)
         return "".join(part.perform(None) for part in parts) if plain else parts  # type: ignore[arg-type]
     if isinstance(value, list):
-        return [parse_if_substitutions(item) for item in value]
+        items = [parse_if_substitutions(item) for item in value]
+        kinds = {type(item) for item in items if not isinstance(item, list)}
+        if len(kinds) > 1:
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"the items of {value!r} are of several types: {names}")
+        return items
     return value
 
 

@@ -9,37 +9,45 @@ from ..invalid_launch_file_error import InvalidLaunchFileError
 from ..launch_description import LaunchDescription
 
 
+class InvalidPythonLaunchFileError(InvalidLaunchFileError):
+    """A Python launch file could not be read or executed, or generates no description."""
+
+
 def load_python_launch_file_as_module(path: str) -> ModuleType:
-    """Execute the launch file at `path` and return it as a module; raise InvalidLaunchFileError if it cannot
-    be read."""
+    """Execute the launch file at `path` and return it as a module; raise InvalidPythonLaunchFileError if it
+    cannot be read."""
     from importlib.machinery import SourceFileLoader
 
     loader = SourceFileLoader("python_launch_file", path)
     spec = importlib.util.spec_from_loader(loader.name, loader)
     if spec is None:
-        raise InvalidLaunchFileError(f"cannot load launch file '{path}'")
+        raise InvalidPythonLaunchFileError(f"cannot load launch file '{path}'")
     module = importlib.util.module_from_spec(spec)
     try:
         loader.exec_module(module)
     except FileNotFoundError as error:
         if error.filename == path:
-            raise InvalidLaunchFileError(f"launch file '{path}' was not found") from error
+            raise InvalidPythonLaunchFileError(f"launch file '{path}' was not found") from error
         raise
     except SyntaxError as error:
-        raise InvalidLaunchFileError(f"launch file '{path}', line {error.lineno}: {error.msg}") from error
+        raise InvalidPythonLaunchFileError(
+            f"launch file '{path}', line {error.lineno}: {error.msg}"
+        ) from error
     return module
 
 
 def get_launch_description_from_python_launch_file(path: str) -> LaunchDescription:
-    """Return what `generate_launch_description()` of the file at `path` returns; raise InvalidLaunchFileError
-    without it."""
+    """Return what `generate_launch_description()` of the file at `path` returns; raise
+    InvalidPythonLaunchFileError without it."""
     module = load_python_launch_file_as_module(path)
     generate = getattr(module, "generate_launch_description", None)
     if generate is None:
-        raise InvalidLaunchFileError(f"launch file '{path}' has no function generate_launch_description()")
+        raise InvalidPythonLaunchFileError(
+            f"launch file '{path}' has no function generate_launch_description()"
+        )
     description = generate()
     if not isinstance(description, LaunchDescription):
-        raise InvalidLaunchFileError(
+        raise InvalidPythonLaunchFileError(
             f"generate_launch_description() of '{path}' returned {type(description).__name__}, "
             "not a LaunchDescription"
         )

@@ -23,6 +23,7 @@ from .local_substitution import LocalSubstitution
 from .path_join_substitution import PathJoinSubstitution
 from .path_substitution import PathSubstitution
 from .python_expression import PythonExpression
+from .string_join_substitution import StringJoinSubstitution
 from .text_substitution import TextSubstitution
 from .this_launch_file import ThisLaunchFile
 from .this_launch_file_dir import ThisLaunchFileDir
@@ -53,6 +54,7 @@ __all__ = [
     "PathJoinSubstitution",
     "PathSubstitution",
     "PythonExpression",
+    "StringJoinSubstitution",
     "SubstitutionFailure",
     "TextSubstitution",
     "ThisLaunchFile",

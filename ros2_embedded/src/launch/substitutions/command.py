@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..frontend.expose import expose_substitution
@@ -72,7 +73,5 @@ class Command(Substitution):
                 f"command '{line}' wrote to stderr: {result.stderr.strip()}; see on_stderr"
             )
         if result.stderr and mode == "warn":
-            from ..logging import get_logger
-
-            get_logger("launch").warning(f"command '{line}' wrote to stderr: {result.stderr.strip()}")
+            warnings.warn(f"command '{line}' wrote to stderr: {result.stderr.strip()}", stacklevel=2)
         return result.stdout + (result.stderr if mode == "capture" else "")

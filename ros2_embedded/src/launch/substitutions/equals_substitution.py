@@ -49,6 +49,8 @@ class EqualsSubstitution(Substitution):
 
 
 def _plain(value: Any) -> Any:
+    if value is None:
+        return ""
     return str(value) if isinstance(value, (bool, int, float)) else value
 
 

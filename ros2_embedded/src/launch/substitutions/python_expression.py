@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ..launch_context import LaunchContext
 
 
+class UnknownNameInExpression(SubstitutionFailure, NameError):
+    """An expression uses a name that nothing defines."""
+
+
 @expose_substitution("eval")
 class PythonExpression(Substitution):
     """The value, as text, of a Python expression put together from substitutions.
@@ -59,13 +63,16 @@ class PythonExpression(Substitution):
         return f"PythonExpr({' + '.join(sub.describe() for sub in self.__expression)})"
 
     def perform(self, context: LaunchContext) -> str:
-        """Evaluate; raise SubstitutionFailure when the expression is refused or fails."""
+        """Evaluate; raise SubstitutionFailure when the expression is refused or fails, which is a NameError,
+        too, for a name that nothing defines."""
         text = perform_substitutions(context, self.__expression)
         modules = [perform_substitutions(context, module) for module in self.__modules]
         try:
             return str(evaluate(text, modules))
         except ExpressionError as error:
-            raise SubstitutionFailure(f"Python expression {text!r}: {error}") from error
+            unknown = isinstance(error.__cause__, NameError)
+            kind = UnknownNameInExpression if unknown else SubstitutionFailure
+            raise kind(f"Python expression {text!r}: {error}") from error
 
 
 def _split_names(parts: list[Substitution]) -> list[SomeSubstitutionsType]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from .arguments import ensure_argument_type, is_a, is_a_subclass, normalize_to_list_of_entities
+from .arguments import ensure_argument_type, is_a, is_a_subclass, is_not_a, normalize_to_list_of_entities
 from .substitutions import normalize_to_list_of_substitutions, perform_substitutions
+from .visit import create_future, visit_all_entities_and_collect_futures
 
 __all__ = [
+    "create_future",
     "ensure_argument_type",
     "is_a",
     "is_a_subclass",
+    "is_not_a",
     "normalize_to_list_of_entities",
     "normalize_to_list_of_substitutions",
     "perform_substitutions",
+    "visit_all_entities_and_collect_futures",
 ]

@@ -17,6 +17,11 @@ def is_a(obj: object, entity_type: type[_T]) -> TypeGuard[_T]:
     return isinstance(obj, entity_type)
 
 
+def is_not_a(obj: object, entity_type: type) -> bool:
+    """Return whether `obj` is no instance of `entity_type`."""
+    return not isinstance(obj, entity_type)
+
+
 def is_a_subclass(obj: object, entity_type: type) -> bool:
     """Return whether `obj` is an instance of `entity_type` or a class derived from it."""
     return isinstance(obj, entity_type) or (isinstance(obj, type) and issubclass(obj, entity_type))

@@ -13,8 +13,8 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-ALLOWED_MODULES = ("math", "os.path", "datetime", "random", "statistics", "string")
-"""Modules that an expression may name."""
+ALLOWED_MODULES = ("math", "os.path", "datetime", "random", "statistics", "string", "sys")
+"""Modules that an expression may name; of `sys` only what tells about the interpreter."""
 
 _BUILTIN_FUNCTIONS: tuple[Any, ...] = (
     *(abs, all, any, bool, dict, divmod, enumerate, float, int, len, list, max, min, range, repr),
@@ -22,6 +22,7 @@ _BUILTIN_FUNCTIONS: tuple[Any, ...] = (
 )
 _BUILTINS = {function.__name__: function for function in _BUILTIN_FUNCTIONS}
 _REFUSED_ATTRIBUTES = {"format", "format_map"}  # str.format reaches attributes that the tree does not show
+_SYS_NAMES = ("byteorder", "getrefcount", "getsizeof", "maxsize", "platform", "version_info")
 _REFUSED_NODES = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 
 
@@ -36,8 +37,8 @@ def evaluate(
 
     Args:
         expression: one Python expression.
-        modules: names from `ALLOWED_MODULES`; the functions of `math` may also be used without its name, as
-            in ROS 2.
+        modules: names from `ALLOWED_MODULES`, '' for none; the functions of `math` may also be used without
+            its name, as in ROS 2.
         values: what else the expression may use, by name.
 
     Raises:
@@ -71,6 +72,8 @@ def _check(tree: ast.AST) -> None:
 
 
 def _module_names(module: str) -> dict[str, Any]:
+    if not module:
+        return {}
     if module not in ALLOWED_MODULES:
         raise ExpressionError(f"module '{module}' is not allowed; use one of {', '.join(ALLOWED_MODULES)}")
     loaded = importlib.import_module(module)
@@ -78,6 +81,8 @@ def _module_names(module: str) -> dict[str, Any]:
     if module == "os.path":
         # Only os.path: the module os itself starts processes.
         return {root: _Namespace(path=_Namespace(**_public(loaded)))}
+    if module == "sys":
+        return {root: _Namespace(**{name: getattr(loaded, name) for name in _SYS_NAMES})}
     names: dict[str, Any] = {root: _Namespace(**_public(loaded))}
     return {**_public(loaded), **names} if module == "math" else names
 

@@ -46,8 +46,8 @@ class LifecycleTransition(Action):
         """Return how to make the action of an element with lists, split by blanks."""
         _, kwargs = super().parse(entity, parser)
         for attribute in ("lifecycle_node_names", "transition_ids"):
-            value = entity.get_attr(attribute, data_type=list[str], can_be_str=True)
-            words = value.split() if isinstance(value, str) else value
+            value = entity.get_attr(attribute, data_type=None)
+            words = [str(item) for item in value] if isinstance(value, list) else str(value).split()
             kwargs[attribute] = [parser.parse_substitution(word) for word in words]
         return cls, kwargs
 

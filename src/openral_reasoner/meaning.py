@@ -65,12 +65,17 @@ def analyse(clause: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
         and roots[index] in STRONG_VERBS
         and tokens[index + 1] not in _STATE_NOUNS
     }
+    if len(tokens) > 2 and tokens[-2] in DETERMINERS and roots[-1] in STRONG_VERBS:
+        attributive.add(len(tokens) - 1)  # a noun that could be a verb elsewhere: "shut off the tap"
     weak_at = next((i for i, root in enumerate(roots) if root in WEAK_VERBS and i not in attributive), None)
     strong_at = [i for i, root in enumerate(roots) if root in STRONG_VERBS and i not in attributive]
     extra_at = next((i for i, root in enumerate(roots) if root in extra_verbs), None)
     particle_at = _particle(tokens, weak_at)
 
-    used = {*strong_at, *attributive}
+    noun = (
+        {len(tokens) - 1} & attributive if tokens and tokens[-2:-1] and tokens[-2] in DETERMINERS else set()
+    )
+    used = {*strong_at, *(attributive - noun)}
     actions: Mapping[str, float] = {}
     verb: list[str] = []
     if weak_at is not None:
@@ -97,7 +102,9 @@ def analyse(clause: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
         verb=tuple(verb),
         things=frozenset(object_stem(word) for word in rest),
         conflict=unchanged or len({STRONG_VERBS[roots[i]] for i in strong_at}) > 1,
-        raw=frozenset(object_stem(word) for word in tokens if _carries(word)),
+        raw=frozenset(
+            object_stem(word) for i, word in enumerate(tokens) if _carries(word) or i == particle_at
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from openral_reasoner.idioms import plain
 from openral_reasoner.vocabulary import DETERMINERS, FILLERS, is_manner, is_verb, words
 
 MAX_CHARACTERS = 1000
@@ -34,6 +35,7 @@ class NotUnderstood:
     """One sentence for the operator."""
 
 
+_QUESTION = re.compile(r"^(what|who|why|how|where|which|is|are|was|were|did|does|has|have|do you)\b")
 _REFUSALS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"\b(don't|dont|not|never|without|avoid|cannot|can't|won't|stop \w+ing)\b"),
@@ -54,10 +56,7 @@ _REFUSALS: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "it repeats something or means several things at once; name each task",
     ),
-    (
-        re.compile(r"^(what|who|why|how|where|which|is|are|was|were|did|does|has|have|do you)\b"),
-        "it is a question, not an order",
-    ),
+    (_QUESTION, "it is a question, not an order"),
 )
 """Sentences the rules must not touch, and why; the first that applies is told to the operator."""
 _SEPARATOR = re.compile(
@@ -77,6 +76,8 @@ _OPENING = re.compile(
     r"|(?:let's|lets|let us|help me|make sure(?: that)?|be sure to|your (?:task|job) is to|it's time to)\s+)"
 )
 _LIST = re.compile(r"\s*,?\s+and\s+|\s*,\s*|\s*&\s*")
+_NUMBERED = re.compile(r"(?:^|\s)\s*\d[.)]\s+")
+"""Numbers of a list within one line; only where the text begins with one."""
 _NUMBER = re.compile(r"(?:^|(?<=\n))\s*(?:\d+[.)]|[-*•])\s+")
 _PRONOUN = re.compile(r"\b(?:it|them|this one|that one)\b|\b(?:this|that|these|those|both)(?=\s*$)")
 
@@ -97,11 +98,14 @@ def parse(sentence: str) -> tuple[TaskPhrase, ...] | NotUnderstood:
     """
     if len(sentence) > MAX_CHARACTERS:
         return NotUnderstood(f"it has more than {MAX_CHARACTERS} characters; give me a few tasks at a time")
-    text = _NUMBER.sub("\n", sentence.lower().replace("’", "'")).strip()
+    text = sentence.lower().replace("’", "'").strip()
+    text = (_NUMBERED if _NUMBERED.match(text) else _NUMBER).sub("\n", text).strip()
     if not words(text):
         return NotUnderstood("there are no words in it")
+    said = text
+    text = plain(text)
     for pattern, reason in _REFUSALS:
-        if pattern.search(_strip_opening(text)):
+        if pattern.search(_strip_opening(text)) or (pattern is not _QUESTION and pattern.search(said)):
             return NotUnderstood(reason)
     clauses = [
         clause
@@ -111,7 +115,8 @@ def parse(sentence: str) -> tuple[TaskPhrase, ...] | NotUnderstood:
     ]
     if not clauses:
         return NotUnderstood("there is no task in it")
-    return _resolve_objects(_distribute(clauses))
+    tasks = _distribute(clauses)
+    return _resolve_objects(tasks) if tasks else NotUnderstood("there is no task in it")
 
 
 def _strip_opening(clause: str) -> str:

@@ -62,22 +62,22 @@ STRONG_VERBS: dict[str, str] = _table(
         "open": "open opened reopen unshut unclose",
         "close": "close closed shut shutting reclose",
         "press": "press depress hit tap click punch poke",
-        "pick": "pick grab grasp lift pickup",
-        "place": "place lay deposit",
+        "pick": "pick grab grasp lift raise pickup",
+        "place": "place lay deposit stow",
         "insert": "insert plug",
         "lock": "lock latch bolt",
         "unlock": "unlock unlatch unbolt",
         "rotate": "rotate twist spin",
         "reach": "reach touch",
-        "wipe": "wipe",
-        "pour": "pour",
+        "wipe": "wipe mop scrub swab",
+        "pour": "pour tip",
         "release": "release",
     }
 )
 """Stem of a verb -> the action it always means. Opposites never share an action."""
 
 WEAK_VERBS: frozenset[str] = _stem_set(
-    "push pull slide move draw swing bring get put set turn drag shove tug yank nudge press take"
+    "push pull slide move draw swing bring get put set turn switch drag shove tug yank nudge press take slam bang ease"
 )
 """Verbs whose meaning is decided by what follows (pull … open), or by the skill's own examples."""
 
@@ -107,8 +107,8 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
         ("press push shove", "on", {"press": 1.0}),
         ("take", "up", {"pick": 1.0}),
         ("put set", "down", {"place": 1.0}),
-        ("turn", "on", {"turn on": 1.0}),
-        ("turn", "off", {"turn off": 1.0}),
+        ("turn switch", "on", {"turn on": 1.0}),
+        ("turn switch", "off", {"turn off": 1.0}),
     )
     for verb in verbs.split()
 }
@@ -145,7 +145,7 @@ OBJECT_SYNONYMS: dict[str, str] = {
         "drawer": "drawers",
         "window": "windows pane",
         "button": "buttons pushbutton",
-        "faucet": "spigot",
+        "faucet": "spigot tap",
         "cup": "mug",
         "fridge": "refrigerator",
         "bin": "container",

@@ -1,0 +1,1 @@
+"""`openral reasoner eval`: written missions in a simulated deployment, the same for every planner."""

@@ -1,0 +1,107 @@
+"""What a planner is worth: rows, one a mission, and a table, one line a kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from openral_core.statistics import wilson_interval
+from openral_reasoner.evaluation.suite import Suite, WrittenMission
+from openral_reasoner.evaluation.world import SimulatedDeployment
+from openral_reasoner.mission import MissionState
+from openral_reasoner.palette import Palette
+from openral_reasoner.thinker import MakeAgent
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mission and what came of it."""
+
+    kind: str
+    say: str
+    wanted: tuple[str, ...]
+    done: tuple[str, ...]
+    state: str
+    correct: bool
+    """Exactly the wanted tasks were done, in order, and the mission's end says so."""
+    wrong: int
+    """Goals for a task that the order does not contain."""
+    needless: int
+    """Goals beyond those that were needed."""
+    seconds: float
+    """[s] wall time."""
+    message: str
+
+
+def evaluate(
+    suite: Suite, *, make_agent: MakeAgent | None = None, who: str = "offline",
+    progress: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:  # fmt: skip
+    """Run every mission once, each in a fresh deployment.
+
+    Args:
+        suite: skills and missions.
+        make_agent: makes the agent of a mission; None: the offline planner.
+        who: the planner's name.
+        progress: called after each mission.
+    """
+    rows = []
+    for written in suite.missions:
+        rows.append(_run(written, suite.palette, make_agent, who))
+        progress(rows[-1])
+    return rows
+
+
+def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None, who: str) -> Row:
+    world = SimulatedDeployment(written, palette, make_agent, who)
+    begun = time.monotonic()
+    world.run()
+    seconds = time.monotonic() - begun
+    state = world.mission.state
+    hopeless = {task for task, count in written.fails.items() if task not in written.do and count > 0}
+    succeeded = state is MissionState.DONE
+    fitting = succeeded == (bool(written.do) and written.reachable)
+    if not written.do and written.kind == "conditional":
+        fitting = True  # nothing to do is an end as good as "I cannot"
+    wrong = sum(task not in written.do and task not in hopeless for task in world.sent)
+    needed = len(written.do) + sum(min(count, 3) for count in written.fails.values())
+    return Row(
+        kind=written.kind,
+        say=written.say,
+        wanted=written.do,
+        done=world.done,
+        state=state.value,
+        correct=world.done == written.do and wrong == 0 and fitting,
+        wrong=wrong,
+        needless=max(0, len(world.sent) - needed),
+        seconds=round(seconds, 4),
+        message=world.mission.message,
+    )
+
+
+def summary(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yield one entry a kind, and one for all: counts, accuracy with its Wilson interval, rates, time."""
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    for kind in [*kinds, "all"]:
+        chosen = [row for row in rows if kind in (row.kind, "all")]
+        correct = sum(row.correct for row in chosen)
+        low, high = wilson_interval(correct, len(chosen))
+        yield {
+            "kind": kind,
+            "missions": len(chosen),
+            "correct": correct,
+            "accuracy": round(correct / len(chosen), 4),
+            "interval": [round(low, 4), round(high, 4)],
+            "wrong_skill_rate": round(sum(row.wrong > 0 for row in chosen) / len(chosen), 4),
+            "needless_goals": sum(row.needless for row in chosen),
+            "seconds_p50": round(float(np.median([row.seconds for row in chosen])), 4),
+        }
+
+
+def report(rows: Sequence[Row], who: str) -> dict[str, Any]:
+    """The result as plain values, for a JSON file."""
+    return {"planner": who, "summary": list(summary(rows)), "rows": [asdict(row) for row in rows]}

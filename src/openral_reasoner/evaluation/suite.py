@@ -1,0 +1,91 @@
+"""The suite as typed values: a simulated deployment's skills, and written missions with what must come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from openral_core.document import read_document
+from openral_core.errors import ManifestError
+from openral_reasoner.palette import Palette, Skill, SkillTask
+
+DEFAULT = Path(__file__).with_name("missions.yaml")
+ALWAYS = 10**6
+"""Failing attempts of a task that never works."""
+
+
+@dataclass(frozen=True)
+class WrittenMission:
+    """One sentence and the truth about it."""
+
+    kind: str
+    say: str
+    do: tuple[str, ...]
+    """Tasks that must have been done, in their order; none: nothing may run."""
+    world: frozenset[str] = frozenset()
+    """Tasks that count as done before the mission begins."""
+    fails: Mapping[str, int] = field(default_factory=dict)
+    """Task -> attempts that fail before it works."""
+    answer: str = "I do not know"
+    """What the operator says when asked."""
+
+    @property
+    def reachable(self) -> bool:
+        """Whether everything that was ordered can be done."""
+        return ALWAYS not in self.fails.values()
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A deployment and the missions for it."""
+
+    palette: Palette
+    missions: tuple[WrittenMission, ...]
+
+
+def load_suite(path: Path = DEFAULT) -> Suite:
+    """Read a suite.
+
+    Raises:
+        ManifestError: a mission is not in the form of the shipped suite; the text names it.
+    """
+    data: Any = read_document(path).data
+    try:
+        skills = tuple(_skill(entry) for entry in data["skills"])
+        missions = tuple(_mission(kind, row) for kind, rows in data["missions"].items() for row in rows)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ManifestError(
+            f"{path}: {type(error).__name__} {error}: write it like {DEFAULT.name} of openral_reasoner.evaluation"
+        ) from error
+    known = {task.id for skill in skills for task in skill.tasks}
+    for mission in missions:
+        if unknown := (set(mission.do) | mission.world | set(mission.fails)) - known:
+            raise ManifestError(
+                f"{path}: missions.{mission.kind}: '{mission.say}': no skill has {sorted(unknown)}"
+            )
+    return Suite(Palette(tuple(sorted(skills, key=lambda skill: skill.name))), missions)
+
+
+def _skill(entry: Mapping[str, Any]) -> Skill:
+    slug = entry["name"].split("/", 1)[1].removeprefix("rskill-")
+    return Skill(
+        name=entry["name"],
+        slug=slug,
+        node=f"/openral/policy/{slug}",
+        action_server=f"/openral/skills/{slug}/execute",
+        actions=tuple(entry["actions"]),
+        objects=tuple(entry["objects"]),
+        scenes=tuple(entry["scenes"]),
+        tasks=tuple(SkillTask(task, tuple(phrases)) for task, phrases in entry["tasks"].items()),
+        max_execution_s=5.0,
+    )
+
+
+def _mission(kind: str, row: Mapping[str, Any]) -> WrittenMission:
+    fails = {task: ALWAYS if n == "always" else int(n) for task, n in row.get("fails", {}).items()}
+    return WrittenMission(
+        kind, row["say"], tuple(row["do"]), frozenset(row.get("world", ())), fails,
+        row.get("answer", "I do not know"),
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""A deployment in one process and on a simulated clock: skills that succeed, fail, stall or lie, and a monitor.
+
+The director, its gate, the thinker and the steering are the real ones. The skills are fakes: a task works after as many
+failing attempts as the mission says, and a failing attempt calls itself a success every second time, which the
+monitor does not believe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.director import Director
+from openral_reasoner.evaluation.suite import WrittenMission
+from openral_reasoner.gate import GateConfig, Reading
+from openral_reasoner.mission import LogEntry, Mission, TaskState
+from openral_reasoner.palette import Palette
+from openral_reasoner.planner import OfflinePlanner, Plan
+from openral_reasoner.requests import Look, QueryProgress, Reply
+from openral_reasoner.thinker import MakeAgent, Thinker
+
+TICK_S = 0.1
+PATIENCE_WALL_S = 600.0
+"""[s] wall time of one mission; a model that hangs is cut off."""
+OPPOSITES = (("open", "close"), ("on", "off"), ("pick", "place"))
+"""Words of task ids that undo each other."""
+
+
+class SimulatedDeployment:
+    """Runs one written mission. Make one for each."""
+
+    def __init__(
+        self, written: WrittenMission, palette: Palette, make_agent: MakeAgent | None = None, who: str = ""
+    ) -> None:
+        self._written = written
+        self._now = 1.0
+        self._tries: Counter[str] = Counter()
+        self._true = set(written.world)
+        self._running: SendGoal | None = None
+        self.sent: list[str] = []
+        """Tasks of the goals that were sent, one for each attempt."""
+        self.log: list[LogEntry] = []
+        self._director = Director(
+            self.log.append,
+            gate=GateConfig(default_patience_s=1.0, plateau_window_s=1.0),
+            config=DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0),
+        )
+        self._director.palette(palette, self._now)
+        self._palette = palette
+        self._thinker = Thinker(self._director, OfflinePlanner(), make_agent=make_agent, who=who, senses=self)
+
+    @property
+    def mission(self) -> Mission:
+        """What became of it."""
+        return self._director.mission
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """Tasks that were done, in order."""
+        return tuple(task.planned.skill_task for task in self.mission.tasks if task.state is TaskState.DONE)
+
+    def run(self) -> None:
+        """Say the sentence, and let the mission come to its end."""
+        self._do(self._director.prompt("eval", self._written.say, self._now, self._now))
+        end = time.monotonic() + PATIENCE_WALL_S
+        while not self.mission.state.ended and time.monotonic() < end:
+            self._now += TICK_S
+            self._director.bridge_alive(self._now)
+            self._work()
+            if self._thinker.question:
+                self._thinker.operator_says(self._written.answer)
+            self._do(self._thinker.tick(self._now, self._now))
+            self._do(self._director.tick(self._now, self._now))
+            if self._running is None:
+                time.sleep(0.0005)  # somebody thinks in another thread
+        self._thinker.close()
+
+    def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
+        """The monitor knows what is true; see `openral_reasoner.thinker.Senses`."""
+        if isinstance(request, Look):
+            answer(Reply(False, "there is no camera"))
+            return
+        plan = OfflinePlanner().plan(request.task, self._palette)
+        asked = [task.skill_task for task in plan.tasks] if isinstance(plan, Plan) else []
+        level = 0.97 if len(asked) == 1 and asked[0] in self._true else 0.04
+        answer(Reply(True, f"progress {level:.2f}, success {level:.2f}"))
+
+    def _work(self) -> None:
+        """Readings of the running goal; a task that works is at its end after half a second."""
+        if self._running is None:
+            return
+        task = self._running.task
+        failing = self._tries[task] <= self._written.fails.get(task, 0)
+        level = 0.25 if failing else 0.97
+        self._director.reading(f"g{self._running.key}", Reading(self._now, level, level), self._now)
+        if failing and self._tries[task] % 2 == 0:
+            self._end("SUCCEEDED", "policy", "the skill says that it is done")
+
+    def _do(self, commands: Sequence[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                self._thinker.propose(command, self._now)
+            elif isinstance(command, SendGoal):
+                self._running = command
+                self._tries[command.task] += 1
+                self.sent.append(command.task)
+                self._do(
+                    self._director.goal_answered(command.key, f"g{command.key}", True, self._now, self._now)
+                )
+            elif isinstance(command, CancelGoal):
+                self._end("CANCELED", "client_cancel", "")
+
+    def _end(self, outcome: str, check: str, words: str) -> None:
+        goal, self._running = self._running, None
+        if goal is None:
+            return
+        if self._tries[goal.task] > self._written.fails.get(goal.task, 0):
+            self._true.add(goal.task)
+            self._true -= {_undone(goal.task)}
+        self._director.goal_ended(goal.key, outcome, check, words, self._now, self._now)
+
+
+def _undone(task: str) -> str:
+    """The task that this one undoes: drawer-open undoes drawer-close."""
+    for one, other in OPPOSITES:
+        for said, opposite in ((one, other), (other, one)):
+            if task.endswith(f"-{said}"):
+                return f"{task.removesuffix(said)}{opposite}"
+    return ""

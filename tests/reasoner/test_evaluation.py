@@ -1,0 +1,84 @@
+"""Written missions in the simulated deployment: the bars of the offline planner, and the same run over a model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from openral_core.errors import ManifestError
+from openral_reasoner.eval_cli import reasoner
+from openral_reasoner.evaluation.score import evaluate, summary
+from openral_reasoner.evaluation.suite import DEFAULT, Suite, load_suite
+from openral_reasoner.llm.agent import MissionAgent
+from openral_reasoner.llm.fakes import Call, Endpoint
+from openral_reasoner.llm.models import build_model
+from openral_reasoner.llm.settings import ModelSettings
+
+BARS = {"single": 0.95, "multi_step": 0.95, "paraphrase": 0.9, "impossible": 0.95, "negation": 0.95}
+
+
+def test_the_offline_planner_keeps_its_bars() -> None:
+    rows = evaluate(load_suite())
+    assert len(rows) >= 150
+    lines = {line["kind"]: line for line in summary(rows)}
+    for kind, bar in BARS.items():
+        assert lines[kind]["accuracy"] >= bar, [row for row in rows if row.kind == kind and not row.correct]
+    assert lines["all"]["wrong_skill_rate"] == 0.0
+    assert lines["all"]["needless_goals"] == 0
+
+
+def oracle(messages: list[dict], tools: list[dict]) -> Call:
+    """A model that knows one sentence, and says no to the others."""
+    order = re.search(r"<order>(.*)</order>", str(messages[1]["content"]))[1]
+    replies = [m for m in messages if m["role"] == "tool"]
+    if order != "close the window if it is open":
+        return ("finish_mission", {"done": False, "words": "I cannot do this"})
+    if not replies:
+        return ("query_task_progress", {"task": "open the window"})
+    if len(replies) == 1 and "progress 0.97" in replies[0]["content"]:
+        return ("execute_skill__openral__rskill-table", {"task": "window-close", "why": "it is open"})
+    return ("finish_mission", {"done": True, "words": "it is closed"})
+
+
+def test_a_model_is_scored_on_the_same_rows() -> None:
+    whole = load_suite()
+    suite = Suite(whole.palette, tuple(m for m in whole.missions if m.kind in ("conditional", "question")))
+    with Endpoint(oracle) as endpoint:
+        settings = ModelSettings(model="openai:oracle", base_url=endpoint.url)
+        model = build_model(settings, {})
+        rows = evaluate(suite, make_agent=lambda desk: MissionAgent(model, settings, desk), who="oracle")
+    right = [row.say for row in rows if row.correct and row.done]
+    assert right == ["close the window if it is open"]
+    assert all(row.wrong == 0 for row in rows)
+    assert [row.state for row in rows if row.kind == "question"] == ["failed"] * 4
+
+
+def test_the_command_prints_a_table_and_writes_rows(tmp_path) -> None:
+    suite = tmp_path / "suite.yaml"
+    text = DEFAULT.read_text()
+    begin, end = text.index("  multi_step:"), text.index("  question:")
+    suite.write_text(text[:begin] + text[end : text.index("  conditional:")])
+    out = tmp_path / "out" / "eval.json"
+    result = CliRunner().invoke(reasoner, ["eval", "--suite", str(suite), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"single +24 +24 +1\.00", result.output)
+    written = json.loads(out.read_text())
+    assert [line["kind"] for line in written["summary"]] == ["single", "question", "all"]
+    assert len(written["rows"]) == 28
+
+
+def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(DEFAULT.read_text().replace("do: [table-wipe]", "do: [table-lick]", 1))
+    with pytest.raises(ManifestError, match=r"'wipe the table': no skill has \['table-lick'\]"):
+        load_suite(suite)
+
+
+def test_sentences_without_a_task_are_refused() -> None:
+    from openral_reasoner.parser import NotUnderstood, parse
+
+    for sentence in ("do it again", "help me", "please", "and then"):
+        assert isinstance(parse(sentence), NotUnderstood), sentence

@@ -13,23 +13,24 @@ else
 TORCH ?= --torch-backend=cpu torch==2.13.0
 endif
 
-.PHONY: demo test retest lint perf docs-check sidecars clean
+.PHONY: demo test retest lint perf soak docs-check sidecars clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
 # Two suites: the runtime's and the stack's. Both run, whatever becomes of the first.
+RUNTIME_TESTS = tests --ignore=tests/soak
 TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
-	@(cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests) && touch $(VENV)/.passed-runtime; \
+	@(cd ros2_embedded && $(abspath $(BIN))/python -m pytest $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
 	$(BIN)/python -m pytest $(TESTS) && touch $(VENV)/.passed-stack; \
 	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack
 
 # Once more, only what failed, or the whole of a suite that did not come to its end.
 retest: $(VENV)/.dev lint
-	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(abspath $(BIN))/python -m pytest tests --last-failed)
+	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(abspath $(BIN))/python -m pytest $(RUNTIME_TESTS) --last-failed)
 	@test -e $(VENV)/.passed-stack || $(BIN)/python -m pytest $(TESTS) --last-failed
 
 lint: $(VENV)/.dev
@@ -43,8 +44,15 @@ lint: $(VENV)/.dev
 sidecars: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/sidecars
 
+# The table of README.md is made of what the last run wrote.
 perf: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/perf -s
+	$(BIN)/python -m pytest tests/perf -s --json tests/perf/results.json
+	$(BIN)/python tools/readme_tables.py
+
+# Ten minutes (SOAK_S=60 for one) of nodes that die and come back, and two hundred starts and ends.
+soak: $(VENV)/.dev
+	cd ros2_embedded && $(abspath $(BIN))/python -m pytest -s tests/soak
+	cd ros2_embedded && SOAK_STARTS=200 $(abspath $(BIN))/python -m pytest -s tests/rclpy/test_exits.py
 
 docs-check: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/docs

@@ -16,6 +16,7 @@ from openral_core.errors import OpenralError
 from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
+from openral_core.sidecar.settings import SidecarSettings
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -132,7 +133,14 @@ def hosted(skill, values, common):
 def reasoner(mission, values, common):
     """The mission's keeper; when it ends, the launch ends."""
     exit_when_done = values["exit_when_done"] == "true"
-    parameters = {**common, "mission": text(mission), "exit_when_done": exit_when_done, "use_sim_time": True}
+    parameters = {
+        **common,
+        "mission": text(mission),
+        "exit_when_done": exit_when_done,
+        "use_sim_time": True,
+        # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
+        "director.palette_patience_s": SidecarSettings().boot_timeout_s,
+    }
     return node("reasoner", values, parameters, end_of_mission)
 
 

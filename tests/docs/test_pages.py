@@ -21,6 +21,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "ros2_embedded" / "README.md"]
+TYPED_ELSEWHERE = {"bring-your-checkpoint.md"}
+"""Pages that need the gigabytes of a sidecar: `make sidecars` types them."""
+COMMAND_S = 240
+"""How long one command may take."""
 FENCE = re.compile(r"^```bash ?(background|long|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -57,7 +61,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def run(command: str, env: dict[str, str]) -> None:
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=env, text=True, capture_output=True, timeout=240, check=False
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=env,
+        text=True,
+        capture_output=True,
+        timeout=COMMAND_S,
+        check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
@@ -98,7 +108,11 @@ def parses(command: str) -> None:
     verb.make_context(name, words)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name not in TYPED_ELSEWHERE],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_every_command_of_the_page_works(page: Path, tmp_path: Path) -> None:
     env, running = environment(tmp_path), []
     try:

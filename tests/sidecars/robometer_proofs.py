@@ -1,6 +1,6 @@
 """What can only be shown where torch, transformers and bitsandbytes are: run in robometer's sidecar, answers as JSON.
 
-    robometer_proofs.py real | packing FOLDER | graph FOLDER
+    robometer_proofs.py real | threads | packing FOLDER | graph FOLDER
 
 FOLDER is a tiny checkpoint (random weights, proves plumbing only).
 """
@@ -126,6 +126,28 @@ def packing(folder: Path) -> dict[str, Any]:
     }
 
 
+def threads() -> dict[str, Any]:
+    """The bits of a matrix of the real model's size, by the number of threads that torch may use."""
+    torch.manual_seed(0)
+    matrix = torch.randn(2560, 4096, dtype=torch.bfloat16)
+    packed = {}
+    for count in (1, 2, 4):
+        torch.set_num_threads(count)
+        data, state = weights.quantize_weight(matrix, (2560, 4096), torch.bfloat16)
+        packed[count] = (data, state.as_dict(packed=True))
+    torch.set_num_threads(1)
+    own = Params4bit(matrix.clone(), requires_grad=False, quant_type="nf4")._quantize("cpu")
+    packed[0] = (own.data, own.quant_state.as_dict(packed=True))
+    data, state = packed[1]
+    return {
+        "agree": {
+            count: torch.equal(data, other)
+            and all(torch.equal(state[key], value) for key, value in its.items())
+            for count, (other, its) in packed.items()
+        }
+    }
+
+
 def graph(folder: Path) -> dict[str, Any]:
     """What the forward pass promises."""
     inputs = RbmInputs(folder)
@@ -158,5 +180,5 @@ def graph(folder: Path) -> dict[str, Any]:
 
 if __name__ == "__main__":
     pin_kernels()
-    proof = {"real": real, "packing": packing, "graph": graph}[sys.argv[1]]
+    proof = {"real": real, "packing": packing, "threads": threads, "graph": graph}[sys.argv[1]]
     sys.stdout.write(json.dumps(proof(*map(Path, sys.argv[2:]))))

@@ -81,6 +81,11 @@ def test_packed_weights_are_the_bits_that_quantising_in_place_gives(packing: dic
     ]
 
 
+def test_the_bits_do_not_depend_on_the_number_of_threads(prove: Any) -> None:
+    # 0: what bitsandbytes makes of the matrix as a whole, with one thread.
+    assert prove("threads")["agree"] == {"0": True, "1": True, "2": True, "4": True}
+
+
 def test_what_is_not_included_stays_as_it_was(packing: dict[str, Any]) -> None:
     assert packing["included"] == [name for name in packing["layers"] if ".visual." in name]
     assert 0 < len(packing["included"]) < len(packing["layers"])

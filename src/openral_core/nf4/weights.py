@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import torch
@@ -27,7 +29,8 @@ def quantize_weight(
     """Quantise a matrix without ever holding more than a few rows of it in full width.
 
     Equal to `bitsandbytes.functional.quantize_4bit(..., quant_type="nf4", compress_statistics=True)` on the whole
-    matrix: the blocks are independent of each other, and the scales are compressed only when all are known.
+    matrix: the blocks are independent of each other, and the scales are compressed only when all are known. The bits
+    are the same for any number of threads; bitsandbytes' own are those for one.
 
     Args:
         source: the rows.
@@ -54,7 +57,8 @@ def quantize_weight(
         scales.append(state.absmax)
         code = state.code
     absmax = torch.cat(scales)
-    offset = absmax.mean()
+    with _one_thread():
+        offset = absmax.mean()
     nested, nested_state = functional.quantize_blockwise(absmax - offset, blocksize=NESTED_BLOCK)
     state = functional.QuantState(
         absmax=nested,
@@ -67,6 +71,17 @@ def quantize_weight(
         state2=nested_state,
     )
     return torch.cat(packed).unsqueeze(1), state
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """A sum of floats depends on how it is divided among threads, and with it the last bit of all that follows."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def packed_linear(linear: nn.Linear, weight: Tensor, statistics: dict[str, Tensor]) -> nn.Module:

@@ -40,7 +40,7 @@ class ConformanceServer:
         Args:
             policy: answers get_action, reset and get_modality_config.
             options: address and token.
-            record: file that gets a line of JSON a request: endpoint, sessions and sentences.
+            record: file that gets a line of JSON a request that is no ping: endpoint, sessions and sentences.
         """
         self._token = options.token
         self._record = record
@@ -85,7 +85,7 @@ class ConformanceServer:
         self._running = False
 
     def _note(self, endpoint: Any, data: Any) -> None:
-        if self._record is None:
+        if self._record is None or endpoint == "ping":
             return
         given = data if isinstance(data, dict) else {}
         row = {"endpoint": endpoint, "sessions": (given.get("options") or {}).get("session_ids")}

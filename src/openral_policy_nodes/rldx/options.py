@@ -16,6 +16,7 @@ from openral_core.registry import RSkillPackage
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.places import cache_home
 from openral_core.sidecar.settings import SidecarSettings
+from openral_policy_nodes.patience import LEAST_S
 from openral_policy_nodes.rldx.arguments import DEFAULT_TAG
 
 PREFIX = "OPENRAL_RLDX_"
@@ -23,6 +24,9 @@ DEFAULT_PORT = 5555
 """Upstream's (`DEFAULT_MODEL_SERVER_PORT` in rldx/eval/run_rldx_server.py)."""
 _QUANTIZATION = {"int4": "nf4", "bf16": "none", "fp32": "none"}
 """`quantization.dtype` of the manifest -> how the server loads the backbone. bf16 is how the weights are stored."""
+_PATIENT = 4.0
+"""Latency budgets that the watch waits for a ping: upstream answers one request after another, and the one before may
+be another client's inference. Deadlines of our own calls come from `Patience`."""
 
 
 class RldxExtras(BaseModel):
@@ -65,7 +69,7 @@ def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.
         source=Path(source).expanduser() if source else None,
         python=python,
         token=environment.get(f"{PREFIX}TOKEN", ""),
-        call_timeout_s=manifest.latency_budget.per_chunk_ms * 1e-3,
+        call_timeout_s=max(LEAST_S, _PATIENT * manifest.latency_budget.per_chunk_ms * 1e-3),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from launch.frontend import Entity, Parser
 from launch.frontend.command_line import parse_command_line
 from launch.frontend.pairs import parse_pairs
+from launch.substitutions import TextSubstitution
 
 from .parameter_descriptions import ParameterFile, ParameterValue
 
@@ -92,4 +93,6 @@ def _parse_value(entity: Entity, parser: Parser) -> tuple[Any, Any]:
         return name, parser.parse_if_substitutions(value)
     if type_name not in _TYPES:
         raise ValueError(f"type '{type_name}' of a parameter is unknown; use one of {', '.join(_TYPES)}")
-    return name, ParameterValue(parser.parse_if_substitutions(value), value_type=_TYPES[type_name])
+    read = parser.parse_if_substitutions(value)
+    typed = TextSubstitution(text=read) if isinstance(read, str) else read
+    return name, ParameterValue(typed, value_type=_TYPES[type_name])

@@ -9,6 +9,7 @@ from typing import Any
 
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.frontend import Parser
+from launch.logging import launch_config
 from launch.substitutions import SubstitutionFailure
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 from launch.utilities.values import parse_bool, parse_yaml_value
@@ -37,7 +38,14 @@ class ParameterValue:
         return self.__value_type
 
     def evaluate(self, context: LaunchContext) -> Any:
-        """Return the value in its type; raise ValueError when its text does not fit the type."""
+        """Return the value in its type; raise ValueError when its text does not fit the type.
+
+        Text that is written plainly is no text of another type: only substitutions are read as YAML.
+        """
+        if isinstance(self.__value, str):
+            if self.__value_type not in (None, str):
+                raise ValueError(f"parameter value {self.__value!r} is text, not {self.__value_type}")
+            return self.__value
         value = evaluate_value(context, self.__value, guess=False)
         return _convert(value, self.__value_type)
 
@@ -48,10 +56,27 @@ class Parameter:
     def __init__(self, name: SomeSubstitutionsType, value: Any, *, value_type: Any = None) -> None:
         self.__name = normalize_to_list_of_substitutions(name)
         self.__value = ParameterValue(value, value_type=value_type)
+        self.__evaluated: tuple[str, Any] | None = None
+
+    @property
+    def name(self) -> Any:
+        """The name; before it was evaluated, its substitutions."""
+        return self.__name if self.__evaluated is None else self.__evaluated[0]
+
+    @property
+    def value(self) -> Any:
+        """The value; before it was evaluated, as it was given."""
+        return self.__value.value if self.__evaluated is None else self.__evaluated[1]
+
+    @property
+    def value_type(self) -> Any:
+        """The type asked for."""
+        return self.__value.value_type
 
     def evaluate(self, context: LaunchContext) -> tuple[str, Any]:
         """Return name and value."""
-        return perform_substitutions(context, self.__name), self.__value.evaluate(context)
+        self.__evaluated = perform_substitutions(context, self.__name), self.__value.evaluate(context)
+        return self.__evaluated
 
 
 class ParameterFile:
@@ -67,22 +92,33 @@ class ParameterFile:
     ) -> None:
         self.__path = normalize_to_list_of_substitutions(param_file)
         self.__allow_substs = allow_substs
+        self.__evaluated: Path | None = None
 
     @property
-    def param_file(self) -> list[Substitution]:
-        """The path, before substitution."""
-        return self.__path
+    def param_file(self) -> list[Substitution] | Path:
+        """The path of the file to pass to a node; before it was evaluated, the substitutions."""
+        return self.__path if self.__evaluated is None else self.__evaluated
 
-    def evaluate(self, context: LaunchContext, target: Path) -> Path:
+    @property
+    def allow_substs(self) -> bool | SomeSubstitutionsType:
+        """Whether substitutions in the file are performed."""
+        return self.__allow_substs
+
+    def evaluate(self, context: LaunchContext, target: Path | None = None) -> Path:
         """Return the path of the file to pass to a node.
 
         Args:
             context: the launch's state.
-            target: where to write the file with its substitutions performed, if it may hold any.
+            target: where to write the file with its substitutions performed, if it may hold any; by default
+                beside the logs.
 
         Raises:
             FileNotFoundError: when there is no such file.
         """
+        self.__evaluated = self.__evaluate(context, target)
+        return self.__evaluated
+
+    def __evaluate(self, context: LaunchContext, target: Path | None) -> Path:
         path = Path(perform_substitutions(context, self.__path))
         if not path.is_file():
             raise FileNotFoundError(f"parameter file '{path}' was not found")
@@ -91,6 +127,7 @@ class ParameterFile:
             allowed = parse_bool(perform_substitutions(context, normalize_to_list_of_substitutions(allowed)))
         if not allowed:
             return path
+        target = target or Path(launch_config.log_dir) / f"parameters-{path.stem}-{id(self):x}.yaml"
         try:
             parts = Parser().parse_substitution(path.read_text(encoding="utf-8"))
             target.write_text(perform_substitutions(context, parts), encoding="utf-8")
@@ -137,6 +174,8 @@ def _convert(value: Any, value_type: Any) -> Any:
     if isinstance(value, str):
         value = parse_yaml_value(value)
     if value_type is None:
+        if isinstance(value, list) and len({type(item) for item in value}) > 1:
+            raise ValueError(f"the items of the parameter value {value!r} are of several types")
         return value
     element = getattr(value_type, "__args__", (None,))[0]
     if element is not None:

@@ -10,10 +10,12 @@ from .ros_timer import ROSTimer
 from .set_parameter import SetParameter
 from .set_parameters_from_file import SetParametersFromFile
 from .set_remap import SetRemap
+from .set_ros_log_dir import SetROSLogDir
 from .set_use_sim_time import SetUseSimTime
 
 PushRosNamespace = PushROSNamespace
 RosTimer = ROSTimer
+SetRosLogDir = SetROSLogDir
 
 __all__ = [
     "ComposableNodeContainer",
@@ -27,6 +29,8 @@ __all__ = [
     "RosTimer",
     "SetParameter",
     "SetParametersFromFile",
+    "SetROSLogDir",
     "SetRemap",
+    "SetRosLogDir",
     "SetUseSimTime",
 ]

@@ -16,6 +16,7 @@ from ..namespaces import expand_namespace, join_name
 from ..parameter_words import global_parameter_words, parameter_words
 from ..ros_adapters import get_ros_node
 from ..service_calls import call_service
+from ..utilities.track_node_names import add_node_name
 
 if TYPE_CHECKING:
     from .composable_node_container import ComposableNodeContainer
@@ -59,9 +60,9 @@ class LoadComposableNodes(Action):
         """Work out what to ask the container for."""
         if self.__requests is None:
             self.__requests = [
-                load_request(context, description)
+                request
                 for description in self.__descriptions
-                if (condition := description.condition()) is None or condition.evaluate(context)
+                if (request := get_composable_node_load_request(description, context)) is not None
             ]
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
@@ -85,12 +86,23 @@ class LoadComposableNodes(Action):
             if answer is None:
                 return
             if answer.success:
+                add_node_name(context, answer.full_node_name)
                 self.__logger.info(f"Loaded node '{answer.full_node_name}' in container '{container}'")
             else:
                 self.__logger.error(
                     f"Failed to load node '{request.node_name}' of type '{request.plugin_name}' "
                     f"in container '{container}': {answer.error_message}"
                 )
+
+
+def get_composable_node_load_request(
+    composable_node_description: ComposableNode, context: LaunchContext
+) -> Any | None:
+    """Return the request for a description, None when its condition does not hold."""
+    condition = composable_node_description.condition()
+    if condition is not None and not condition.evaluate(context):
+        return None
+    return load_request(context, composable_node_description)
 
 
 def load_request(context: LaunchContext, description: ComposableNode) -> Any:

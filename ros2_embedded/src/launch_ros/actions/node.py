@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from launch import LaunchContext, SomeSubstitutionsType, Substitution
+from launch import LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, Substitution
 from launch.actions import ExecuteProcess
 from launch.frontend import Entity, Parser, expose_action
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
@@ -15,6 +15,7 @@ from ..namespaces import expand_namespace, join_name
 from ..parameter_words import global_parameter_words, parameter_words
 from ..parameters_type import SomeParameters, SomeRemapRules
 from ..substitutions.executable_in_package import executable_command
+from ..utilities.track_node_names import add_node_name
 
 
 @expose_action("node")
@@ -66,6 +67,7 @@ class Node(ExecuteProcess):
             for old, new in remappings or ()
         ]
         self.__ros_arguments = [normalize_to_list_of_substitutions(word) for word in ros_arguments or ()]
+        self.__expanded_remappings: list[tuple[str, str]] = []
         self.__expanded_name = self.UNSPECIFIED_NODE_NAME
         self.__expanded_namespace = self.UNSPECIFIED_NODE_NAMESPACE
         super().__init__(cmd=[executable, *(arguments or ())], name=exec_name, **kwargs)
@@ -96,9 +98,24 @@ class Node(ExecuteProcess):
         """The namespace, once visited."""
         return self.__expanded_namespace
 
+    @property
+    def expanded_remapping_rules(self) -> list[tuple[str, str]]:
+        """The rules of `SetRemap` and of the node itself, once visited."""
+        return self.__expanded_remappings
+
     def is_node_name_fully_specified(self) -> bool:
         """Return whether name and namespace are known to the launch."""
         return "<" not in self.node_name
+
+    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        """Start the node and count its name."""
+        entities = super().execute(context)
+        if self.is_node_name_fully_specified():
+            add_node_name(context, self.node_name)
+        return entities
+
+    def _perform_substitutions(self, context: LaunchContext) -> None:
+        self.__expand_ros_arguments(context)
 
     def prepare(self, context: LaunchContext) -> None:
         """Work out the command: prefix, executable, arguments, ROS arguments."""
@@ -120,6 +137,7 @@ class Node(ExecuteProcess):
             (perform_substitutions(context, old), perform_substitutions(context, new))
             for old, new in self.__remappings
         ]
+        self.__expanded_remappings = list(rules)
         if self.__node_name is not None:
             self.__expanded_name = perform_substitutions(context, self.__node_name)
             rules.append(("__node", self.__expanded_name))

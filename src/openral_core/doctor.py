@@ -19,7 +19,7 @@ from pathlib import Path
 from openral_core.errors import OpenralError
 from openral_core.manifest.runtime import LOCAL
 from openral_core.plugin_table import load_plugin, plugin_targets
-from openral_core.registry import load_package, skill_folders
+from openral_core.registry import RSkillPackage, load_package, skill_folders
 
 MIN_FREE_GB = 2.0
 """[GB] torch for the CPU, a run's video and a data set of demonstrations."""
@@ -199,5 +199,14 @@ def _skills() -> list[Check]:
                 )
             )
         else:
-            checks.append(Check(name, True, f"{package.manifest.kind}, {package.manifest.license}"))
+            checks.append(
+                Check(name, True, f"{package.manifest.kind}, {package.manifest.license}{_far(package)}")
+            )
     return checks or [Check("skills", False, "none", "put a folder with an rskill.yaml below rskills/")]
+
+
+def _far(package: RSkillPackage) -> str:
+    """Say where weights of a hub are; that they were not fetched yet is no fault."""
+    if (package.manifest.weights_uri or LOCAL).startswith(LOCAL):
+        return ""
+    return ", weights installed" if package.locked_weights() else ", weights on the hub"

@@ -67,7 +67,10 @@ class RSkillPackage:
         uri = self._weights_uri()
         if uri.startswith(LOCAL) and uri.endswith(SUFFIX):
             return self._local_path(uri)
-        files = sorted(self.checkpoint().glob(f"*{SUFFIX}"))
+        folder = self.checkpoint()
+        if (folder / f"model{SUFFIX}").is_file():  # beside it may lie the statistics of processors
+            return folder / f"model{SUFFIX}"
+        files = sorted(folder.glob(f"*{SUFFIX}"))
         if len(files) != 1:
             raise WeightsError(
                 f"{self.folder / MANIFEST_NAME}: {uri} holds {len(files)} {SUFFIX} files; name one"
@@ -94,7 +97,7 @@ class RSkillPackage:
                 f"openral rskill install {self.reference}"
             )
         folder = snapshot(locked.reference)
-        found = [*faults(locked, folder, hashes=False)] or checkpoint_faults(folder)
+        found = [*faults(locked.files, folder, hashes=False)] or checkpoint_faults(folder)
         if found:
             raise WeightsError(f"{folder}: {found[0]}; openral rskill install {self.reference}")
         check_license(self.manifest, folder=folder, accept_noncommercial=self.accept_noncommercial)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hub_server
@@ -12,7 +13,7 @@ import pytest
 from example_skill import MANIFEST, write_safetensors
 from hub_server import Hub
 
-from openral_core.errors import HubError, LicenseError, NotFoundError, WeightsError
+from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
 from openral_core.hub import transfer
 from openral_core.hub.client import HubClient
 from openral_core.hub.install import install, remove
@@ -130,7 +131,7 @@ def test_bytes_that_do_not_fit_their_hash_are_thrown_away(
     hub: Hub, commit: Callable[..., tuple[str, str]]
 ) -> None:
     commit()
-    for path in ("model.safetensors", "config.json"):
+    for path in ("config.json", "model.safetensors"):
         hub.lies = {path}
         with pytest.raises(HubError, match="do not fit the hub's hash"):
             install(SKILL)
@@ -286,3 +287,33 @@ def test_search_and_dead_hubs(hub: Hub, commit: Callable[..., tuple[str, str]]) 
         dead.search("x", 5)
     with pytest.raises(HubError, match="is not https"):
         HubClient({"HF_ENDPOINT": "http://hub.example"})
+
+
+def test_a_lock_that_was_tampered_with_leads_nowhere(skill_folder: Path) -> None:
+    locked = {
+        "requested": "main",
+        "revision": "0" * 40,
+        "files": {"../../x": {"size": 0, "sha256": "0" * 64}},
+    }
+    for repository, words in (
+        ("..", "repository"),
+        ("../..", "repository"),
+        ("maker/checkpoint", "is not there"),
+    ):
+        lock = {"skill": "openral/rskill-example", "weights": {**locked, "repository": repository}}
+        (skill_folder / "rskill.lock").write_text(json.dumps(lock))
+        file = skill_folder / "rskill.yaml"
+        file.write_text(MANIFEST.replace("local://model.safetensors", f"hf://{WEIGHTS}"))
+        with pytest.raises(OpenralError, match=words) as caught:
+            load_package(skill_folder).checkpoint()
+        assert "\n" not in str(caught.value)
+
+
+def test_installs_at_once_wait_for_each_other(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    commit()
+    with ThreadPoolExecutor(4) as pool:
+        done = [future.result(240) for future in [pool.submit(install, SKILL) for _ in range(4)]]
+    assert {installed.package.weights_path().read_bytes() for installed in done} == {weights}
+    assert sum(path.endswith("/model.safetensors") for path in hub.fetched()) == 1

@@ -63,7 +63,7 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
     for locked in (manifest, lock.weights, *lock.extra) if lock else ():
         if locked is not None:
             folder = package.folder if locked is manifest else snapshot(locked.reference)
-            fault = next(faults(locked, folder, hashes=True), None)
+            fault = next(faults(locked.files, folder, hashes=True), None)
             found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
             yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
 

@@ -79,7 +79,7 @@ def _repository(
             return _fetch(wanted, names, None, client, progress)
         if wanted.revision not in (before.requested, before.revision):
             return _fetch(wanted, names, None, client, progress)
-        if any(faults(before, snapshot(before.reference), hashes=True)):
+        if any(faults(before.files, snapshot(before.reference), hashes=True)):
             return _fetch(wanted, names, before, client, progress)
         return before
 
@@ -115,8 +115,7 @@ def _is_there(folder: Path, name: str, locked: LockedFile | None) -> bool:
     path = inside(folder, name)
     if locked is None or path is None or not path.is_file():
         return False
-    one = LockedRepository(repository="-", requested="-", revision="0" * 40, files={name: locked})
-    if any(faults(one, folder, hashes=True)):
+    if any(faults({name: locked}, folder, hashes=True)):
         path.unlink()
         return False
     return True

@@ -186,7 +186,8 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
             )
         _move_into(staging, target, files)
         locked = _locked(listing, wanted, files)
-        SkillLock(skill=package.manifest.name, manifest=locked).write(target)
+        before = load_lock(target) or SkillLock(skill=package.manifest.name)
+        before.model_copy(update={"skill": package.manifest.name, "manifest": locked}).write(target)
     return load_package(target)
 
 
@@ -205,7 +206,7 @@ def _weights_beside(
 
 def _is_whole(package: RSkillPackage, source: LockedRepository) -> bool:
     has_weights = any(not _is_small(name) for name in source.files)
-    return has_weights and not any(faults(source, package.folder, hashes=True))
+    return has_weights and not any(faults(source.files, package.folder, hashes=True))
 
 
 def _locked(listing: Listing, wanted: HubReference, files: Mapping[str, LockedFile]) -> LockedRepository:

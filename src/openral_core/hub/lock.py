@@ -7,7 +7,7 @@ who uses that folder.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -33,7 +33,9 @@ class LockedFile(Schema):
 class LockedRepository(Schema):
     """A repository at one commit."""
 
-    repository: Word
+    repository: Annotated[
+        str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$", max_length=200)
+    ]
     """owner/name"""
     requested: Word
     """Branch, tag or commit that was asked for."""
@@ -77,15 +79,15 @@ def load_lock(folder: Path) -> SkillLock | None:
     return validate(SkillLock, read_document(path)) if path.is_file() else None
 
 
-def faults(locked: LockedRepository, folder: Path, *, hashes: bool) -> Iterator[str]:
+def faults(files: Mapping[str, LockedFile], folder: Path, *, hashes: bool) -> Iterator[str]:
     """Compare the files in a folder with the lock; one line a fault.
 
     Args:
-        locked: what was fetched.
+        files: what was fetched.
         folder: where it lies.
         hashes: read every byte, too; else only sizes are compared.
     """
-    for name, entry in locked.files.items():
+    for name, entry in files.items():
         path = inside(folder, name)
         if path is None or not path.is_file():
             yield f"{name} is not there"

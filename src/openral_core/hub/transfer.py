@@ -25,12 +25,16 @@ PARTIAL = ".part"
 def fetch(client: HubClient, reference: HubReference, file: HubFile, target: Path, progress: Progress) -> str:
     """Download a file of a pinned repository, or complete it, and return its sha256.
 
-    What is there is kept in `<target>.part` until the whole is there and fits its hash; the next call goes on from it.
+    A file that is there and fits its hash is taken as it is. What has come of one is kept in `<target>.part` until the
+    whole is there and fits; the next call goes on from it.
 
     Raises:
         HubError: no network after several tries, no space, or the bytes do not fit the hub's own hash.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
+    has_hash = file.sha256 is not None or file.git_sha1 is not None
+    if has_hash and target.is_file() and (found := check_file(target, file)) is not None:
+        return found
     part = target.with_name(target.name + PARTIAL)
     tries = 0
     while True:
@@ -44,17 +48,19 @@ def fetch(client: HubClient, reference: HubReference, file: HubFile, target: Pat
             if tries > len(PAUSES_S) or (isinstance(error, HubError) and not _may_pass(error)):
                 raise _given_up(error, reference, file) from error
             time.sleep(PAUSES_S[max(tries - 1, 0)])
-    digest = check_file(part, file, f"{reference.repository}/{file.path}")
+    digest = check_file(part, file)
+    if digest is None:
+        part.unlink()
+        raise HubError(
+            f"{reference.repository}/{file.path}: the bytes do not fit the hub's hash; "
+            "they were thrown away, try again"
+        )
     os.replace(part, target)
     return digest
 
 
-def check_file(path: Path, file: HubFile, name: str) -> str:
-    """Return the sha256 of a file that is what the hub says it is.
-
-    Raises:
-        HubError: it is another; it is removed, so that the next try begins anew.
-    """
+def check_file(path: Path, file: HubFile) -> str | None:
+    """Return the sha256 of a file that is what the hub says it is, or None."""
     sha256, git = hashlib.sha256(), hashlib.sha1(usedforsecurity=False)
     git.update(f"blob {path.stat().st_size}\0".encode())
     with path.open("rb") as stream:
@@ -63,10 +69,7 @@ def check_file(path: Path, file: HubFile, name: str) -> str:
             if file.sha256 is None:
                 git.update(block)
     fits = sha256.hexdigest() == file.sha256 if file.sha256 else file.git_sha1 in (None, git.hexdigest())
-    if not fits:
-        path.unlink()
-        raise HubError(f"{name}: the bytes do not fit the hub's hash; they were thrown away, try again")
-    return sha256.hexdigest()
+    return sha256.hexdigest() if fits else None
 
 
 def _append(

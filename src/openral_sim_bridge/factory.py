@@ -31,14 +31,18 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         look = str(settings.get("render_profile", "fast"))
         return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+    pandas: dict[str, Any] = {
+        "representation": scene.action.representation, "num_envs": num_envs, "horizon": horizon,
+        "render_profile": str(settings.get("render_profile", "published")), **size,
+    }  # fmt: skip
     if family == "libero":
         from openral_sim_bridge.libero.backend import open_libero
 
-        look, actions = str(settings.get("render_profile", "published")), scene.action.representation
-        return open_libero(
-            tasks, representation=actions, num_envs=num_envs, width=world.observation_width,
-            height=world.observation_height, render_profile=look, horizon=horizon,
-        )  # fmt: skip
+        return open_libero(tasks, **pandas)
+    if family == "robosuite":
+        from openral_sim_bridge.robosuite.backend import open_robosuite
+
+        return open_robosuite(tasks, **pandas)
     if family == "fake":
         from openral_sim_bridge.fake import FakeBackend
 
@@ -46,5 +50,6 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
             tasks, num_envs=num_envs, control_hz=scene.control_hz, fail_after=fail_after, **size
         )
     raise NotFoundError(
-        f"{world.id}: backend_options.family: there is no simulator '{family}'; use metaworld, libero or fake"
+        f"{world.id}: backend_options.family: there is no simulator '{family}'; "
+        "use metaworld, libero, robosuite or fake"
     )

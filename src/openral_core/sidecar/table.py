@@ -20,6 +20,7 @@ BUILT_IN = {
     "openvla_oft": "openral_policy_nodes.openvla_oft.spec:SPEC",
     "rldx": "openral_policy_nodes.rldx.spec:SPEC",
     "robometer": "openral_reward_monitor.robometer.spec:SPEC",
+    "robosuite": "openral_sim_bridge.robosuite.spec:SPEC",
 }
 """Name -> `module:SPEC`, imported only when that sidecar is asked for."""
 

@@ -1,0 +1,33 @@
+"""robosuite's process: `python -m openral_sim_bridge.robosuite.server`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from openral_core.sidecar.places import cache_home
+from openral_sim_bridge.panda_worlds.service import World
+from openral_sim_bridge.panda_worlds.serving import main
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """There are none of its own."""
+
+
+def build_worlds(args: argparse.Namespace) -> Sequence[World]:
+    """Return the worlds. Raises NotFoundError: no such task."""
+    os.environ["NUMBA_CACHE_DIR"] = str(
+        cache_home() / "robosuite" / "numba"
+    )  # else it writes into site-packages
+    from openral_sim_bridge.robosuite.world import RobosuiteWorld
+
+    tasks = args.tasks.split(",")
+    worlds = [RobosuiteWorld(tasks) for _ in range(args.num_envs)]
+    worlds[0].warm_up()
+    return worlds
+
+
+if __name__ == "__main__":
+    sys.exit(main("robosuite", build_worlds, add_arguments))

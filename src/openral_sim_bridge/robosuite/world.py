@@ -1,0 +1,128 @@
+"""One world of robosuite: a Panda, a table or bins, and robosuite's own judge.
+
+For the sidecar's interpreter only.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.panda_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.panda_worlds.service import WorldState
+
+TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
+LAST_INIT_ID = 999_999
+_STAY = np.array([0.0] * (ACTION_DIM - 1) + [OPEN])
+
+
+class RobosuiteWorld:
+    """One simulated Panda. A task's environment is built when it is first needed and kept until another one is."""
+
+    def __init__(self, task_ids: Sequence[str]) -> None:
+        """Build the world of the first task. Raises NotFoundError: no such task."""
+        unknown = sorted(set(task_ids) - set(TASKS))
+        if unknown:
+            raise NotFoundError(f"robosuite has no task '{unknown[0]}' here; it has {', '.join(TASKS)}")
+        # It tells of private macros and optional packages that nobody needs.
+        logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
+        self._task_ids = tuple(task_ids)
+        self._env: Any = None
+        self._task = ""
+        self._observation: dict[str, NDArray[Any]] = {}
+        self.steps = 0
+        self._build(task_ids[0])
+
+    @property
+    def scene(self) -> str:
+        """Each task has a scene of its own."""
+        return self._task
+
+    @property
+    def model(self) -> Any:
+        """mujoco.MjModel"""
+        return self._env.sim.model._model
+
+    @property
+    def data(self) -> Any:
+        """mujoco.MjData"""
+        return self._env.sim.data._data
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """Put the world into the state that robosuite draws from the seed `init_id`.
+
+        All its samplers share one generator, whose state is set; so a soft reset, which takes two milliseconds,
+        gives the bytes of an environment made anew.
+
+        Raises:
+            NotFoundError: not a task of this world.
+            SimulationError: a negative number, or one beyond LAST_INIT_ID.
+        """
+        if task_id not in self._task_ids:
+            raise NotFoundError(
+                f"task '{task_id}' is not of this scene, which has {', '.join(self._task_ids)}"
+            )
+        if not 0 <= init_id <= LAST_INIT_ID:
+            raise SimulationError(f"init_id must be >= 0 and at most {LAST_INIT_ID}, not {init_id}")
+        if task_id != self._task:
+            self._build(task_id)
+        self._env.rng.bit_generator.state = np.random.default_rng(init_id).bit_generator.state
+        self._observation = self._env.reset()
+        self.steps = 0
+
+    def step(self, action: NDArray[Any]) -> None:
+        """Advance by one control step of 50 ms.
+
+        Args:
+            action: (7,) displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle) in the frame of
+                the arm's base, which stands parallel to the world; then the gripper, -1 open, 1 closed.
+
+        Raises:
+            SimulationError: the simulation diverged.
+        """
+        self._observation, _, _, _ = self._env.step(np.asarray(action, dtype=np.float64))
+        if not np.isfinite(self.data.qpos).all():
+            raise SimulationError(f"the simulation diverged at step {self.steps}; reset the scene")
+        self.steps += 1
+
+    def state(self) -> WorldState:
+        """Return robosuite's own proprioception."""
+        seen = self._observation
+        return WorldState(
+            joint_positions=np.concatenate([seen["robot0_joint_pos"], seen["robot0_gripper_qpos"]]),
+            ee_position=np.array(seen["robot0_eef_pos"]),
+            ee_quaternion=np.array(seen["robot0_eef_quat"]),
+            hold_pose=np.zeros(ACTION_DIM - 1),
+        )
+
+    def judge(self) -> list[bool]:
+        """Return robosuite's own verdict on the present task; the others are not done."""
+        return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
+
+    def warm_up(self) -> None:
+        """Take one step: the first one of a machine compiles the controller, for half a minute."""
+        self.reset(self._task, 0)
+        self._env.step(_STAY)
+
+    def _build(self, task_id: str) -> None:
+        import robosuite
+
+        if self._env is not None:
+            self._env.close()
+        self._env = robosuite.make(
+            task_id,
+            robots="Panda",
+            has_renderer=False,
+            has_offscreen_renderer=False,
+            use_camera_obs=False,
+            hard_reset=False,
+            ignore_done=True,
+            control_freq=CONTROL_HZ,
+            seed=0,
+        )
+        self._task = task_id

@@ -14,6 +14,7 @@ from service_msgs.msg import ServiceEventInfo
 from rclpy.callback_groups import CallbackGroup
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.impl.errors import RCLError
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
 from rclpy.task import Future
@@ -80,7 +81,7 @@ class Client(Entity):
         """Call and block until the answer; another thread must spin the node.
 
         Returns:
-            The response, or None after the timeout [s].
+            The response, or None after the timeout [s] or when the context is shut down.
 
         Raises:
             TypeError: another type than the service's request.
@@ -88,7 +89,15 @@ class Client(Entity):
         event = Event()
         future = self.call_async(request)
         future._add_waker(lambda _: event.set())
-        if not event.wait(timeout_sec):
+        wake = lambda: event.set()  # noqa: E731 - a method would be held weakly
+        context = self._node.context
+        context.on_shutdown(wake)
+        try:
+            if context.ok():
+                event.wait(timeout_sec)
+        finally:
+            context._off_shutdown(wake)
+        if not future.done():
             self.remove_pending_request(future)
             return None
         return future.result()
@@ -98,6 +107,7 @@ class Client(Entity):
 
         Raises:
             TypeError: another type than the service's request.
+            RCLError: the context was shut down.
         """
         self._check_alive()
         if not isinstance(request, self.srv_type.Request):
@@ -108,7 +118,7 @@ class Client(Entity):
             self._sequence += 1
             sequence = self._sequence
             self._pending[sequence] = future
-        future._add_waker(lambda _: self._pending.pop(sequence, None))
+        future._add_waker(lambda _: self._take_pending(sequence))
 
         def on_reply(reply: zenoh.Reply) -> None:
             sample = reply.ok
@@ -116,11 +126,13 @@ class Client(Entity):
                 self._replies.append((sequence, sample.payload.to_bytes()))
                 self.notify()
 
-        self._querier.get(
-            direct(on_reply),
-            payload=payload,
-            attachment=encode_attachment(sequence, time.time_ns(), self._endpoint.gid),
-        )
+        attachment = encode_attachment(sequence, time.time_ns(), self._endpoint.gid)
+        try:
+            self._querier.get(direct(on_reply), payload=payload, attachment=attachment)
+        except zenoh.ZError as error:
+            self._take_pending(sequence)
+            self._check_alive()  # another thread may have destroyed it meanwhile
+            raise RCLError(f"cannot call {self.srv_name}: {error}") from error
         self._events.tell(ServiceEventInfo.REQUEST_SENT, request, sequence, self._endpoint.gid)
         return future
 
@@ -134,10 +146,15 @@ class Client(Entity):
             sequence, data = self._replies.popleft()
         except IndexError:
             return None
-        future = self._pending.pop(sequence, None)
+        future = self._take_pending(sequence)
         if future is None:  # a second server answered too, or nobody waits any more
             return None
         return lambda: self._finish(future, sequence, data)
+
+    def _take_pending(self, sequence: int) -> Future[Any] | None:
+        """The call of a number, which is pending no more; None when it was not."""
+        with self._lock:
+            return self._pending.pop(sequence, None)
 
     def _finish(self, future: Future[Any], sequence: int, data: bytes) -> None:
         future._set_executor(self._node.executor)

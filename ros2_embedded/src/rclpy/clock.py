@@ -192,13 +192,16 @@ class Clock:
         smallest = Duration(nanoseconds=1)
         threshold = JumpThreshold(min_forward=smallest, min_backward=-smallest)
         context.on_shutdown(wake)
-        with self.create_jump_callback(threshold, post_callback=wake), condition:
-            while context.ok() and not changes and not stopped():
-                left = until.nanoseconds - self.nanoseconds()
-                if left <= 0:
-                    return True
-                condition.wait(left / 1e9 if self.follows_wall else None)
-        return False
+        try:
+            with self.create_jump_callback(threshold, post_callback=wake), condition:
+                while context.ok() and not changes and not stopped():
+                    left = until.nanoseconds - self.nanoseconds()
+                    if left <= 0:
+                        return True
+                    condition.wait(left / 1e9 if self.follows_wall else None)
+            return False
+        finally:
+            context._off_shutdown(wake)
 
     def sleep_for(self, rel_time: Duration, context: Context | None = None) -> bool:
         """Sleep for a span of this clock; see `sleep_until`."""

@@ -30,7 +30,7 @@ class Context:
         self._valid = False
         self._used = False
         self._session: RosSession | None = None
-        self._callbacks: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], None] | weakref.WeakMethod[Callable[[], None]]] = []
         self._nodes: weakref.WeakSet[Node] = weakref.WeakSet()
         self.arguments = RosArguments()
         self._domain_id = 0
@@ -128,7 +128,13 @@ class Context:
         if not callable(callback):
             raise TypeError("callback should be a callable, got {}", type(callback))
         with self._lock:
-            self._callbacks.append(_weak(callback))
+            alive = [known for known in self._callbacks if _resolve(known) is not None]
+            self._callbacks = [*alive, _weak(callback)]
+
+    def _off_shutdown(self, callback: Callable[[], None]) -> None:
+        """Undo `on_shutdown` of a function that is no method."""
+        with self._lock:
+            self._callbacks = [known for known in self._callbacks if known is not callback]
 
     def _invalidate(self) -> None:
         """Make `ok` false and wake everybody, without touching the network; safe in a signal handler."""
@@ -136,8 +142,10 @@ class Context:
             return
         self._valid = False
         callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            callback()
+        for known in callbacks:
+            callback = _resolve(known)
+            if callback is not None:
+                callback()
         if self._session is not None:
             self._session.graph.notify()
 
@@ -176,15 +184,15 @@ class Context:
         self.try_shutdown()
 
 
-def _weak(callback: Callable[[], None]) -> Callable[[], None]:
+def _weak(callback: Callable[[], None]) -> Callable[[], None] | weakref.WeakMethod[Callable[[], None]]:
     """Bound methods are held weakly: a context must not keep executors and nodes alive."""
     if not hasattr(callback, "__self__") or not hasattr(callback, "__func__"):
         return callback
-    reference = weakref.WeakMethod(callback)
+    return weakref.WeakMethod(callback)
 
-    def call() -> None:
-        method = reference()
-        if method is not None:
-            method()
 
-    return call
+def _resolve(
+    known: Callable[[], None] | weakref.WeakMethod[Callable[[], None]],
+) -> Callable[[], None] | None:
+    """The function behind what `_weak` made; None when its object is gone."""
+    return known() if isinstance(known, weakref.WeakMethod) else known

@@ -60,6 +60,10 @@ class Executor:
             self._woken = True
             self._wake_queue.put(None)
 
+    def _wake_for(self, future: Future[Any]) -> None:
+        """As `wake`, for a future that is done; one bound method, so that a future holds it once."""
+        self.wake()
+
     def create_task(
         self, callback: Callable[..., Any] | Coroutine[Any, Any, Any], *args: Any, **kwargs: Any
     ) -> Task[Any]:
@@ -133,7 +137,7 @@ class Executor:
 
     def spin_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """Work until a future is done, for at most `timeout_sec` [s] (None or negative: no limit)."""
-        future._add_waker(lambda _: self.wake())
+        future._add_waker(self._wake_for)
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         while self._context.ok() and future._pending() and not self._is_shutdown:
             left = None if end is None else end - time.monotonic()
@@ -257,6 +261,9 @@ class Executor:
         """The callback of an entity; a coroutine keeps the callback group until it ends."""
 
         def run() -> None:
+            if entity._destroyed:  # while this waited for a thread
+                self._end(entity)
+                return
             try:
                 result = call()
             except BaseException:

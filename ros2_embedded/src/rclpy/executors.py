@@ -51,7 +51,7 @@ class SingleThreadedExecutor(Executor):
 
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """See the base class."""
-        future._add_waker(lambda _: self.wake())
+        future._add_waker(self._wake_for)
         self._once(timeout_sec, future._settled.is_set)
 
     def _once(self, timeout_sec: float | None, condition: Callable[[], bool]) -> None:
@@ -94,7 +94,7 @@ class MultiThreadedExecutor(Executor):
 
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
         """See the base class."""
-        future._add_waker(lambda _: self.wake())
+        future._add_waker(self._wake_for)
         self._once(timeout_sec, future._settled.is_set)
 
     def _once(self, timeout_sec: float | None, condition: Callable[[], bool]) -> None:

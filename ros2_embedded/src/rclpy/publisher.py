@@ -11,6 +11,7 @@ import zenoh.ext
 
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.impl.errors import RCLError
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import serialize
 from ros2_embedded.rosidl.sharing import Shared, serialize_without, shareable
@@ -89,6 +90,7 @@ class Publisher(Entity, Generic[MsgT]):
         Raises:
             TypeError: another type than the publisher's.
             InvalidHandle: the publisher was destroyed.
+            RCLError: the context was shut down.
             SerializationError: a field holds a value its type does not allow.
         """
         if self._destroyed:
@@ -110,9 +112,17 @@ class Publisher(Entity, Generic[MsgT]):
             for listener in listeners:
                 listener(local, attachment, shared)
             if payload is not None:
-                if len(payload) >= LEAST_BYTES and not self._is_latched and self._is_heard():
-                    payload = self._endpoint.session.shared_memory.place(payload, self._waits)
-                self._publisher.put(payload, attachment=attachment)
+                self._put(payload, attachment)
+
+    def _put(self, payload: Any, attachment: bytes) -> None:
+        """Hand CDR bytes to the network."""
+        try:
+            if len(payload) >= LEAST_BYTES and not self._is_latched and self._is_heard():
+                payload = self._endpoint.session.shared_memory.place(payload, self._waits)
+            self._publisher.put(payload, attachment=attachment)
+        except zenoh.ZError as error:
+            self._check_alive()  # another thread may have destroyed it meanwhile
+            raise RCLError(f"cannot publish on {self.topic}: {error}") from error
 
     def _is_heard(self) -> bool:
         """True when another session subscribes; asked of publishers that are not latched only."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import Log
 
+from rclpy.exceptions import InvalidHandle
+from rclpy.impl.errors import RCLError
 from rclpy.logging import LogRecord, add_rosout_sink, remove_rosout_sink
 from rclpy.qos import qos_profile_rosout_default
 
@@ -27,17 +30,17 @@ class RosoutPublisher:
 
     def _publish(self, record: LogRecord) -> None:
         seconds, nanoseconds = divmod(record.stamp, 1_000_000_000)
-        self._publisher.publish(
-            Log(
-                stamp=Time(sec=seconds, nanosec=nanoseconds),
-                level=int(record.severity),
-                name=record.name,
-                msg=record.message,
-                file=record.file,
-                function=record.function,
-                line=record.line,
-            )
+        message = Log(
+            stamp=Time(sec=seconds, nanosec=nanoseconds),
+            level=int(record.severity),
+            name=record.name,
+            msg=record.message,
+            file=record.file,
+            function=record.function,
+            line=record.line,
         )
+        with suppress(RCLError, InvalidHandle):  # the program logs its end: that must not fail
+            self._publisher.publish(message)
 
     def destroy(self) -> None:
         """Detach from the logger and destroy the publisher."""

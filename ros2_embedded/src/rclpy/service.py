@@ -148,7 +148,13 @@ class Service(Entity):
         # The reply carries the sequence number and the GID of the request.
         sequence, gid = header.attachment.sequence, header.attachment.gid
         attachment = encode_attachment(sequence, time.time_ns(), gid)
-        header.query.reply(self._endpoint.key, serialize(response), attachment=attachment)
+        data = serialize(response)
+        try:
+            header.query.reply(self._endpoint.key, data, attachment=attachment)
+        except zenoh.ZError:
+            if self._endpoint.session.zenoh.is_closed():  # meanwhile: nobody waits any more
+                return
+            raise
         header.query.drop()
         self._events.tell(ServiceEventInfo.RESPONSE_SENT, response, sequence, gid)
 

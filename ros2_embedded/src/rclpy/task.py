@@ -7,6 +7,7 @@ import inspect
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Generator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import ref
 
@@ -147,19 +148,20 @@ class Future(Generic[T]):
         return self._settled.wait(timeout)
 
     def _add_waker(self, waker: Callable[[Future[T]], Any]) -> None:
-        """Call a cheap internal function at once when done, without a task of its own."""
+        """Call a cheap internal function at once when done, without a task of its own; each function once."""
         with self._lock:
             if self._pending():
-                self._callbacks.append(_Waker(waker))
+                if _Waker(waker) not in self._callbacks:
+                    self._callbacks.append(_Waker(waker))
                 return
         waker(self)
 
 
+@dataclass(frozen=True)
 class _Waker:
     """Marks callbacks that run in the finishing thread."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
+    function: Callable[[Any], Any]
 
     def __call__(self, future: Any) -> Any:
         return self.function(future)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoin
 
 from openral_core.errors import PolicyError
 from openral_core.sidecar.client import SidecarClient
+from openral_core.sidecar.identity import announcements
 from openral_core.sidecar.table import sidecar_spec
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families import BUILT_IN, load_policy
@@ -40,7 +41,7 @@ from openral_core.sidecar.server import ServerOptions, serve
 from openral_policy_nodes.lerobot.server import handlers
 from openral_policy_nodes.lerobot.spec import spec_for
 model = ScriptedModel(features())
-serve(handlers(model), Identity("scripted"), ServerOptions(port=int(sys.argv[2])), describe=model.features.to_wire)
+serve(handlers(model), Identity("scripted"), ServerOptions(), describe=model.features.to_wire)
 """
 
 
@@ -57,6 +58,20 @@ class Direct:
 
     def close(self):
         self.closed = True
+
+
+class Remote:
+    """Calls a server at the other end of a socket."""
+
+    def __init__(self, client):
+        self.client = client
+        self.description = client.call("hello", timeout_s=120)["description"]
+
+    def call(self, op, data=None, *, timeout_s=None):
+        return self.client.call(op, data, timeout_s=timeout_s)
+
+    def close(self):
+        pass
 
 
 @pytest.fixture
@@ -89,31 +104,21 @@ def test_reset_reaches_the_server_by_episode(skill):
 
 def test_chunks_travel_over_the_wire(skill, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(port)]
-    process = subprocess.Popen(command)
-    client = SidecarClient(f"tcp://127.0.0.1:{port}")
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(Path(__file__).parent)])
+    client = None
     try:
-        hello = client.call("hello", timeout_s=120)
-
-        class Remote(Direct):
-            description = hello["description"]
-
-            def __init__(self):
-                self.closed = False
-
-            def call(self, op, data=None, *, timeout_s=None):
-                return client.call(op, data, timeout_s=timeout_s)
-
-        policy = LeRobotPolicy(skill().manifest, Remote())
+        while not (found := [server for server in announcements() if server.pid == process.pid]):
+            assert process.poll() is None, "the server ended"
+            time.sleep(0.05)
+        client = SidecarClient(found[0].endpoint)
+        policy = LeRobotPolicy(skill().manifest, Remote(client))
         np.testing.assert_array_equal(policy.predict(BATCH)[1, 3], BATCH.state[1] + 3)
         odd = PolicyBatch({CAMERA: BATCH.images[CAMERA][:1]}, BATCH.state, BATCH.instructions)
         with pytest.raises(PolicyError, match=r"rskill-fake-arm.*bad_request.*takes uint8 \(2, 32, 32, 3\)"):
             policy.predict(odd)
     finally:
-        client.close()
+        if client is not None:
+            client.close()
         process.terminate()
         process.wait(60)
 

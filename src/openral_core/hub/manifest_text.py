@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from openral_core.hub.lerobot_config import POSTPROCESSOR, PREPROCESSOR, PolicyFacts
 from openral_core.scene import DeployScene
 
-PER_CHUNK_MS = 200
-"""[ms] a guess for the latency budget, until somebody has measured it."""
+PER_CHUNK_MS = 200.0
+"""[ms] a guess for the latency budget where no scene says how long a chunk lasts."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _senses(draft: Draft) -> Iterator[str]:
         yield from (f"    {key}: {name}" for key, name in aliases.items())
     if facts.state_dim:
         history = ", history: true" if facts.n_obs_steps > 1 else ""
-        yield "# ? Add `layout:` where the usual one of this robot is not meant; `openral rskill check` lists them."
+        yield "# ? Add `layout:` where the usual one of this robot is not meant; `openral rskill schema` lists them."
         yield f"state_contract: {{dim: {facts.state_dim}{history}}}"
 
 
@@ -122,7 +122,9 @@ def _motion(draft: Draft) -> Iterator[str]:
         yield "    control_mode_semantics: {mode: absolute}"
     yield f"chunk_size: {facts.chunk_size}"
     yield f"n_action_steps: {min(facts.n_action_steps, facts.chunk_size)}"
-    yield f"latency_budget: {{per_chunk_ms: {PER_CHUNK_MS}}}  # ? `openral sim run` prints what it takes"
+    # Half of the time that a chunk lasts: inference keeps up, with as much to spare.
+    budget_ms = 500.0 * facts.chunk_size * scene.dt if scene is not None else PER_CHUNK_MS
+    yield f"latency_budget: {{per_chunk_ms: {budget_ms:g}}}  # ? `openral sim run` prints what it takes"
 
 
 def _words(draft: Draft) -> Iterator[str]:

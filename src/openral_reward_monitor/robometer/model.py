@@ -107,10 +107,10 @@ def load(package: RSkillPackage, device: str = "cpu") -> RobometerRewardModel:
 
     Raises:
         PolicyError: the sidecar does not start; the text says why.
-        NotFoundError: the weights are not there.
+        OpenralError: the weights are not there, or not to be used; see `RSkillPackage.checkpoint`.
     """
     manifest = package.manifest
-    folder = package.weights_path().parent.absolute()
+    folder = package.checkpoint().absolute()
     arguments, identity = server_arguments(manifest, folder, device)
     settings = SidecarSettings(call_timeout_s=PATIENCE * manifest.latency_budget.per_chunk_ms / 1000)
     try:

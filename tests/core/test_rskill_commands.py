@@ -184,6 +184,15 @@ def test_new_from_the_hub_is_pinned(hub: Hub, tmp_path: Path) -> None:
     assert resolve(str(target)).checkpoint().name == commit
 
 
+def test_a_slow_policy_needs_a_world_that_waits(skill_folder: Path) -> None:
+    file = skill_folder / "rskill.yaml"
+    file.write_text(file.read_text().replace("per_chunk_ms: 50", "per_chunk_ms: 5000"))
+    slow = ["check", str(skill_folder), "--device", "cpu", "--scene"]
+    assert "no  latency" in invoke(*slow, "metaworld_drawer", code=1)
+    invoke(*slow, "metaworld_drawer", "--lockstep")
+    invoke(*slow, "metaworld_drawer_open")
+
+
 def test_new_pairs_cameras_in_order_and_states_no_licence(tmp_path: Path) -> None:
     images = {
         f"observation.images.{name}": {"type": "VISUAL", "shape": [3, 64, 64]}

@@ -28,6 +28,9 @@ def check(
         typer.Option(help="Where it is to run: cpu, cuda, cuda:<index>; default: cuda where there is one."),
     ] = "",
     accept_noncommercial: AcceptNoncommercial = False,
+    lockstep: Annotated[
+        bool, typer.Option("--lockstep", help="The world waits for the policy; so in scenes with a task.")
+    ] = False,
     hashes: Annotated[bool, typer.Option("--hashes", help="Read every byte of fetched files, too.")] = False,
 ) -> None:
     """Check a skill against its files, its licence, a device and a scene: one row a gate, with the mend."""
@@ -36,7 +39,7 @@ def check(
     from openral_core.gates.package import companions, hashes_fit, memory
     from openral_core.registry import resolve
     from openral_core.robot import load_robot
-    from openral_core.scene import load_scene
+    from openral_core.scene import SimScene, load_scene
     from openral_core.vram import budget, default_device
 
     package = resolve(ref, search or ())
@@ -47,8 +50,9 @@ def check(
         findings = package_findings(manifest, folder=package.folder, accept_noncommercial=accepted)
     else:
         findings = match(
-            manifest, load_robot(where.robot_id), where, folder=package.folder, accept_noncommercial=accepted
-        )
+            manifest, load_robot(where.robot_id), where, folder=package.folder, accept_noncommercial=accepted,
+            lockstep=lockstep or isinstance(where, SimScene),  # `openral sim run` waits
+        )  # fmt: skip
     findings += [
         memory(budget([package], device or default_device())),
         *companions(manifest, search or (), accepted),

@@ -33,12 +33,11 @@ WARM_UPS = 2
 
 @dataclass(frozen=True)
 class Hosted:
-    """The skill that a configured node hosts."""
+    """The skill that a node hosts, or is about to."""
 
     package: RSkillPackage
     scene: DeployScene
     assembler: StateAssembler
-    inference: Inference
 
     @property
     def action(self) -> str:
@@ -64,21 +63,25 @@ class PolicyNode(LifecycleNode):
         self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
         self._skills = self.create_publisher(SkillInfo, "/openral/skills", LATCHED_QOS)
         self._hosted: Hosted | None = None
+        self._inference: Inference | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
         self._intake: SensorIntake | None = None
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Check the skill against robot and scene, then load and warm up its policy; nothing is offered before."""
+        """Check the skill against robot and scene, say that it is coming, then load and warm up its policy."""
         try:
-            hosted = self._hosted = self._load()
-            self._serve(hosted)
+            hosted = self._hosted = self._admit()
+            self._announce(
+                "inactive"
+            )  # loading may take minutes; who waits for the skill shall know that it comes
+            self._serve(hosted, self._load(hosted))
         except OpenralError as error:
             for line in str(error).splitlines():  # a record each: readers of a log keep to single lines
                 self.get_logger().error(f"skill {self._text('skill')!r} cannot run: {line}")
+            self._announce("unconfigured")
             self._release()
             return TransitionCallbackReturn.FAILURE
-        self._announce("inactive")
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
@@ -117,7 +120,8 @@ class PolicyNode(LifecycleNode):
     def _text(self, name: str) -> str:
         return str(self.get_parameter(name).value)
 
-    def _load(self) -> Hosted:
+    def _admit(self) -> Hosted:
+        """Return the skill, or raise before anything of it is loaded."""
         package, scene = resolve(self._text("skill")), load_scene(self._text("scene"))
         manifest, robot = package.manifest, load_robot(scene.robot_id)
         if manifest.kind != "vla":
@@ -131,24 +135,30 @@ class PolicyNode(LifecycleNode):
             raise ContractError(
                 f"robot {robot.name} has no joint of role gripper; add one to its description"
             )
-        assembler = StateAssembler(robot.joint_names, robot.gripper_joint.name)
-        inference = Inference(manifest, scene, load_policy(package, self._text("device")))
+        return Hosted(package, scene, StateAssembler(robot.joint_names, robot.gripper_joint.name))
+
+    def _load(self, hosted: Hosted) -> Inference:
+        """Load the weights, or start the server that holds them, and warm up."""
+        manifest, scene = hosted.package.manifest, hosted.scene
+        inference = self._inference = Inference(
+            manifest, scene, load_policy(hosted.package, self._text("device"))
+        )
         words = manifest.examples[0].phrases[0] if manifest.examples else manifest.description
         blank = blank_sensors(manifest, scene)
         latency_s = [inference.warm_up(blank, words) for _ in range(WARM_UPS)][-1]
         self.get_logger().info(
             f"{manifest.name} {manifest.version} is loaded, {1e3 * latency_s:.1f} ms an inference"
         )
-        return Hosted(package, scene, assembler, inference)
+        return inference
 
-    def _serve(self, hosted: Hosted) -> None:
+    def _serve(self, hosted: Hosted, inference: Inference) -> None:
         manifest, scene = hosted.package.manifest, hosted.scene
         dt_ns = round(1e9 * scene.dt)
 
         def publish(chunk: Chunk) -> None:
             self._chunks.publish(chunk_message(chunk, manifest.name, scene))
 
-        self._runner = PolicyRunner(hosted.inference, publish, manifest.replay_steps * dt_ns, dt_ns // 2)
+        self._runner = PolicyRunner(inference, publish, manifest.replay_steps * dt_ns, dt_ns // 2)
         limits = Limits(
             frame_period_s=1.0 / min(camera.rate_hz for camera in scene.cameras),
             inference_wall_s=float(self.get_parameter("inference_timeout_s").value),
@@ -169,9 +179,9 @@ class PolicyNode(LifecycleNode):
             self._server.close()
         if self._runner is not None and not self._runner.close():
             self.get_logger().warning("the policy still hangs; its thread ends with the process")
-        if self._hosted is not None:
-            self._hosted.inference.close()
-        self._hosted = self._runner = self._server = None
+        if self._inference is not None:
+            self._inference.close()
+        self._hosted = self._inference = self._runner = self._server = None
 
     def _announce(self, state: str) -> None:
         """Latch what this node can do, and in which lifecycle state it is."""

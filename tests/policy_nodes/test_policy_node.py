@@ -103,6 +103,22 @@ def test_skill_is_latched_for_late_joiners(bridge, start):
     assert (info.control_hz, info.latency_budget_s, info.max_execution_s) == (80.0, 0.05, 20.0)
 
 
+def test_skill_is_inactive_while_it_loads_and_active_when_warm(bridge, start):
+    start(behaviour="slow", delay_s=1.0)
+    wait_for(lambda: bridge.infos, "the first word of the skill")
+    assert bridge.infos[0].state == "inactive"
+    wait_for(lambda: bridge.infos[-1].active, "an active skill")
+    assert [info.state for info in bridge.infos] == ["inactive", "active"]
+
+
+def test_skill_that_cannot_be_loaded_takes_its_word_back(bridge, start):
+    process = start(behaviour="raise")
+    assert process.wait() == 1
+    assert "told to fail" in process.log
+    wait_for(lambda: len(bridge.infos) == 2, "the withdrawal")
+    assert [info.state for info in bridge.infos] == ["inactive", "unconfigured"]
+
+
 def test_deactivated_node_ends_its_goal_and_takes_none(bridge, start):
     start()
     handle = bridge.send(instruction=WORDS, deadline_s=60.0)

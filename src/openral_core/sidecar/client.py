@@ -70,7 +70,7 @@ class SidecarClient:
             frame = self._dialect.request(op, data, self._token, call, timeout_s)
             socket = self._connected()
             try:
-                socket.send(frame)
+                socket.send(frame, copy=False)  # a second copy of large images costs new pages each time
                 answer = self._wait(socket, op, until, timeout_s, lost)
             except BaseException:
                 self._drop()  # a REQ socket that lost its reply cannot send again; a late reply dies with it
@@ -92,11 +92,11 @@ class SidecarClient:
         until: float,
         timeout_s: float,
         lost: Callable[[], str | None],
-    ) -> bytes:
+    ) -> memoryview:
         while True:
             left = until - time.monotonic()
             if socket.poll(math.ceil(max(0.0, min(left, LOOK_UP_S)) * 1e3)):
-                return socket.recv(zmq.NOBLOCK)
+                return socket.recv(zmq.NOBLOCK, copy=False).buffer
             if (why := lost()) is not None:
                 raise SidecarDown(why)
             if left <= 0:

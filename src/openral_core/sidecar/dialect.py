@@ -21,7 +21,7 @@ class Dialect(Protocol):
     ) -> bytes:
         """Return the frame of a call. Raises WireError for a value that has no form on the wire."""
 
-    def reply(self, frame: bytes, call: int) -> dict[str, Any]:
+    def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
         """Return what the server answered to that call.
 
         Raises:
@@ -51,7 +51,7 @@ class OpenralDialect:
         }
         return wire.pack(message)
 
-    def reply(self, frame: bytes, call: int) -> dict[str, Any]:
+    def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
         """See `Dialect`."""
         message = wire.unpack(frame)
         if not isinstance(message, dict):
@@ -85,11 +85,12 @@ class RldxDialect:
             message["api_token"] = token
         return rldx_wire.encode(message)
 
-    def reply(self, frame: bytes, call: int) -> dict[str, Any]:
+    def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
         """See `Dialect`; a refusal has the code `error`, the dialect knows no other."""
-        if frame == b"ERROR":
+        answer = bytes(frame)
+        if answer == b"ERROR":
             raise SidecarRefused("error", "the server failed and did not say why; see its log")
-        value = rldx_wire.decode(frame)
+        value = rldx_wire.decode(answer)
         if isinstance(value, dict) and "error" in value:
             raise SidecarRefused("error", str(value["error"]))
         return value if isinstance(value, dict) else {"result": value}

@@ -1,16 +1,18 @@
-"""The thread that owns a server's socket: it lets in well-formed requests and answers what needs no model.
+"""A server's socket: well-formed requests come in, and what needs no model is answered here.
 
-It drops what is not a request at all, refuses what is malformed, has a wrong token or another version, and answers
-`hello`, `ping` and `stop` itself, so that a server whose model is at work still says that it lives.
+Dropped is what is not a request at all; refused is what is malformed, has a wrong token or speaks another version;
+`hello`, `ping` and `stop` are answered. The model's thread has the socket itself, which saves two changes of threads a
+call; while the model is at work for long, a second thread, the keeper, takes over and says that the server lives.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hmac
-import queue
+import os
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +24,14 @@ from openral_core.sidecar import wire
 from openral_core.sidecar.dialect import PROTOCOL
 from openral_core.sidecar.errors import SidecarRefused, WireError
 from openral_core.sidecar.identity import read_announcement
+from openral_core.sidecar.places import run_folder
 
 MAX_WAITING = 32
 """Requests that may wait for the model; clients have one call each."""
 QUEUED_FRAMES = 8
 """Frames that ZeroMQ holds for one client beyond those, so that memory stays bounded."""
+LONG_S = 0.05
+"""A model that works for this long leaves the socket to the keeper."""
 
 
 @dataclass(frozen=True)
@@ -40,95 +45,103 @@ class Request:
     until: float
     """Its caller's deadline on the monotonic clock [s]."""
 
-    @property
-    def expired(self) -> bool:
-        """Whether its caller has given up."""
-        return time.monotonic() > self.until
 
-
-class Door(threading.Thread):
-    """Owns the socket.
+class Door:
+    """The socket of one server.
 
     Args:
         host: address to bind.
-        port: 0: a free one; the attribute `port` says which.
+        port: 0: a free one; the attribute `port` says which, and `socket` which Unix socket is the same door.
         token: what a request must carry; empty: nothing.
         hello: what `hello` answers.
-        requests: where requests for the model go; None asks the server to end.
 
     Raises:
         SidecarError: the address cannot be bound; the text says who has it.
     """
 
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        token: str,
-        hello: dict[str, Any],
-        requests: queue.SimpleQueue[Request | None],
-    ) -> None:
-        super().__init__(name="sidecar-door", daemon=True)
+    def __init__(self, host: str, port: int, token: str, hello: dict[str, Any]) -> None:
         self._token = token
         self._hello = hello
-        self._requests = requests
+        self._waiting: deque[Request] = deque()
         self._busy_since: float | None = None
+        self._stopping = threading.Event()
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 200)
         self._socket.setsockopt(zmq.MAXMSGSIZE, wire.MAX_BYTES)
         self._socket.setsockopt(zmq.RCVHWM, QUEUED_FRAMES)
         self.port = self._bind(host, port)
-        self._outbox = self._context.socket(zmq.PAIR)
-        self._outbox.bind("inproc://outbox")
-        self._inbox = self._context.socket(zmq.PAIR)
-        self._inbox.connect("inproc://outbox")
+        self.socket = self._bind_locally()
+        self._wake, self._waker = os.pipe()
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(self._wake, zmq.POLLIN)
+        self._turn = (
+            threading.Lock()
+        )  # held by the thread that may touch the socket: ours, but when it is `away`
+        self._turn.acquire()
+        self._keeper = threading.Thread(target=self._keep, name="sidecar-keeper", daemon=True)
+        self._keeper.start()
+
+    def next(self) -> Request | None:
+        """Wait for a request for the model; None: the server is to end."""
+        while not self._stopping.is_set():
+            if not self._waiting:
+                self._look()
+            elif (request := self._waiting.popleft()).until > time.monotonic():
+                return (
+                    request  # else its caller has given up, and whoever waits behind it should not pay for it
+                )
+        return None
 
     @contextlib.contextmanager
-    def busy(self) -> Iterator[None]:
-        """Note that the model is at work."""
+    def away(self) -> Iterator[None]:
+        """The model is at work."""
         self._busy_since = time.monotonic()
+        self._turn.release()
         try:
             yield
         finally:
             self._busy_since = None
+            if not self._turn.acquire(blocking=False):
+                os.write(self._waker, b"\0")  # the keeper has it
+                self._turn.acquire()
 
-    def reply(self, request: Request, data: Any) -> None:
-        """Send what a handler returned. Raises WireError for a value that has no form on the wire."""
-        if not isinstance(data, dict):
-            raise WireError(f"the handler of {request.op} returned {type(data).__name__}, not a dict")
-        self._outbox.send_multipart(
-            [request.sender, wire.pack({"v": PROTOCOL, "id": request.call, "data": data})]
-        )
+    def send(self, request: Request, frame: bytes) -> None:
+        """Send a reply."""
+        self._send(request.sender, frame)
 
-    def refuse(self, request: Request, refusal: SidecarRefused) -> None:
-        """Send a refusal."""
-        self._outbox.send_multipart([request.sender, _refusal(request.call, refusal)])
+    def stop(self) -> None:
+        """Let `next` return None; may be called from a signal handler."""
+        self._stopping.set()
+        os.write(self._waker, b"\0")
 
     def close(self) -> None:
-        """Send what is still to be sent, and end the thread."""
-        self._outbox.send(b"")
-        self.join()
-        self._outbox.close(linger=0)
-        self._context.term()
-
-    def run(self) -> None:
-        """Pass requests in and replies out until `close`."""
-        poller = zmq.Poller()
-        poller.register(self._socket, zmq.POLLIN)
-        poller.register(self._inbox, zmq.POLLIN)
-        open_ = True
-        while open_:
-            for socket, _ in poller.poll():
-                if socket is self._inbox:
-                    reply = self._inbox.recv_multipart()
-                    open_ = len(reply) == 2
-                    if open_:
-                        self._send(*reply)
-                else:
-                    self._receive(self._socket.recv_multipart())
-        self._inbox.close(linger=0)
+        """Send what is still to be sent, and end."""
+        self._stopping.set()
+        self._keeper.join()
         self._socket.close()
+        self._context.term()
+        os.close(self._wake)
+        os.close(self._waker)
+
+    def _keep(self) -> None:
+        """Have the socket while the model is at work for long."""
+        while not self._stopping.wait(LONG_S):
+            since = self._busy_since
+            if since is not None and time.monotonic() - since > LONG_S and self._turn.acquire(blocking=False):
+                with contextlib.ExitStack() as turn:
+                    turn.callback(self._turn.release)
+                    while self._busy_since is not None:
+                        self._look()
+
+    def _look(self) -> None:
+        """Wait for something to come in, or for `_waker`, and deal with it. The caller has the turn."""
+        for source, _ in self._poller.poll():
+            if source == self._wake:
+                os.read(self._wake, 4096)
+            else:
+                self._receive([part.buffer for part in self._socket.recv_multipart(copy=False)])
 
     def _bind(self, host: str, port: int) -> int:
         try:
@@ -140,30 +153,39 @@ class Door(threading.Thread):
             raise SidecarError(f"{host}:{port}: {error.strerror}; choose another --host") from error
         return int(self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
 
-    def _receive(self, parts: list[bytes]) -> None:
+    def _bind_locally(self) -> str:
+        """Open the door to a Unix socket too, in a folder that is ours alone; return its path."""
+        path = str(run_folder() / f"{self.port}.sock")
+        try:
+            self._socket.bind(f"ipc://{path}")
+        except zmq.ZMQError:  # the path is longer than such a socket's may be
+            return ""
+        return path
+
+    def _receive(self, parts: list[memoryview]) -> None:
         if len(parts) != 3 or parts[1]:
             return  # not from a REQ socket
-        sender, _, frame = parts
-        call = 0
+        sender, call = bytes(parts[0]), 0
         try:
-            message = wire.unpack(frame)
+            message = wire.unpack(parts[2])
             if not isinstance(message, dict):
                 raise WireError("a request is a map")
             call = message["id"] if type(message.get("id")) is int else 0
-            data = self._admit(sender, call, message)
+            answer = self._admit(sender, call, message)
         except WireError as error:
-            return self._send(sender, _refusal(call, SidecarRefused("malformed", str(error))))
-        except SidecarRefused as refusal:
-            return self._send(sender, _refusal(call, refusal))
-        if data is not None:
-            self._send(sender, wire.pack({"v": PROTOCOL, "id": call, "data": data}))
+            self._send(sender, refusal(call, SidecarRefused("malformed", str(error))))
+        except SidecarRefused as why:
+            self._send(sender, refusal(call, why))
+        else:
+            if answer is not None:
+                self._send(sender, reply(call, answer))
 
     def _admit(self, sender: bytes, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a request that needs no model; pass any other on and return None."""
+        """Return the answer to a request that needs no model; let any other in and return None."""
         version, token, op, data, wait = (message.get(key) for key in ("v", "token", "op", "data", "wait_ms"))
         if version != PROTOCOL:
-            text = f"this server speaks protocol {PROTOCOL}, the client {version!r}; update the older one"
-            raise SidecarRefused("version", text[:200])
+            text = f"this server speaks protocol {PROTOCOL}, the client {str(version)[:20]}; update the older one"
+            raise SidecarRefused("version", text)
         if self._token and not (isinstance(token, str) and _same(token, self._token)):
             raise SidecarRefused("token", "wrong token; give the client the server's")
         if not (isinstance(op, str) and isinstance(data, dict) and type(wait) is int and wait >= 0):
@@ -180,24 +202,30 @@ class Door(threading.Thread):
                 raise SidecarRefused(
                     "token", "only a server with a token can be asked to stop; end its process"
                 )
-            self._requests.put(None)
+            self.stop()
             return {}
-        if self._requests.qsize() >= MAX_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             raise SidecarRefused("busy", f"{MAX_WAITING} requests are waiting; ask less often")
-        self._requests.put(Request(sender, call, op, data, time.monotonic() + min(wait, 10**9) / 1e3))
+        self._waiting.append(Request(sender, call, op, data, time.monotonic() + min(wait, 10**9) / 1e3))
         return None
 
     def _send(self, receiver: bytes, frame: bytes) -> None:
         with contextlib.suppress(zmq.ZMQError):  # a client that is gone needs no answer
-            self._socket.send_multipart([receiver, b"", frame], zmq.NOBLOCK)
+            self._socket.send_multipart([receiver, b"", frame], zmq.NOBLOCK, copy=False)
+
+
+def reply(call: int, data: dict[str, Any]) -> bytes:
+    """Return the frame of an answer. Raises WireError for a value that has no form on the wire."""
+    return wire.pack({"v": PROTOCOL, "id": call, "data": data})
+
+
+def refusal(call: int, why: SidecarRefused) -> bytes:
+    """Return the frame of a refusal."""
+    return wire.pack({"v": PROTOCOL, "id": call, "code": why.code, "message": why.message})
 
 
 def _same(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode("utf-8", "replace"))
-
-
-def _refusal(call: int, refusal: SidecarRefused) -> bytes:
-    return wire.pack({"v": PROTOCOL, "id": call, "code": refusal.code, "message": refusal.message})
 
 
 def _taken_by(port: int) -> str:

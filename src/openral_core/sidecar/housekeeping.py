@@ -20,6 +20,7 @@ from openral_core.sidecar.process import GRACE_S, LOOK_S, end_group
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.sidecar.table import sidecar_names, sidecar_spec
 
+BESIDE_A_PORT = (".json", ".sock")
 KEEP_S = 7 * 24 * 3600.0
 """Logs are kept this long, and tokens that may belong to a server which is still loading [s]."""
 
@@ -104,9 +105,10 @@ def disposable(*, everything: bool) -> list[Path]:
     for path in sorted(log_folder().iterdir()):
         if str(path) not in logs and (everything or path.stat().st_mtime < old):
             found.append(path)
-    used = {f"{other.port}.json" for other in active} | {Path(other.token_file).name for other in active}
+    used = {Path(other.token_file).name for other in active}
+    used |= {f"{other.port}{end}" for other in active for end in BESIDE_A_PORT}
     for path in sorted(run_folder().iterdir()):
-        if path.name not in used and (path.suffix == ".json" or path.stat().st_mtime < old):
+        if path.name not in used and (path.suffix in BESIDE_A_PORT or path.stat().st_mtime < old):
             found.append(path)
     return found
 

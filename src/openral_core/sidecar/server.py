@@ -7,8 +7,8 @@
     policy = load(args.checkpoint)
     serve({"infer": policy.infer}, Identity(args.checkpoint), server_options(args))
 
-Handlers run one at a time on the main thread, where CUDA, OpenGL and signal handlers want to be. A second thread
-owns the socket, so that `ping` is answered while a handler runs.
+Handlers run one at a time on the main thread, where CUDA, OpenGL and signal handlers want to be. `ping` is answered
+while one runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import contextlib
 import ipaddress
 import logging
 import os
-import queue
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import SidecarError
-from openral_core.sidecar.door import Door, Request
+from openral_core.sidecar.door import Door, Request, refusal, reply
 from openral_core.sidecar.errors import SidecarRefused
 from openral_core.sidecar.identity import Announcement, Identity, read_announcement, write_announcement
 
@@ -100,12 +99,12 @@ def is_loopback(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def announced(identity: Identity, options: ServerOptions, port: int) -> Iterator[None]:
+def announced(identity: Identity, options: ServerOptions, port: int, socket: str = "") -> Iterator[None]:
     """Keep the identity file beside `port` while the server runs. For servers that do not use `serve`, too."""
     path = write_announcement(
         Announcement(
             identity, options.spec, options.digest, options.arguments, os.getpid(), options.host, port,
-            options.shared, options.token_file, options.log,
+            options.shared, options.token_file, options.log, socket,
         )
     )  # fmt: skip
     try:
@@ -114,6 +113,7 @@ def announced(identity: Identity, options: ServerOptions, port: int) -> Iterator
         mine = read_announcement(port)
         if mine is not None and mine.pid == os.getpid():
             path.unlink(missing_ok=True)
+            path.with_suffix(".sock").unlink(missing_ok=True)
 
 
 def serve(
@@ -139,41 +139,41 @@ def serve(
         SidecarError: the port is taken, or the address does not exist.
     """
     hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
-    requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-    door = Door(options.host, options.port, options.token, hello, requests)
-    with announced(identity, options, door.port), _stopped_by_signal(requests):
-        door.start()
+    door = Door(options.host, options.port, options.token, hello)
+    with (
+        announced(identity, options, door.port, door.socket),
+        contextlib.closing(door),
+        _stopped_by_signal(door),
+    ):
         _log.info("%s answers at %s:%d", identity, options.host, door.port)
-        try:
-            while (request := requests.get()) is not None:
-                _answer(request, handlers, door)
-        finally:
-            door.close()
+        while (request := door.next()) is not None:
+            with door.away():
+                frame = _answer(request, handlers)
+            door.send(request, frame)
 
 
-def _answer(request: Request, handlers: Mapping[str, Handler], door: Door) -> None:
-    if request.expired:  # its caller has given up; whoever waits behind it should not pay for it
-        return
-    handler = handlers.get(request.op)
-    if handler is None:
-        known = ", ".join(sorted([*handlers, "hello", "ping", "stop"]))
-        door.refuse(request, SidecarRefused("unknown_op", f"no {request.op[:40]!r}; known are {known}"))
-        return
-    with door.busy():
-        try:
-            door.reply(request, handler(request.data))
-        except SidecarRefused as refusal:
-            door.refuse(request, refusal)
-        except Exception as error:  # noqa: BLE001 - whatever a model raises, the next request must find a server
-            _log.exception("%s failed", request.op)
-            door.refuse(request, SidecarRefused("internal", f"{type(error).__name__}: {error}"))
+def _answer(request: Request, handlers: Mapping[str, Handler]) -> bytes:
+    try:
+        handler = handlers.get(request.op)
+        if handler is None:
+            known = ", ".join(sorted([*handlers, "hello", "ping", "stop"]))
+            raise SidecarRefused("unknown_op", f"no {request.op[:40]!r}; known are {known}")
+        data = handler(request.data)
+        if not isinstance(data, dict):
+            raise TypeError(f"the handler of {request.op} returned {type(data).__name__}, not a dict")
+        return reply(request.call, data)
+    except SidecarRefused as why:
+        return refusal(request.call, why)
+    except Exception as error:  # noqa: BLE001  whatever a model raises, the next request must find a server
+        _log.exception("%s failed", request.op)
+        return refusal(request.call, SidecarRefused("internal", f"{type(error).__name__}: {error}"))
 
 
 @contextlib.contextmanager
-def _stopped_by_signal(requests: queue.SimpleQueue[Request | None]) -> Iterator[None]:
+def _stopped_by_signal(door: Door) -> Iterator[None]:
     """End the loop on SIGTERM and SIGINT; a handler that runs is finished first."""
     names = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(name, lambda *_: requests.put(None)) for name in names]
+    before = [signal.signal(name, lambda *_: door.stop()) for name in names]
     try:
         yield
     finally:

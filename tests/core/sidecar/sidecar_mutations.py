@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-import msgpack
+from openral_core.sidecar import wire
 
 INTERESTING = [
     b"\xdd\xff\xff\xff\xff",
@@ -49,5 +49,4 @@ def _change(frame: bytearray, frames: Sequence[bytes], chance: random.Random) ->
 def some_request(op: str, **fields: object) -> bytes:
     """Return a request of the `openral` dialect as a client sends it, with fields changed."""
     message = {"v": 1, "id": 1, "op": op, "token": "", "wait_ms": 60_000, "data": {}, **fields}
-    frame: bytes = msgpack.packb(message)
-    return frame
+    return wire.pack(message)

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import threading
 
-import msgpack
 import numpy as np
 import pytest
 import zmq
 from sidecar_helpers import PATIENCE_S, PROGRAM, wait_for
 
+from openral_core.sidecar import wire
 from openral_core.sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout, WireError
 from openral_core.sidecar.identity import Identity, announcements
 from openral_core.sidecar.places import run_folder
@@ -138,9 +138,9 @@ def test_another_version_of_the_protocol_is_refused_by_name(start_server) -> Non
     with zmq.Context() as context, context.socket(zmq.REQ) as raw:
         raw.linger = 0
         raw.connect(announced.endpoint)
-        raw.send(msgpack.packb({"v": 99, "id": 7, "op": "ping", "token": "", "wait_ms": 9, "data": {}}))
+        raw.send(wire.pack({"v": 99, "id": 7, "op": "ping", "token": "", "wait_ms": 9, "data": {}}))
         assert raw.poll(PATIENCE_S * 1e3)
-        reply = msgpack.unpackb(raw.recv())
+        reply = wire.unpack(raw.recv())
     assert (reply["code"], reply["id"]) == ("version", 7)
     assert "protocol 1, the client 99" in reply["message"]
 

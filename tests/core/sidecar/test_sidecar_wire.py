@@ -72,35 +72,51 @@ def test_a_message_has_a_largest_size() -> None:
         wire.unpack(bytes(wire.MAX_BYTES + 1))
 
 
+def test_any_reader_of_msgpack_can_read_a_message() -> None:
+    data, value = msgpack.unpackb(
+        wire.pack({"x": np.array([1, 2], "<u2"), "text": "a", "y": np.array([3], np.uint8)})
+    )
+    assert data == b"\1\0\2\0\3"
+    assert value == {"x": {"__array__": ["<u2", [2]]}, "text": "a", "y": {"__array__": ["|u1", [1]]}}
+
+
+def message(value: bytes, data: bytes = b"") -> bytes:
+    return b"\x92\xc6" + len(data).to_bytes(4, "big") + data + value
+
+
+def array(fields: object) -> bytes:
+    return msgpack.packb({wire.ARRAY: fields})
+
+
 @pytest.mark.parametrize(
     "frame",
     [
         b"",
         b"\xc1",
-        b"\x92\x01",
-        b"\xdd\xff\xff\xff\xff",
-        b"\xdf\xff\xff\xff\xff",
-        b"\xc6\xff\xff\xff\xff",
-        b"\x91" * 5000,
-        b"\x81\x91\x01\x01",
-        msgpack.packb(msgpack.ExtType(5, b"x")),
-        *(
-            msgpack.packb({wire.ARRAY: fields})
-            for fields in (
-                1,
-                ["<f4", [2], b"1234"],
-                ["<f4", [-1], b""],
-                ["<f4", [2**62, 2**62, 0], b""],
-                ["|O", [1], b"12345678"],
-                ["<f4", [1.0], b"1234"],
-                [["<f4"], [1], b"1234"],
-                ["<f4", [True], b"1234"],
-                ["<f4", [1] * 40, b"1234"],
-                ["<f4", [1], "1234"],
-            )
-        ),
+        msgpack.packb({"v": 1}),
+        message(b""),
+        message(b"\x92\x01"),
+        message(b"\x01\x01"),
+        message(b"\x01", b"data of no array"),
+        b"\x92\xc6\xff\xff\xff\xff\x01",
+        message(b"\xdd\xff\xff\xff\xff"),
+        message(b"\xdf\xff\xff\xff\xff"),
+        message(b"\xc6\xff\xff\xff\xff"),
+        message(b"\x91" * 5000),
+        message(b"\x81\x91\x01\x01"),
+        message(msgpack.packb(msgpack.ExtType(5, b"x"))),
+        message(array(1), b"1234"),
+        message(array(["<f4", [2]]), b"1234"),
+        message(array(["<f4", [-1]])),
+        message(array(["<f4", [2**62, 2**62, 0]])),
+        message(array(["|O", [1]]), b"12345678"),
+        message(array(["<f4", [1.0]]), b"1234"),
+        message(array([["<f4"], [1]]), b"1234"),
+        message(array(["<f4", [True]]), b"1234"),
+        message(array(["<f4", [1] * 40]), b"1234"),
+        message(b"\x92" + array(["<f4", [1]]) * 2, b"1234"),
     ],
-    ids=lambda frame: frame[:16].hex(),
+    ids=lambda frame: frame[:24].hex(),
 )
 def test_bytes_that_are_no_message_are_refused(frame: bytes) -> None:
     with pytest.raises(WireError):

@@ -11,6 +11,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
 from openral_core.share import share_directory
 from openral_core.suite import load_suite
+from openral_sim_bridge.libero.suites import MAX_STEPS
 
 SHARE = share_directory()
 DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()
@@ -107,19 +108,10 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
         load_suite(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "tasks", "steps"),
-    [
-        ("libero_spatial", 10, 280),
-        ("libero_object", 10, 280),
-        ("libero_goal", 10, 300),
-        ("libero_10", 10, 520),
-        ("libero_90", 90, 400),
-    ],
-)
-def test_liberos_suites_are_one_scene_with_many_tasks(name: str, tasks: int, steps: int) -> None:
-    suite = load_suite(name)
-    assert len(suite.scenes) == tasks
+@pytest.mark.parametrize("name", MAX_STEPS)
+def test_liberos_suites_are_one_scene_with_many_tasks(name: str) -> None:
+    suite, steps = load_suite(name), MAX_STEPS[name]
+    assert len(suite.scenes) == (90 if name == "libero_90" else 10)
     for scene in suite.scenes:
         assert scene.task.id.startswith(f"{name}/")
         assert scene.scene.backend_options["tasks"] == [scene.task.id]

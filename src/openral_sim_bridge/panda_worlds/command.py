@@ -6,5 +6,5 @@ CONTROL_HZ = 20.0
 """[Hz] of LIBERO's and robosuite's data sets and evaluations."""
 ACTION_DIM = 7
 """Three numbers of position, three of rotation, one of the gripper."""
-OPEN, CLOSED = -1.0, 1.0
-"""The gripper's commands."""
+OPEN = -1.0
+"""The gripper's command that opens it; 1 closes it."""

@@ -16,7 +16,9 @@ class GraphCache:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._records: dict[str, NodeRecord | EndpointRecord] = {}
+        self._nodes: dict[str, NodeRecord] = {}
+        self._endpoints: dict[str, EndpointRecord] = {}
+        self._by_name: dict[str, dict[str, EndpointRecord]] = {}  # the same, by topic or service
         self._changed = threading.Condition()
         self._listeners: list[Callable[[], None]] = []
         self.rejected = 0  # tokens that could not be understood
@@ -30,15 +32,25 @@ class GraphCache:
                 _logger.warning("cannot understand the token %.300r; further ones are only counted", key)
             return
         with self._changed:
-            if key in self._records:
+            if key in self._nodes or key in self._endpoints:
                 return
-            self._records[key] = record
+            if isinstance(record, NodeRecord):
+                self._nodes[key] = record
+            else:
+                self._endpoints[key] = record
+                self._by_name.setdefault(record.name, {})[key] = record
         self.notify()
 
     def remove(self, key: str) -> None:
         """A token disappeared."""
         with self._changed:
-            if self._records.pop(key, None) is None:
+            endpoint = self._endpoints.pop(key, None)
+            if endpoint is not None:
+                same = self._by_name[endpoint.name]
+                del same[key]
+                if not same:
+                    del self._by_name[endpoint.name]
+            elif self._nodes.pop(key, None) is None:
                 return
         self.notify()
 
@@ -77,16 +89,11 @@ class GraphCache:
     def nodes(self) -> list[NodeRecord]:
         """All nodes."""
         with self._changed:
-            return [record for record in self._records.values() if isinstance(record, NodeRecord)]
+            return list(self._nodes.values())
 
     def endpoints(self, kinds: Iterable[str] = (), name: str | None = None) -> list[EndpointRecord]:
         """Endpoints of the given kinds (all when empty), of one topic or service when a name is given."""
         wanted = tuple(kinds)
         with self._changed:
-            return [
-                record
-                for record in self._records.values()
-                if isinstance(record, EndpointRecord)
-                and (not wanted or record.kind in wanted)
-                and (name is None or record.name == name)
-            ]
+            found = self._endpoints if name is None else self._by_name.get(name, {})
+            return [record for record in found.values() if not wanted or record.kind in wanted]

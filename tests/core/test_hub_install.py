@@ -16,7 +16,8 @@ from hub_server import Hub
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
 from openral_core.hub import transfer
 from openral_core.hub.client import HubClient
-from openral_core.hub.install import install, remove
+from openral_core.hub.install import install
+from openral_core.hub.remove import remove
 from openral_core.registry import list_skills, load_package, resolve
 
 SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"

@@ -72,7 +72,7 @@ def install(
 
 def remove(ref: Ref) -> None:
     """Delete what was fetched for a skill, and the weights that no other skill needs."""
-    from openral_core.hub.install import remove as delete
+    from openral_core.hub.remove import remove as delete
 
     for folder in delete(ref):
         console().print(f"removed {folder}", soft_wrap=True)

@@ -95,12 +95,14 @@ class SidecarClient:
     ) -> memoryview:
         while True:
             left = until - time.monotonic()
-            if socket.poll(math.ceil(max(0.0, min(left, LOOK_UP_S)) * 1e3)):
-                return socket.recv(zmq.NOBLOCK, copy=False).buffer
-            if (why := lost()) is not None:
-                raise SidecarDown(why)
-            if left <= 0:
-                raise SidecarTimeout(f"{self.endpoint}: {op}: no answer within {timeout_s:g} s")
+            socket.rcvtimeo = math.ceil(max(0.0, min(left, LOOK_UP_S)) * 1e3)
+            try:
+                return socket.recv(copy=False).buffer
+            except zmq.Again:
+                if (why := lost()) is not None:
+                    raise SidecarDown(why) from None
+                if left <= 0:
+                    raise SidecarTimeout(f"{self.endpoint}: {op}: no answer within {timeout_s:g} s") from None
 
     def _connected(self) -> zmq.Socket[bytes]:
         if self._context.closed:

@@ -9,10 +9,15 @@ import threading
 from typing import Any
 
 import pytest
+from action_msgs.msg import GoalInfo, GoalStatus
+from example_interfaces.action import Fibonacci
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 import rclpy
+from rclpy.action import ActionServer
+from rclpy.action.goal_state import GoalEvent
+from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.duration import Duration
@@ -161,6 +166,28 @@ def test_entity_destroyed_while_its_callback_waits_for_a_thread(node: Node) -> N
     go_on.set()
     executor.shutdown()
     assert called == ["third"]
+
+
+def test_goal_cancelled_while_it_starts(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = ActionServer(node, Fibonacci, "late", lambda _: Fibonacci.Result())
+    handle = ServerGoalHandle(server, GoalInfo(), Fibonacci.Goal())
+
+    def cancel() -> None:
+        with handle._lock:
+            handle._update(GoalEvent.CANCEL_GOAL)
+
+    canceler = threading.Thread(target=cancel)
+
+    def look(self: ServerGoalHandle) -> bool:
+        is_requested = self.status == GoalStatus.STATUS_CANCELING
+        canceler.start()
+        canceler.join(0.1)  # as much of it as can be done between the look and what follows from it
+        return is_requested
+
+    monkeypatch.setattr(ServerGoalHandle, "is_cancel_requested", property(look))
+    handle.execute()
+    canceler.join()
+    assert handle.status == GoalStatus.STATUS_CANCELING
 
 
 class FreedInBetween(MutuallyExclusiveCallbackGroup):

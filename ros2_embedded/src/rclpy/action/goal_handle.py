@@ -95,8 +95,9 @@ class ServerGoalHandle:
         Raises:
             RuntimeError: there is neither.
         """
-        if not self.is_cancel_requested:
-            self._update(GoalEvent.EXECUTE)
+        with self._lock:  # a cancel request may be accepted in another thread meanwhile
+            if not self.is_cancel_requested:
+                self._update(GoalEvent.EXECUTE)
         self._server._start(self, execute_callback)
 
     def publish_feedback(self, feedback: Any) -> None:

@@ -190,3 +190,21 @@ def test_a_backbone_whose_weights_are_in_the_checkpoint_is_not_fetched(
         policy.close()
     assert chunk.shape == (2, 16, 4)
     assert np.isfinite(chunk).all()
+
+
+def test_a_camera_that_training_never_had_is_named_in_the_manifest(checkpoints: Path, tmp_path: Path) -> None:
+    wrist = "observation.images.camera2"
+    folder = skill(checkpoints / "smolvla", tmp_path / "skill", "smolvla")
+    config = json.loads((folder / "config.json").read_text())
+    config["input_features"][wrist] = config["input_features"][CAMERA]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(PolicyError, match=rf"looks through {wrist}.*policy_extras\.absent_cameras"):
+        load_policy(load_package(folder))
+    manifest = yaml.safe_load((folder / "rskill.yaml").read_text())
+    manifest["policy_extras"] = {"absent_cameras": [wrist]}
+    (folder / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    policy = load_policy(load_package(folder))
+    try:
+        assert policy.predict(batch_of(observations(np.random.default_rng(7)), "smolvla")).shape == (2, 16, 4)
+    finally:
+        policy.close()

@@ -58,7 +58,8 @@ RULES: dict[str, FamilyRule] = {
     "fake": FamilyRule(reads=("image_preprocessing.history", "policy_extras")),
     "mini": FamilyRule(),
     "openvla": FamilyRule(
-        needs=("image_preprocessing.norm_tag", "action_contract"), reads=("quantization.extra", "policy_extras")
+        needs=("image_preprocessing.norm_tag", "image_preprocessing.image_size", "action_contract"),
+        reads=("policy_extras",),
     ),
     "pi0": _LEROBOT,
     "pi05": _LEROBOT,

@@ -16,6 +16,10 @@ ENVIRONMENT = "observation.environment_state"
 """The simulator's own state; no robot can send it."""
 
 
+FILLING_KINDS = ("smolvla", "pi0", "pi05")
+"""Policies that put an empty image where a camera of their configuration is missing."""
+
+
 @dataclass(frozen=True)
 class Features:
     """The inputs and outputs of one loaded policy, as its server's `hello` tells them."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_policy_nodes.lerobot.checkpoint import PROCESSORS, Checkpoint
-from openral_policy_nodes.lerobot.features import Features
+from openral_policy_nodes.lerobot.features import FILLING_KINDS, Features
 
 
 def checkpoint_faults(manifest: RSkillManifest, checkpoint: Checkpoint) -> list[str]:
@@ -24,12 +25,32 @@ def checkpoint_faults(manifest: RSkillManifest, checkpoint: Checkpoint) -> list[
         for uri, name in zip(named, PROCESSORS, strict=True):
             if uri.rsplit("/", 1)[-1] != name:
                 faults.append(f"processors names {uri}; LeRobot reads {name}, name that file")
-    unknown = sorted(set(manifest.policy_extras) - {"seed"})
+    unknown = sorted(set(manifest.policy_extras) - {"seed", "absent_cameras"})
     if unknown:
-        faults.append(f"policy_extras: {', '.join(unknown)}: only seed is read; remove the others")
+        faults.append(
+            f"policy_extras: {', '.join(unknown)}: only seed and absent_cameras are read; remove the others"
+        )
+    if absent_cameras(manifest) and checkpoint.kind not in FILLING_KINDS:
+        faults.append(
+            f"policy_extras.absent_cameras: a {checkpoint.kind} policy needs all its cameras; remove it"
+        )
     if manifest.quantization.dtype not in ("fp32", "bf16", "fp16"):
         faults.append(f"quantization.dtype {manifest.quantization.dtype}; LeRobot runs in fp32, bf16 or fp16")
     return faults
+
+
+def absent_cameras(manifest: RSkillManifest) -> list[str]:
+    """Return the cameras that the checkpoint's configuration names although it was trained without them.
+
+    Raises:
+        PolicyError: the manifest does not give a list of names.
+    """
+    names = manifest.policy_extras.get("absent_cameras", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise PolicyError(
+            f"{manifest.name}: policy_extras.absent_cameras is no list of input names; write one"
+        )
+    return [str(name) for name in names]
 
 
 def feature_faults(manifest: RSkillManifest, features: Features) -> list[str]:
@@ -56,6 +77,11 @@ def _camera_faults(manifest: RSkillManifest, features: Features) -> Iterator[str
         yield (
             f"the policy looks through {', '.join(missing)}, which sensors_required does not give; add a sensor "
             "with that vla_feature_key, or an alias in image_preprocessing"
+            + (
+                ", or policy_extras.absent_cameras if it was trained without"
+                if features.kind in FILLING_KINDS
+                else ""
+            )
         )
     if features.other:
         yield (f"the policy reads {', '.join(features.other)}, which no robot sends; train one without it")

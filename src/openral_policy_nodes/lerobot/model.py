@@ -30,7 +30,9 @@ _DISTRIBUTIONS = ("lerobot", "torch", "transformers")
 class LeRobotModel:
     """One policy on one device. Stateless but for how many chunks each episode has had, which seeds its noise."""
 
-    def __init__(self, checkpoint: Checkpoint, device: str, dtype: str, seed: int) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, device: str, dtype: str, seed: int, absent: Sequence[str] = ()
+    ) -> None:
         """Load a checkpoint; see `Features` for what it then says of itself.
 
         Args:
@@ -38,6 +40,7 @@ class LeRobotModel:
             device: in torch's words.
             dtype: one of `DTYPES`.
             seed: of the noise that flow matching and diffusion begin with.
+            absent: cameras of its configuration that it was trained without.
 
         Raises:
             PolicyError: LeRobot does not load it, it lacks weights, or a backbone's files are not to be had.
@@ -50,7 +53,7 @@ class LeRobotModel:
         self._device, self._dtype, self._seeds = torch.device(device), DTYPES[dtype], EpisodeSeeds(seed)
         self._policy = _load_policy(checkpoint, config)
         self._before, self._after = _load_processors(checkpoint, config)
-        self.features = _features(config)
+        self.features = _features(config, absent)
 
     def reset(self, episodes: Sequence[str]) -> None:
         """Forget how many chunks these episodes have had; their noise begins anew."""
@@ -182,17 +185,22 @@ def _load_processors(checkpoint: Checkpoint, config: Any) -> tuple[Any, Any]:
     return before_after
 
 
-def _features(config: Any) -> Features:
+def _features(config: Any, absent: Sequence[str]) -> Features:
     inputs = {
         name: feature for name, feature in config.input_features.items() if not name.startswith(EMPTY_CAMERA)
     }
     images = {name: tuple(f.shape) for name, f in inputs.items() if f.type is FeatureType.VISUAL}
+    strange = sorted(set(absent) - set(images))
+    if strange or not set(images) - set(absent):
+        raise PolicyError(
+            f"absent cameras: {', '.join(absent)}; the policy has {', '.join(sorted(images))}, one must be left"
+        )
     ignored = {ENVIRONMENT} if config.type in _IGNORE_ENVIRONMENT else set()
     state = inputs.get(STATE)
     resized = ("resize_imgs_with_padding", "image_resolution", "resize_shape")
     return Features(
         kind=config.type,
-        images={name: _channels_first(shape) for name, shape in images.items()},
+        images={name: _channels_first(shape) for name, shape in images.items() if name not in absent},
         any_size=any(getattr(config, name, None) for name in resized),
         state=int(state.shape[0]) if state is not None else 0,
         other=sorted(set(inputs) - set(images) - {STATE} - ignored),

@@ -18,7 +18,7 @@ from openral_core.types import PolicyBatch
 from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.lerobot.features import Features
 from openral_policy_nodes.lerobot.identity import identity_of
-from openral_policy_nodes.lerobot.match import checkpoint_faults, feature_faults
+from openral_policy_nodes.lerobot.match import absent_cameras, checkpoint_faults, feature_faults
 from openral_policy_nodes.lerobot.spec import spec_for
 from openral_policy_nodes.patience import Patience
 
@@ -110,6 +110,8 @@ def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
         "--seed",
         str(seed),
     ]
+    for name in absent_cameras(manifest):
+        arguments += ["--absent-camera", name]
     try:
         settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
         server = Sidecar.open(spec_for(checkpoint.kind), arguments, identity_of(checkpoint, dtype), settings)

@@ -55,6 +55,12 @@ def main() -> None:
         "--dtype", default="fp32", choices=("fp32", "bf16", "fp16"), help="of the matrix products"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the noise that sampling begins with")
+    parser.add_argument(
+        "--absent-camera",
+        action="append",
+        default=[],
+        help="input that the checkpoint names and was trained without",
+    )
     server_arguments(parser)
     arguments = parser.parse_args()
     try:
@@ -63,7 +69,9 @@ def main() -> None:
         ensure_torchvision()  # before lerobot imports it
         from openral_policy_nodes.lerobot.model import LeRobotModel
 
-        model = LeRobotModel(checkpoint, arguments.device, arguments.dtype, arguments.seed)
+        model = LeRobotModel(
+            checkpoint, arguments.device, arguments.dtype, arguments.seed, arguments.absent_camera
+        )
     except OpenralError as error:
         parser.exit(1, f"{error}\n")
     identity = identity_of(checkpoint, arguments.dtype)

@@ -168,7 +168,8 @@ def test_what_fits_has_no_fault(skill):
             {"model_family": "act"},
             "model_family is act, the checkpoint's type is smolvla; write model_family: smolvla",
         ),
-        ({"policy_extras": {"sead": 1}}, "policy_extras: sead: only seed is read"),
+        ({"policy_extras": {"sead": 1}}, "policy_extras: sead: only seed and absent_cameras are read"),
+        ({"policy_extras": {"absent_cameras": "wrist"}}, "absent_cameras is no list"),
         ({"quantization": {"dtype": "int4"}}, "dtype int4; LeRobot runs in fp32, bf16 or fp16"),
         (
             {"processors": {**PROCESSORS, "preprocessor_uri": "local://before.json"}},

@@ -107,7 +107,10 @@ def test_a_gripper_of_0_to_1_is_left_as_it_is(skill):
     [
         ({"action_contract": {"dim": 6}}, r"write action_contract\.dim: 7"),
         ({"state_contract": {"dim": 4}}, r"write state_contract\.dim: 8"),
-        ({"image_preprocessing": {"norm_tag": "x"}}, r"write image_preprocessing\.image_size: \[32, 32\]"),
+        (
+            {"image_preprocessing": {"norm_tag": "x", "image_size": [64, 64]}},
+            r"image_preprocessing\.image_size: \[32, 32\]",
+        ),
         ({"actuators_required": OPENVLA["actuators_required"][:1]}, "says nothing of the gripper"),
     ],
 )

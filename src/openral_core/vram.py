@@ -15,7 +15,7 @@ from openral_core.registry import RSkillPackage
 
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 60.0
 _MIB_GB = 1024**2 / 1e9
 
 Probe = Callable[[int], "float | None"]

@@ -24,7 +24,7 @@ from openral_core.errors import HubError
 from openral_core.hub.reference import HubReference
 
 ENDPOINT = "https://huggingface.co"
-TIMEOUT_S = 30.0
+TIMEOUT_S = 60.0
 """[s] without a byte until a request is given up."""
 MAX_LISTING = 64 * 1024 * 1024
 """[byte] the longest answer that is read as a listing."""

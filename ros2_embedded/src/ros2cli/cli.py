@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 from .commands import ALIASES, COMMANDS
+from .common_arguments import GRAPH_COMMANDS, add_common_arguments
 from .errors import CliError
 from .plugins import plugin_verbs
 
@@ -75,6 +76,8 @@ def _run(command: str, verb: str, help_: str, arguments: list[str]) -> int:
 def _run_module(module: ModuleType, name: str, help_: str, arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"ros2 {name}", description=help_)
     module.add_arguments(parser)
+    if name.split()[0] in GRAPH_COMMANDS:
+        add_common_arguments(parser)
     code: int = module.main(_parse(parser, arguments))
     return code
 

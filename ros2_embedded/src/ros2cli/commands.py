@@ -64,6 +64,10 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
             "set": "Trigger lifecycle state transition",
         },
     ),
+    "multicast": (
+        "Various multicast related sub-commands",
+        {"receive": "Receive a single UDP multicast packet", "send": "Send a single UDP multicast packet"},
+    ),
     "node": (
         "Various node related sub-commands",
         {"info": "Output information about a node", "list": "Output a list of available nodes"},
@@ -94,6 +98,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
         "Various service related sub-commands",
         {
             "call": "Call a service",
+            "echo": "Echo a service",
             "find": "Output a list of services of a given type",
             "info": "Output information about a service",
             "list": "Output a list of available services",

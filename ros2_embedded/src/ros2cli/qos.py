@@ -28,6 +28,10 @@ def add_qos_arguments(parser: argparse.ArgumentParser, subject: str) -> None:
     group.add_argument(
         "--qos-durability", choices=("volatile", "transient_local", "best_available", "system_default")
     )
+    group.add_argument(
+        "--qos-liveliness", choices=("automatic", "manual_by_topic", "best_available", "system_default")
+    )
+    group.add_argument("--qos-liveliness-lease-duration-seconds", type=float, metavar="S")
 
 
 def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, depth: int = 10) -> QoSProfile:
@@ -58,10 +62,15 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
         ("history", qos.HistoryPolicy),
         ("reliability", qos.ReliabilityPolicy),
         ("durability", qos.DurabilityPolicy),
+        ("liveliness", qos.LivelinessPolicy),
     ):
         word = getattr(args, f"qos_{name}")
         if word is not None:
             setattr(profile, name, policy[word.upper()])
+    if args.qos_liveliness_lease_duration_seconds is not None:
+        from rclpy.duration import Duration
+
+        profile.liveliness_lease_duration = Duration(seconds=args.qos_liveliness_lease_duration_seconds)
     return profile
 
 

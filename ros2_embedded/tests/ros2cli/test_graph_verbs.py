@@ -36,6 +36,34 @@ def test_echo_prints_yaml_fields_and_csv(robot):
     assert robot.ok("topic", "echo", "--once", "/chatter", "--csv") == "speed 1\n"
 
 
+def test_echo_tells_about_each_message(robot):
+    output = robot.ok("topic", "echo", "--once", "--include-message-info", "/chatter")
+    assert output.startswith("---Got new message, message info:---\n{")
+    assert "'source_timestamp': " in output
+    assert output.endswith("---Message data:---\ndata: speed 1\n---\n")
+
+
+def test_arguments_of_ros_2_are_taken(robot):
+    for words in (["--no-daemon"], ["--spin-time", "1"], ["-s"], ["--use-sim-time"]):
+        assert robot.ok("node", "list", *words) == "/robot\n"
+    value = robot.ok("param", "get", "--include-hidden-nodes", "/robot", "speed", "--hide-type")
+    assert value == "1\n"
+    echo = ["topic", "echo", "--once", "/chatter", "--qos-liveliness", "automatic"]
+    assert robot.ok(*echo, "--qos-liveliness-lease-duration-seconds", "5") == "data: speed 1\n---\n"
+    rate = robot.ok("topic", "hz", "/chatter", "--duration", "1.5", "--filter", "'no' in m.data")
+    assert "no new messages" in rate
+
+
+def test_find_counts(robot):
+    listed = robot.ok("topic", "find", "std_msgs/msg/String").splitlines()
+    assert robot.ok("topic", "find", "-c", "std_msgs/msg/String") == f"{len(listed)}\n"
+    assert robot.ok("service", "find", "-c", "example_interfaces/srv/AddTwoInts") == "1\n"
+
+
+def test_param_list_filter(robot):
+    assert robot.ok("param", "list", "/robot", "--filter", "^arm") == "  arm.gain\n"
+
+
 def test_echo_adapts_to_a_latched_publisher(robot):
     # Only a transient local subscription gets what was published before it existed.
     assert robot.ok("topic", "echo", "--once", "/latched") == "data: still here\n---\n"

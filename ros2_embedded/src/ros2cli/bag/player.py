@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from rosbag2_py.qos_profiles import adapted, from_mapping
 
 from ..errors import CliError
 from ..interfaces import load
+from .pace import Pace
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -28,7 +28,7 @@ class Player:
     Attributes:
         node: the node that publishes; it needs no spinning.
         reader: an open bag, its filter set.
-        rate: speed, 1 as recorded.
+        pace: how fast, and what keys change.
         start_offset: what to skip at the beginning [s].
         duration: how much of the bag to play [s], None for all.
         overrides: QoS profiles by topic, in place of the recorded ones.
@@ -38,7 +38,7 @@ class Player:
 
     node: Node
     reader: SequentialReader
-    rate: float = 1.0
+    pace: Pace = field(default_factory=Pace)
     start_offset: float = 0.0
     duration: float | None = None
     overrides: dict[str, QoSProfile] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Player:
         first = metadata.starting_time_ns + int(self.start_offset * _NS)
         last = None if self.duration is None else first + int(self.duration * _NS)
         self.reader.seek(first)
-        begin = time.monotonic_ns()
+        self.pace.begin(first)
         clock_ticks = self._clock_ticks(first)
         next_tick = next(clock_ticks)
         while self.reader.has_next():
@@ -73,28 +73,22 @@ class Player:
             if last is not None and stamp > last:
                 break
             while next_tick <= stamp:
-                self._sleep_until(begin, next_tick - first)
+                self.pace.wait(next_tick, is_message=False)
                 self._publish_clock(next_tick)
                 next_tick = next(clock_ticks)
-            self._sleep_until(begin, stamp - first)
+            self.pace.wait(stamp)
             self._publishers[topic].publish(data)
             self.count += 1
-
-    def _sleep_until(self, begin: int, offset_ns: int) -> None:
-        """Wait for a moment of the bag, given by its offset from where playing began."""
-        pause = begin + offset_ns / self.rate - time.monotonic_ns()
-        if pause > 0:
-            time.sleep(pause / _NS)
 
     def _clock_ticks(self, first: int) -> Iterator[int]:
         """Yield the moments of the bag [ns] at which /clock is due; none is ever reached without a clock."""
         if not self.clock_rate:
             while True:
                 yield 2**63
-        tick, period = float(first), _NS * self.rate / self.clock_rate
+        tick = float(first)
         while True:
             yield int(tick)
-            tick += period
+            tick += _NS * self.pace.rate / self.clock_rate
 
     def _publish_clock(self, stamp: int) -> None:
         assert self._clock is not None  # ticks are only reached with a clock

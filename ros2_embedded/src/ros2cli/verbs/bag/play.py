@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from contextlib import nullcontext
 
 from ...bag.overrides import read_overrides
+from ...bag.pace import KEYS, Pace, keyboard
 from ...bag.player import Player, parse_remappings
 from ...errors import CliError
 from ...node import cli_node, full_name
@@ -35,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--start-offset", type=float, default=0.0, metavar="S", help="skip so much at the beginning"
     )
     parser.add_argument("--playback-duration", type=float, metavar="S", help="play so much of the bag")
+    until = parser.add_mutually_exclusive_group()
+    until.add_argument("--playback-until-sec", type=float, metavar="S", help="play up to this time stamp")
+    until.add_argument("--playback-until-nsec", type=int, metavar="NS", help="play up to this time stamp")
     parser.add_argument(
         "--clock",
         type=float,
@@ -45,7 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="publish /clock as well",
     )
     parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
-    parser.add_argument("--disable-keyboard-controls", action="store_true", help="accepted: there are none")
+    parser.add_argument("-p", "--start-paused", action="store_true", help="wait for the space bar")
+    parser.add_argument(
+        "--disable-keyboard-controls", action="store_true", help="read no keys from the terminal"
+    )
+    parser.add_argument(
+        "--read-ahead-queue-size",
+        type=int,
+        metavar="N",
+        help="accepted for ROS 2's sake: messages are read as they are due",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -65,9 +79,9 @@ def main(args: argparse.Namespace) -> int:
         player = Player(
             node,
             reader,
-            rate=args.rate,
+            pace=Pace(args.rate, paused=args.start_paused),
             start_offset=args.start_offset,
-            duration=args.playback_duration,
+            duration=_duration(args, reader.get_metadata().starting_time_ns),
             overrides=read_overrides(args.qos_profile_overrides_path),
             remappings=parse_remappings(args.remap),
             clock_rate=args.clock,
@@ -75,12 +89,27 @@ def main(args: argparse.Namespace) -> int:
         player.prepare(topics)
         time.sleep(_DISCOVERY_S + args.delay)
         node.get_logger().info(f"Playing {len(topics)} topic(s) of '{args.bag_path}' at rate {args.rate:g}")
-        player.play()
-        while args.loop:
+        with keyboard(player.pace) if not args.disable_keyboard_controls else nullcontext(False) as has_keys:
+            if has_keys:
+                node.get_logger().info(". ".join(help_ for help_, _ in KEYS.values()))
             player.play()
+            while args.loop:
+                player.play()
         node.get_logger().info(f"Played {player.count} messages")
         time.sleep(_DISCOVERY_S)  # the last messages leave before the node does
     return 0
+
+
+def _duration(args: argparse.Namespace, start_ns: int) -> float | None:
+    """Return how much to play [s], None for all."""
+    until = args.playback_until_nsec
+    if args.playback_until_sec is not None:
+        until = args.playback_until_sec * 1e9
+    if until is None:
+        duration: float | None = args.playback_duration
+        return duration
+    seconds = (until - start_ns) / 1e9 - args.start_offset
+    return seconds if args.playback_duration is None else min(seconds, args.playback_duration)
 
 
 def _chosen(args: argparse.Namespace, known: list[str]) -> list[str]:

@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-r", "--report", action="store_true", help="accepted for ROS 2's sake: all is always shown"
     )
+    parser.add_argument("-rf", "--report-failed", action="store_true", help="accepted for ROS 2's sake")
+    parser.add_argument("-ep", "--exclude-packages", action="store_true", help="accepted for ROS 2's sake")
+    parser.add_argument("-iw", "--include-warnings", action="store_true", help="accepted for ROS 2's sake")
 
 
 def main(args: argparse.Namespace) -> int:

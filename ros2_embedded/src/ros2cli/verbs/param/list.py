@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from ...node import cli_node, is_hidden, settle
 from ...nodes import node_names, require_node
@@ -17,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--param-prefixes", nargs="+", default=[], metavar="PREFIX", help="only names that start so"
     )
+    parser.add_argument("--filter", metavar="REGEX", help="only names in which this is found")
     parser.add_argument("--param-type", action="store_true", help="show the types")
 
 
@@ -34,6 +36,8 @@ def main(args: argparse.Namespace) -> int:
             if args.node_name is None:
                 write(f"{target}:\n")
             names = list_names(node, target, args.param_prefixes)
+            if args.filter is not None:
+                names = [name for name in names if re.search(args.filter, name)]
             types = (
                 [f" (type: {TYPE_NAMES[d.type]})" for d in get_descriptors(node, target, names)]
                 if args.param_type

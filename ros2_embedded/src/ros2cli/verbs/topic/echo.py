@@ -8,11 +8,10 @@ from typing import Any
 
 from ...errors import CliError
 from ...interfaces import load
+from ...message_text import add_format_arguments, format_message, passes
 from ...node import cli_node, full_name
 from ...qos import add_qos_arguments
 from ...topics import spin, subscription_profile, wait_for_topic, write
-
-_DEFAULT_TRUNCATE_LENGTH = 128
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter", metavar="EXPR", help="print messages for which this Python expression of 'm' is true"
     )
-    parser.add_argument("--csv", action="store_true", help="print comma separated values")
     parser.add_argument("--raw", action="store_true", help="print the serialised bytes")
-    parser.add_argument("--no-arr", action="store_true", help="print type and length of arrays only")
-    parser.add_argument("--no-str", action="store_true", help="print type and length of strings only")
-    parser.add_argument("--flow-style", action="store_true", help="print sequences and mappings in one line")
-    parser.add_argument("-f", "--full-length", action="store_true", help="print all of arrays and strings")
-    parser.add_argument("-l", "--truncate-length", type=int, default=_DEFAULT_TRUNCATE_LENGTH, metavar="N")
+    parser.add_argument(
+        "--include-message-info", action="store_true", help="print when each message was sent and came"
+    )
+    add_format_arguments(parser)
     parser.add_argument("--no-lost-messages", action="store_true", help="accepted for ROS 2's sake")
     add_qos_arguments(parser, "subscription")
 
@@ -48,13 +45,15 @@ def main(args: argparse.Namespace) -> int:
     received = 0
     last = time.monotonic()
 
-    def take(message: Any) -> None:
+    def take(message: Any, info: Any) -> None:
         nonlocal received, last
         if args.once and received:
             return
-        if args.filter is not None and not _passes(message, args.filter):
+        if args.filter is not None and not passes(message, args.filter):
             return
         received, last = received + 1, time.monotonic()
+        if args.include_message_info:
+            write(f"---Got new message, message info:---\n{info}\n---Message data:---\n")
         write(_format(message, args))
 
     def ended() -> bool:
@@ -70,32 +69,14 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _passes(message: Any, expression: str) -> bool:
-    from launch.utilities.expression import ExpressionError, evaluate
-
-    try:
-        return bool(evaluate(expression, values={"m": message}))
-    except ExpressionError as error:
-        raise CliError(f"filter '{expression}': {error}") from error
-
-
 def _format(message: Any, args: argparse.Namespace) -> str:
-    from rosidl_runtime_py import message_to_csv, message_to_yaml
-
     if args.raw:
         return f"{bytes(message)!r}\n---\n"
-    options: dict[str, Any] = {
-        "truncate_length": None if args.full_length else args.truncate_length,
-        "no_arr": args.no_arr,
-        "no_str": args.no_str,
-    }
     if args.field:
         message = _select(message, args.field)
         if not hasattr(message, "get_fields_and_field_types"):
             return _format_value(message, args.csv) + ("\n" if args.csv else "\n---\n")
-    if args.csv:
-        return message_to_csv(message, **options) + "\n"
-    return message_to_yaml(message, flow_style=args.flow_style, **options) + "---\n"
+    return format_message(message, args)
 
 
 def _select(message: Any, field: str) -> Any:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from ...node import cli_node, settle
+from ...node import cli_node, is_hidden, settle
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("message_type", help="type to look for, such as std_msgs/msg/String")
+    parser.add_argument("-c", "--count-topics", action="store_true", help="show only how many there are")
+    parser.add_argument("--include-hidden-topics", action="store_true", help="with names of internal use")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the topics of a type."""
     with cli_node() as node:
         settle(node)
-        for name, types in sorted(node.get_topic_names_and_types()):
-            if args.message_type in types:
-                write(f"{name}\n")
+        known = sorted(node.get_topic_names_and_types())
+    found = [name for name, types in known if args.message_type in types]
+    shown = [name for name in found if args.include_hidden_topics or not is_hidden(name)]
+    write(f"{len(shown)}\n" if args.count_topics else "".join(f"{name}\n" for name in shown))
     return 0

@@ -6,7 +6,9 @@ import argparse
 import itertools
 import statistics
 from collections import deque
+from typing import Any
 
+from ...message_text import passes
 from ...node import cli_node
 from ...topics import add_measure_arguments, measure
 
@@ -14,12 +16,20 @@ from ...topics import add_measure_arguments, measure
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     add_measure_arguments(parser)
+    parser.add_argument(
+        "--filter", metavar="EXPR", help="count messages for which this Python expression of 'm' is true"
+    )
+    parser.add_argument("--wall-time", action="store_true", help="accepted: it is always used")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the rate at which messages arrive."""
     times: deque[float] = deque(maxlen=args.window + 1)
-    args.raw = True  # the content does not matter
+    args.raw = args.filter is None  # else the content does not matter
+
+    def take(message: Any, now: float) -> None:
+        if args.filter is None or passes(message, args.filter):
+            times.append(now)
 
     def report() -> str:
         listed = list(times)
@@ -34,5 +44,5 @@ def main(args: argparse.Namespace) -> int:
         )
 
     with cli_node() as node:
-        measure(node, args, lambda message, now: times.append(now), report)
+        measure(node, args, take, report)
     return 0

@@ -1,0 +1,101 @@
+"""How fast a bag is played, and the keys that change it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import threading
+import time
+
+import pytest
+
+from ros2cli.bag.pace import Pace, keyboard, press
+
+NS = 10**9
+
+
+def waiting(pace, stamp, **options):
+    thread = threading.Thread(target=pace.wait, args=(stamp,), kwargs=options)
+    thread.start()
+    return thread
+
+
+def test_moments_that_are_over_do_not_wait():
+    pace = Pace()
+    pace.begin(5 * NS)
+    pace.wait(5 * NS)
+    pace.wait(0)
+
+
+def test_a_rate_makes_moments_come_sooner():
+    pace = Pace(1000.0)
+    pace.begin(0)
+    before = time.monotonic()
+    pace.wait(100 * NS)
+    assert time.monotonic() - before >= 0.1
+
+
+def test_a_paused_bag_stands_still_until_it_goes_on():
+    pace = Pace(1e6, paused=True)
+    pace.begin(0)
+    thread = waiting(pace, NS)
+    pace.toggle()
+    thread.join()
+    assert not pace.paused
+
+
+def test_steps_let_one_message_through_each():
+    pace = Pace(paused=True)
+    pace.begin(0)
+    pace.step()
+    pace.wait(1000 * NS, is_message=False)  # a tick of the clock before it takes no step
+    pace.wait(1000 * NS)
+    thread = waiting(pace, 2000 * NS)
+    pace.step()
+    thread.join()
+    assert pace.paused
+
+
+def test_a_step_while_playing_means_nothing():
+    pace = Pace()
+    pace.step()
+    pace.toggle()
+    pace.begin(0)
+    thread = waiting(pace, 1000 * NS)
+    pace.step()
+    thread.join()
+
+
+def test_keys():
+    pace = Pace(2.0)
+    press(pace, b" \x1b[Aq")
+    assert pace.paused
+    assert pace.rate == pytest.approx(2.2)
+    press(pace, b"\x1b[B")
+    assert pace.rate == pytest.approx(1.98)
+    press(pace, b"\x1b[C ")
+    assert not pace.paused
+
+
+def test_a_terminal_is_read_and_left_as_it_was():
+    import termios
+
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    pace = Pace(1e6, paused=True)
+    pace.begin(0)
+    with keyboard(pace, slave) as found:
+        assert found
+        os.write(master, b" ")
+        pace.wait(NS)
+    assert termios.tcgetattr(slave) == before
+    os.close(master)
+    os.close(slave)
+
+
+def test_no_terminal():
+    end, other = os.pipe()
+    with keyboard(Pace(), end) as found:
+        assert not found
+    os.close(end)
+    os.close(other)

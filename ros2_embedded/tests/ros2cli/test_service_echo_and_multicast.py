@@ -1,0 +1,96 @@
+"""`ros2 service echo` and `ros2 multicast`."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+import pytest
+from std_srvs.srv import SetBool
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import qos_profile_system_default
+from rclpy.service_introspection import ServiceIntrospectionState
+from ros2cli.multicast import receive, send
+from ros2cli.verbs.interface.show import _without_comments
+
+CONTENTS = ServiceIntrospectionState.CONTENTS
+
+
+@pytest.fixture
+def calls():
+    """A service that somebody calls again and again, told about in full on both sides."""
+    context = rclpy.Context()
+    rclpy.init(context=context, args=[])
+    node = rclpy.create_node("echoed", context=context)
+    service = node.create_service(SetBool, "/switch", lambda request, response: response)
+    client = node.create_client(SetBool, "/switch")
+    for end in (service, client):
+        end.configure_introspection(node.get_clock(), qos_profile_system_default, CONTENTS)
+    node.create_timer(0.05, lambda: client.call_async(SetBool.Request(data=True)))
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def spin():
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    yield
+    rclpy.shutdown(context=context)
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("words", "event_types"),
+    [([], (0, 1, 2, 3)), (["--client-only"], (0, 3)), (["--server-only", "std_srvs/srv/SetBool"], (1, 2))],
+)
+def test_service_echo(ros2, calls, words, event_types):
+    process = ros2.start("service", "echo", "--once", "/switch", *words)
+    output, _ = process.communicate(timeout=90)
+    assert process.returncode == 0, output
+    assert output.startswith("info:\n  event_type: ")
+    assert int(output.splitlines()[1].split()[-1]) in event_types
+    assert "client_gid" in output
+
+
+def test_service_echo_without_a_service(ros2):
+    code, output = ros2.run("service", "echo", "/no_such_service")
+    assert code == 1
+    assert "there is no service '/no_such_service'" in output
+
+
+def test_multicast_between_threads():
+    port = _free_port()
+    got = []
+    ready = threading.Thread(target=lambda: got.append(receive(port=port, timeout=60)))
+    ready.start()
+    while ready.is_alive():
+        try:
+            send(b"over here", port=port, ttl=1)
+        except OSError as error:
+            pytest.skip(f"this machine sends no multicast: {error}")
+        ready.join(timeout=0.05)
+    assert got[0][0] == b"over here"
+
+
+def test_multicast_verbs(ros2):
+    port = str(_free_port())
+    assert "Sending one UDP multicast" in ros2.run("multicast", "send", "--port", port, "--ttl", "1")[1]
+    code, output = ros2.run("multicast", "receive", "--port", port, "--timeout", "0.01")
+    assert code == 1
+    assert "within 0.01 s" in output
+
+
+def test_definition_without_comments():
+    text = '# about\n\nint32 x  # a number\nstring C="a # b"\n'
+    assert _without_comments(text) == 'int32 x\nstring C="a # b"\n'
+
+
+def _free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]

@@ -78,6 +78,7 @@ class EntityMixin:
         return self._entities
 
     def _add(self, entity: Entity) -> None:
+        self._as_node()._check_alive()
         entity._notify = self.wake
         self._entities = (*self._entities, entity)
         self.wake()
@@ -357,6 +358,7 @@ class EntityMixin:
         return self._remove(guard)
 
     def destroy_rate(self, rate: Rate) -> bool:
-        """Destroy a rate."""
+        """Destroy a rate; False when that happened already."""
+        existed = not rate._destroyed
         rate.destroy()
-        return True
+        return existed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rclpy.exceptions import NameValidationException
+from rclpy.exceptions import InvalidHandle, NameValidationException
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.impl.errors import NodeNameNonExistentError
 from rclpy.topic_endpoint_info import TopicEndpointInfo, TopicEndpointTypeEnum
@@ -36,7 +36,15 @@ class GraphMixin:
         def get_name(self) -> str: ...
         def get_namespace(self) -> str: ...
 
+    _destroyed = False
+
+    def _check_alive(self) -> None:
+        """Raise InvalidHandle when the node was destroyed."""
+        if self._destroyed:
+            raise InvalidHandle("cannot use Destroyable because destruction was requested")
+
     def _endpoints(self, kinds: Iterable[str], name: str | None = None) -> list[EndpointRecord]:
+        self._check_alive()
         return self.context.session.graph.endpoints(kinds, name)
 
     def _of_node(self, kind: str, name: str, namespace: str) -> NamesAndTypes:
@@ -177,6 +185,7 @@ class GraphMixin:
         return self._resolve(service, "service", only_expand)
 
     def _resolve(self, name: str, kind: str, only_expand: bool) -> str:
+        self._check_alive()
         validate_topic_name(name, is_service=kind == "service")
         full = expand_topic_name(name, self.get_name(), self.get_namespace())
         return full if only_expand else self._remap(full, kind)

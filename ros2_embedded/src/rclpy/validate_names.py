@@ -14,6 +14,7 @@ from rclpy.exceptions import (
 
 TOPIC_SEPARATOR_STRING = "/"
 MAX_NODE_NAME = 255
+_UNBALANCED = "topic name must not have unbalanced (unmatched) curly braces '{}'"
 _WORD = re.compile(r"[A-Za-z0-9_]*")
 _TEMPLATE = re.compile(r"(?:[A-Za-z0-9_]|\{[A-Za-z_][A-Za-z0-9_]*\})*")
 
@@ -81,8 +82,28 @@ def validate_topic_name(name: str, *, is_service: bool = False) -> bool:
     start = 2 if name.startswith("~/") else 1 if name.startswith("/") else 0
     if name.startswith("~") and start == 0:
         _fail(kind, name, "topic name has tilde '~' not followed by a forward slash '/'", 1)
+    _check_braces(kind, name)
     _check_tokens(kind, "topic name", name, start, _TEMPLATE)
     return True
+
+
+def _check_braces(kind: type[NameValidationException], name: str) -> None:
+    """Check what stands between curly braces, and that there are two of them."""
+    opened = -1
+    for index, character in enumerate(name):
+        if character == "{" and opened < 0:
+            opened = index
+        elif character == "}" and opened < 0:
+            _fail(kind, name, _UNBALANCED, index)
+        elif character == "}":
+            opened = -1
+        elif opened >= 0 and character.isdigit() and index == opened + 1:
+            _fail(kind, name, "substitution name must not start with a number", index)
+        elif opened >= 0 and not _WORD.fullmatch(character):
+            reason = "substitution name must not contain characters other than alphanumerics or '_'"
+            _fail(kind, name, reason, index)
+    if opened >= 0:
+        _fail(kind, name, _UNBALANCED, opened)
 
 
 def _check_tokens(

@@ -16,6 +16,9 @@ from openral_core.sidecar.environment import ensure_environment
 from openral_core.sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[2]
+sys.path += [
+    str(ROOT / "tests" / part) for part in ("policy_nodes/rldx", "reward_monitor", "system")
+]  # their stand-ins serve here, too
 
 BUILD_S = 3600
 """A first run downloads and installs gigabytes."""

@@ -30,6 +30,8 @@ def checkpoint_faults(manifest: RSkillManifest, checkpoint: Checkpoint) -> list[
         faults.append(
             f"policy_extras: {', '.join(unknown)}: only seed and absent_cameras are read; remove the others"
         )
+    if type(manifest.policy_extras.get("seed", 0)) is not int:
+        faults.append("policy_extras.seed is no whole number; write one")
     if absent_cameras(manifest) and checkpoint.kind not in FILLING_KINDS:
         faults.append(
             f"policy_extras.absent_cameras: a {checkpoint.kind} policy needs all its cameras; remove it"

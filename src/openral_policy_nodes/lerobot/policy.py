@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +19,7 @@ from openral_policy_nodes.lerobot.identity import identity_of
 from openral_policy_nodes.lerobot.match import absent_cameras, checkpoint_faults, feature_faults
 from openral_policy_nodes.lerobot.spec import spec_for
 from openral_policy_nodes.patience import Patience
-
-
-class Server(Protocol):
-    """The part of `openral_core.sidecar.sidecar.Sidecar` that is used here."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What the server said of itself."""
-        ...
-
-    def call(
-        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
-    ) -> dict[str, Any]:
-        """Carry out an operation."""
-        ...
-
-    def close(self) -> None:
-        """End it."""
-        ...
+from openral_policy_nodes.remote import RemotePolicy, Server
 
 
 class LeRobotPolicy:
@@ -51,15 +31,14 @@ class LeRobotPolicy:
         Raises:
             PolicyError: they do not fit; every fault with its mend.
         """
-        self._name, self._rows, self._server = manifest.name, manifest.chunk_size, server
-        self._patience = Patience(manifest.latency_budget)
+        self._remote, self._rows = RemotePolicy(manifest, server), manifest.chunk_size
         features = Features.from_wire(server.description)
         _refuse(manifest, feature_faults(manifest, features))
         self._shape = (features.rows, features.action)
 
     def reset(self, episodes: Sequence[str]) -> None:
         """See Policy.reset: the noise of these episodes begins anew."""
-        self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
+        self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """See Policy.predict: the first `chunk_size` actions of what the checkpoint gives, (B, chunk_size, A)."""
@@ -69,25 +48,11 @@ class LeRobotPolicy:
             "instructions": list(batch.instructions),
             "episodes": list(batch.episodes),
         }
-        rows, begun = len(batch), time.monotonic()
-        chunk = self._call("predict", data, self._patience.limit_s(rows)).get("chunk")
-        self._patience.note(rows, time.monotonic() - begun)
-        if not isinstance(chunk, np.ndarray) or chunk.shape != (len(batch), *self._shape):
-            found = getattr(chunk, "shape", type(chunk).__name__)
-            raise PolicyError(
-                f"{self._name}: the server answered {found}, it promised {(len(batch), *self._shape)}"
-            )
-        return chunk[:, : self._rows].astype(np.float32, copy=False)
+        return self._remote.predict(data, (len(batch), *self._shape))[:, : self._rows]
 
     def close(self) -> None:
         """Leave the server; one that was started for this policy ends."""
-        self._server.close()
-
-    def _call(self, op: str, data: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        try:
-            return self._server.call(op, data, timeout_s=timeout_s)
-        except SidecarError as error:
-            raise PolicyError(f"{self._name}: {error}") from error
+        self._remote.close()
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:

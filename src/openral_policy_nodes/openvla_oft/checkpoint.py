@@ -13,8 +13,8 @@ from openral_core.errors import PolicyError
 
 STATISTICS = "dataset_statistics.json"
 PROPRIO = "proprio_projector.safetensors"
-"""The projector of the proprioception. Upstream saves it as a pickle; `tools/` has no business unpickling it, so
-convert it where you trained, with `safetensors.torch.save_file(torch.load(path, weights_only=True), ...)`."""
+"""The projector of the proprioception. Upstream saves it as a pickle, `proprio_projector--<step>_checkpoint.pt`;
+`openral rskill convert` makes this file of it."""
 _PROBE_BYTES = 1 << 20
 
 

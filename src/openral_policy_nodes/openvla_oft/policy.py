@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +20,11 @@ from openral_policy_nodes.openvla_oft.identity import identity_of
 from openral_policy_nodes.openvla_oft.settings import Settings
 from openral_policy_nodes.openvla_oft.spec import SPEC
 from openral_policy_nodes.patience import Patience
+from openral_policy_nodes.remote import RemotePolicy, Server
 
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
 """What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the
 demonstrations have it."""
-
-
-class Server(Protocol):
-    """The part of `openral_core.sidecar.sidecar.Sidecar` that is used here."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What the server said of itself."""
-        ...
-
-    def call(
-        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
-    ) -> dict[str, Any]:
-        """Carry out an operation."""
-        ...
-
-    def close(self) -> None:
-        """End it."""
-        ...
 
 
 class OpenVLAOFTPolicy:
@@ -55,8 +36,7 @@ class OpenVLAOFTPolicy:
         Raises:
             PolicyError: they do not fit; every fault with its mend.
         """
-        self._name, self._server = manifest.name, server
-        self._patience = Patience(manifest.latency_budget)
+        self._remote = RemotePolicy(manifest, server)
         self._binary = _gripper(manifest) == "binary_close_one"
         faults = _faults(manifest, server.description)
         if faults:
@@ -65,7 +45,7 @@ class OpenVLAOFTPolicy:
 
     def reset(self, episodes: Sequence[str]) -> None:
         """See Policy.reset: the drawing of these episodes begins anew."""
-        self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
+        self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """See Policy.predict; the cameras are those of the batch, in its order (the manifest's)."""
@@ -75,28 +55,16 @@ class OpenVLAOFTPolicy:
             "instructions": list(batch.instructions),
             "episodes": list(batch.episodes),
         }
-        rows, begun = len(batch), time.monotonic()
-        chunk = self._call("predict", data, self._patience.limit_s(rows)).get("chunk")
-        self._patience.note(rows, time.monotonic() - begun)
-        if not isinstance(chunk, np.ndarray) or chunk.shape != (len(batch), *self._shape):
-            found = getattr(chunk, "shape", type(chunk).__name__)
-            raise PolicyError(
-                f"{self._name}: the server answered {found}, it promised {(len(batch), *self._shape)}"
-            )
-        result = chunk.astype(np.float32)
+        result = self._remote.predict(
+            data, (len(batch), *self._shape)
+        ).copy()  # what came by wire is read-only
         if self._binary:
             result[..., -1] = gripper_to_libero(result[..., -1])
         return result
 
     def close(self) -> None:
         """Leave the server; one that was started for this policy ends."""
-        self._server.close()
-
-    def _call(self, op: str, data: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        try:
-            return self._server.call(op, data, timeout_s=timeout_s)
-        except SidecarError as error:
-            raise PolicyError(f"{self._name}: {error}") from error
+        self._remote.close()
 
 
 def settings_for(manifest: RSkillManifest) -> Settings:

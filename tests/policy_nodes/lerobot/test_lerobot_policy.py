@@ -124,8 +124,9 @@ def test_chunks_travel_over_the_wire(skill, tmp_path, monkeypatch):
 
 
 def test_a_server_that_breaks_its_promise_is_refused(skill):
-    policy = LeRobotPolicy(skill().manifest, Direct(features()))
-    policy._server.handlers["predict"] = lambda data: {"chunk": np.zeros((2, ROWS, 3), np.float32)}
+    server = Direct(features())
+    policy = LeRobotPolicy(skill().manifest, server)
+    server.handlers["predict"] = lambda data: {"chunk": np.zeros((2, ROWS, 3), np.float32)}
     with pytest.raises(PolicyError, match=r"answered \(2, 20, 3\), it promised \(2, 20, 4\)"):
         policy.predict(BATCH)
 
@@ -170,6 +171,7 @@ def test_what_fits_has_no_fault(skill):
         ),
         ({"policy_extras": {"sead": 1}}, "policy_extras: sead: only seed and absent_cameras are read"),
         ({"policy_extras": {"absent_cameras": "wrist"}}, "absent_cameras is no list"),
+        ({"policy_extras": {"seed": "x"}}, "seed is no whole number"),
         ({"quantization": {"dtype": "int4"}}, "dtype int4; LeRobot runs in fp32, bf16 or fp16"),
         (
             {"processors": {**PROCESSORS, "preprocessor_uri": "local://before.json"}},

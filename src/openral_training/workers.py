@@ -16,11 +16,12 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
         workers: processes; one a core is best.
     """
     return ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=watch_parent
     )
 
 
-def _end_with_parent() -> None:
+def watch_parent() -> None:
+    """End this worker process when the one that started it ends, however it ends."""
     threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
 
 

@@ -1,0 +1,1 @@
+"""`openral benchmark`: a skill on a suite of fixed initial states, with rows that anyone gets again."""

@@ -1,0 +1,81 @@
+"""What a benchmark runs: blocks of episodes, the same ones whoever runs them and however many there are to do it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from openral_core.errors import NotFoundError
+from openral_core.registry import RSkillPackage
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_sim_bridge.rollout import Job
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a suite is run; together with suite and skill it decides every row."""
+
+    n_episodes: int
+    """Episodes a task."""
+    num_envs: int = 5
+    """Worlds of a block, stepped together under one batch of the policy."""
+    device: str = "cpu"
+    allow_unevaluated: bool = False
+    """Run tasks that the skill does not say it was evaluated on; the result says so."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Episodes of one task that share a batch. Rows depend on the batch, so blocks never depend on workers."""
+
+    number: int
+    scene: BenchmarkScene
+    jobs: tuple[Job, ...]
+
+
+def simulator_task(scene: BenchmarkScene) -> str:
+    """Return the task's id as its simulator knows it: metaworld/reach-v3 -> reach-v3."""
+    return scene.task.id.removeprefix(f"{scene.scene.backend_options.get('family')}/")
+
+
+def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, ...]:
+    """Return the suite's scenes, or those of some tasks.
+
+    Raises:
+        NotFoundError: a task is not of the suite; the text lists those that are.
+    """
+    known = {scene.task.id: scene for scene in suite.scenes}
+    if unknown := [task for task in tasks if task not in known]:
+        raise NotFoundError(f"{suite.id} has no task {', '.join(unknown)}; it has {', '.join(known)}")
+    return tuple(scene for name, scene in known.items() if not tasks or name in tasks)
+
+
+def plan(scenes: Sequence[BenchmarkScene], settings: Settings) -> list[Block]:
+    """Cut every task's episodes into blocks of `num_envs` initial states, beginning at the scene's seed."""
+    blocks: list[Block] = []
+    for scene in scenes:
+        first, task = scene.seed, simulator_task(scene)
+        ids = range(first, first + settings.n_episodes)
+        for start in range(0, len(ids), settings.num_envs):
+            jobs = tuple(
+                Job(task, init_id, scene.task.instruction)
+                for init_id in ids[start : start + settings.num_envs]
+            )
+            blocks.append(Block(len(blocks), scene, jobs))
+    return blocks
+
+
+def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> str:
+    """Return a digest of everything that decides the rows; a run goes on only where it is the same."""
+    weights = package.folder / "rskill.yaml"
+    content = {
+        "skill": package.manifest.name,
+        "version": package.manifest.version,
+        "manifest": hashlib.sha256(weights.read_bytes()).hexdigest(),
+        "scenes": [scene.model_dump(mode="json") for scene in scenes],
+        "settings": asdict(settings),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

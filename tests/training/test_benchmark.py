@@ -1,0 +1,184 @@
+"""Suites on the fake world: the same rows for any number of workers, after a kill, and around blocks that fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from scipy.stats import binomtest
+from typer.testing import CliRunner
+
+from openral_core.share import share_directory
+from openral_training.benchmark.cli import app
+from openral_training.benchmark.compare import compare, exact_mcnemar
+
+TASKS = ("near", "far")
+REACHES = [-0.6, 0.4, 0.0, 0.0]
+"""Passes the fake task's point at 0.83 mm times the number of the initial state; within 30 mm is a success."""
+
+
+def write_suite(folder: Path) -> Path:
+    scene = yaml.safe_load((share_directory() / "scenes/benchmarks/metaworld_mini.yaml").read_text())
+    scene["scene"]["backend_options"] = {"family": "fake", "tasks": ["near"], "render_profile": "fast"}
+    scene["scene"] |= {"observation_width": 96, "observation_height": 96}
+    scene["task"] |= {"id": "fake/near", "max_steps": 60, "instruction": "reach the near point"}
+    scene |= {"seed": 20, "n_episodes": 20}
+    (folder / "scene.yaml").write_text(yaml.safe_dump(scene))
+    suite = [
+        {
+            "scene": str(folder / "scene.yaml"),
+            "task": f"fake/{task}",
+            "instruction": f"reach the {task} point",
+        }
+        for task in TASKS
+    ]
+    (folder / "points.yaml").write_text(yaml.safe_dump(suite))
+    return folder / "points.yaml"
+
+
+def write_skill(folder: Path, name: str = "reacher", **script: object) -> Path:
+    source = share_directory() / "rskills/mini-metaworld/rskill.yaml"
+    manifest = yaml.safe_load(source.read_text())
+    manifest |= {
+        "name": f"tests/rskill-{name}",
+        "model_family": "fake",
+        "policy_extras": {"action": REACHES, **script},
+        "evaluated_tasks": [],
+        "examples": [],
+    }
+    (folder / name).mkdir()
+    (folder / name / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    (folder / name / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    return folder / name
+
+
+def words(tmp_path: Path, out: str, *more: str, skill: Path | None = None) -> list[str]:
+    suite = tmp_path / "points.yaml"
+    if not suite.exists():
+        write_suite(tmp_path)
+    skill = skill or (tmp_path / "reacher" if (tmp_path / "reacher").exists() else write_skill(tmp_path))
+    return [
+        "run", "--suite", str(suite), "--rskill", str(skill), "--out", str(tmp_path / out), *more
+    ]  # fmt: skip
+
+
+def invoke(*arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    return result.output
+
+
+def episodes(folder: Path) -> list[dict]:
+    """The rows without what the clock decides."""
+    content = json.loads((folder / "result.json").read_text())
+    timed = ("wall_s", "latency_p50_ms", "latency_p95_ms")
+    return [{k: v for k, v in row.items() if k not in timed} for row in content["results"]["episodes"]]
+
+
+def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
+    output = invoke(*words(tmp_path, "one"))
+    invoke(*words(tmp_path, "two", "--workers", "2"))
+    rows = episodes(tmp_path / "one")
+    assert rows == episodes(tmp_path / "two")
+    assert [(row["task"], row["init_id"]) for row in rows] == [
+        (f"fake/{task}", i) for task in TASKS for i in range(20, 40)
+    ]
+    assert [row["success"] for row in rows] == [row["init_id"] < 37 for row in rows]
+    assert "34/40" in output
+    content = json.loads((tmp_path / "one" / "result.json").read_text())
+    assert content["results"]["fake/near_success_rate"] == 0.85
+    assert content["results"]["tasks"]["fake/far"]["wilson_95"] == [0.6396, 0.9476]
+    assert content["eval_config"]["deviations"] == []
+    assert content["provenance"]["skill"] == "tests/rskill-reacher"
+    page = (tmp_path / "one" / "report.html").read_text()
+    assert page.count("class='e s'") == 34
+    assert "http" not in page.replace("https://arxiv.org", "")
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path):
+    invoke(*words(tmp_path, "whole"))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [str(Path(sys.executable).with_name("openral")), "benchmark", *words(tmp_path, "killed")]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    journal = tmp_path / "killed" / "rows.jsonl"
+    end = time.monotonic() + 120
+    while not (journal.exists() and '"complete"' in journal.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = journal.read_text()
+    journal.write_text(kept + '{"block": 7, "err')  # a line that the kill cut off
+    refused = CliRunner().invoke(app, words(tmp_path, "killed"))
+    assert "there are rows already; add --resume" in str(refused.exception)
+    invoke(*words(tmp_path, "killed", "--resume"))
+    assert episodes(tmp_path / "killed") == episodes(tmp_path / "whole")
+    assert journal.read_text().startswith(kept)
+
+
+def test_rows_of_another_run_are_not_gone_on_with(tmp_path):
+    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
+    assert "these rows are of another skill, suite or setting" in str(other.exception)
+
+
+def test_a_policy_that_hangs_costs_its_blocks_and_nothing_else(tmp_path):
+    skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=16)  # enough for one block
+    arguments = words(
+        tmp_path, "out", "--n-episodes", "10", "--task", "fake/near", "--block-timeout", "15", skill=skill
+    )
+    invoke(*arguments)
+    rows = episodes(tmp_path / "out")
+    assert [row["error"] for row in rows] == [""] * 5 + ["cut off after 15 s"] * 5
+    assert [row["success"] for row in rows] == [True] * 5 + [False] * 5
+
+
+def test_a_policy_that_fails_says_so_in_its_rows(tmp_path):
+    skill = write_skill(tmp_path, "fails", behaviour="raise")
+    result = CliRunner().invoke(app, words(tmp_path, "out", "--task", "fake/near", skill=skill))
+    assert result.exit_code == 1
+    assert all("told to fail" in row["error"] for row in episodes(tmp_path / "out"))
+    assert "episodes without a result" in result.output
+
+
+def test_an_unknown_task_names_those_that_there_are(tmp_path):
+    result = CliRunner().invoke(app, words(tmp_path, "out", "--task", "fake/nowhere"))
+    assert "points has no task fake/nowhere; it has fake/near, fake/far" in str(result.exception)
+
+
+def test_deviations_from_the_protocol_are_said_in_words(tmp_path):
+    output = invoke(*words(tmp_path, "out", "--task", "fake/far", "--n-episodes", "3"))
+    assert "differs from the protocol: 1 of the suite's 2 tasks" in output
+    assert "differs from the protocol: 3 episodes a task in place of 20" in output
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (1, 0), (5, 1), (3, 9), (10, 10), (0, 12)])
+def test_the_exact_test_is_the_binomial_one(a, b):
+    wanted = binomtest(a, a + b, 0.5).pvalue if a + b else 1.0
+    assert exact_mcnemar(a, b) == pytest.approx(wanted)
+
+
+def test_compare_pairs_episodes(tmp_path):
+    invoke(*words(tmp_path, "one"))
+    worse = write_skill(tmp_path, "lazy", action=[0.0, 0.0, 0.0, 0.0])
+    CliRunner().invoke(app, words(tmp_path, "two", skill=worse))
+    one, two = tmp_path / "one" / "result.json", tmp_path / "two" / "result.json"
+    output = invoke("compare", str(one), str(two))
+    assert "40 episodes in common: 34 and 0 solved; the first is better" in output
+    same = compare(json.loads(one.read_text()), json.loads(one.read_text()))
+    assert (same.only_first, same.only_second, same.p_value) == (0, 0, 1.0)
+    invoke("report", str(one), "--out", str(tmp_path / "page.html"))
+    assert (tmp_path / "page.html").read_text() == (tmp_path / "one" / "report.html").read_text()
+
+
+def test_every_shipped_suite_is_listed():
+    output = invoke("list")
+    for path in (share_directory() / "benchmarks").glob("*.yaml"):
+        assert path.stem in output

@@ -12,6 +12,7 @@ from tf2_py import (
     TransformException,
 )
 from tf2_ros.buffer import Buffer
+from tf2_ros.buffer_client import BufferClient
 from tf2_ros.buffer_interface import (
     BufferInterface,
     ConvertRegistration,
@@ -19,14 +20,17 @@ from tf2_ros.buffer_interface import (
     TransformRegistration,
     TypeException,
 )
+from tf2_ros.buffer_server import BufferServer
 from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
 from tf2_ros.transform_broadcaster import TransformBroadcaster
 from tf2_ros.transform_listener import TransformListener
 
 __all__ = [
     "Buffer",
+    "BufferClient",
     "BufferCore",
     "BufferInterface",
+    "BufferServer",
     "ConnectivityException",
     "ConvertRegistration",
     "ExtrapolationException",

@@ -1,0 +1,140 @@
+"""A buffer in another process, asked through an action."""
+
+from __future__ import annotations
+
+import time as wall
+from typing import TYPE_CHECKING, Any
+
+from tf2_msgs.action import LookupTransform
+from tf2_msgs.msg import TF2Error
+
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from rclpy.time import Time
+from tf2_py import (
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TimeoutException,
+    TransformException,
+)
+from tf2_ros.buffer_interface import BufferInterface
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+ERRORS: dict[int, type[Exception]] = {
+    TF2Error.LOOKUP_ERROR: LookupException,
+    TF2Error.CONNECTIVITY_ERROR: ConnectivityException,
+    TF2Error.EXTRAPOLATION_ERROR: ExtrapolationException,
+    TF2Error.INVALID_ARGUMENT_ERROR: InvalidArgumentException,
+    TF2Error.TIMEOUT_ERROR: TimeoutException,
+}
+"""Exceptions by the numbers that stand for them on the wire."""
+
+
+class BufferClient(BufferInterface):
+    """Asks a `BufferServer`. Every question blocks, so another thread must spin the node."""
+
+    def __init__(
+        self,
+        node: Node,
+        ns: str,
+        check_frequency: float = 10.0,
+        timeout_padding: Duration = Duration(seconds=2.0),  # noqa: B008 - it cannot be changed
+    ) -> None:
+        """Make a client.
+
+        Args:
+            node: a node that another thread spins.
+            ns: name of the server's action.
+            check_frequency: accepted for rclpy's sake; nothing is polled here.
+            timeout_padding: how much longer than a question's own timeout to wait for its answer.
+        """
+        super().__init__()
+        self.node = node
+        self.action_client = ActionClient(node, LookupTransform, ns)
+        self.check_frequency = check_frequency
+        self.timeout_padding = timeout_padding
+
+    def lookup_transform(
+        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+    ) -> Any:
+        """As `Buffer.lookup_transform`; raises TimeoutException, too, when the server does not answer."""
+        return self._ask(
+            LookupTransform.Goal(
+                target_frame=target_frame, source_frame=source_frame, source_time=time.to_msg()
+            ),
+            timeout,
+        )
+
+    def lookup_transform_full(
+        self,
+        target_frame: str,
+        target_time: Time,
+        source_frame: str,
+        source_time: Time,
+        fixed_frame: str,
+        timeout: Duration | None = None,
+    ) -> Any:
+        """As `Buffer.lookup_transform_full`; raises TimeoutException when the server is silent."""
+        return self._ask(
+            LookupTransform.Goal(
+                target_frame=target_frame,
+                target_time=target_time.to_msg(),
+                source_frame=source_frame,
+                source_time=source_time.to_msg(),
+                fixed_frame=fixed_frame,
+                advanced=True,
+            ),
+            timeout,
+        )
+
+    def can_transform(
+        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+    ) -> bool:
+        """Whether `lookup_transform` succeeds within the timeout."""
+        try:
+            self.lookup_transform(target_frame, source_frame, time, timeout)
+        except TransformException:
+            return False
+        return True
+
+    def can_transform_full(
+        self,
+        target_frame: str,
+        target_time: Time,
+        source_frame: str,
+        source_time: Time,
+        fixed_frame: str,
+        timeout: Duration | None = None,
+    ) -> bool:
+        """Whether `lookup_transform_full` succeeds within the timeout."""
+        try:
+            self.lookup_transform_full(
+                target_frame, target_time, source_frame, source_time, fixed_frame, timeout
+            )
+        except TransformException:
+            return False
+        return True
+
+    def _ask(self, goal: Any, timeout: Duration | None) -> Any:
+        if not self.action_client.server_is_ready():
+            raise TimeoutException("The BufferServer is not ready.")
+        waiting = timeout or Duration()
+        goal.timeout = waiting.to_msg()
+        end = wall.monotonic() + (waiting.nanoseconds + self.timeout_padding.nanoseconds) / 1e9
+        handle = self._wait(self.action_client.send_goal_async(goal), end)
+        if not handle.accepted:
+            raise TimeoutException("The BufferServer did not accept the question.")
+        result = self._wait(handle.get_result_async(), end).result
+        error = result.error.error
+        if error != TF2Error.NO_ERROR:
+            raise ERRORS.get(error, TransformException)(result.error.error_string)
+        return result.transform
+
+    def _wait(self, future: Any, end: float) -> Any:
+        if not future.wait(max(end - wall.monotonic(), 0.0)):
+            raise TimeoutException("The BufferServer did not answer in time. Is the client's node spun?")
+        return future.result()

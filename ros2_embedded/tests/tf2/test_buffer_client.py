@@ -1,0 +1,111 @@
+"""A buffer that is asked from elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from geometry_msgs.msg import TransformStamped
+
+from rclpy.duration import Duration
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.time import Time
+from tf2_ros import (
+    Buffer,
+    BufferClient,
+    BufferServer,
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TimeoutException,
+)
+
+PATIENCE = Duration(seconds=90.0)
+NEVER = Duration(seconds=0.05)
+
+
+def make(parent: str, child: str, seconds: float, x: float) -> TransformStamped:
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    message.header.stamp = Time(seconds=seconds).to_msg()
+    message.transform.translation.x = x
+    message.transform.rotation.w = 1.0
+    return message
+
+
+@pytest.fixture
+def buffer(node: Node) -> Iterator[Buffer]:
+    """A buffer that is served, with frames `a` and `b` at seconds 1 and 2."""
+    buffer = Buffer()
+    for second in (1, 2):
+        buffer.set_transform(make("a", "b", second, float(second)), "test")
+    buffer.set_transform(make("island", "palm", 1, 1.0), "test")
+    server = BufferServer(buffer, node, "frames")
+    executor = MultiThreadedExecutor(4)
+    executor.add_node(node)
+
+    def spin() -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    yield buffer
+    executor.shutdown()
+    thread.join()
+    server.destroy()
+
+
+@pytest.fixture
+def client(node: Node, buffer: Buffer) -> BufferClient:
+    client = BufferClient(node, "frames", timeout_padding=PATIENCE)
+    assert client.action_client.wait_for_server(timeout_sec=90.0)
+    return client
+
+
+def x_of(transform: Any) -> float:
+    return float(transform.transform.translation.x)
+
+
+def test_answers(client: BufferClient) -> None:
+    assert x_of(client.lookup_transform("a", "b", Time())) == 2.0
+    assert x_of(client.lookup_transform("a", "b", Time(seconds=1.5))) == 1.5
+    assert client.can_transform("a", "b", Time(seconds=1))
+    full = client.lookup_transform_full("b", Time(seconds=2), "b", Time(seconds=1), "a")
+    assert x_of(full) == -1.0
+    assert client.can_transform_full("b", Time(seconds=2), "b", Time(seconds=1), "a")
+    assert not client.can_transform_full("b", Time(seconds=9), "b", Time(seconds=1), "a", NEVER)
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "second", "error"),
+    [
+        ("a", "nobody", 1, LookupException),
+        ("a", "palm", 1, ConnectivityException),
+        ("a", "b", 9, ExtrapolationException),
+        ("", "b", 1, InvalidArgumentException),
+    ],
+)
+def test_errors_are_those_of_the_buffer(
+    client: BufferClient, target: str, source: str, second: int, error: type[Exception]
+) -> None:
+    for timeout in (None, NEVER):
+        with pytest.raises(error):
+            client.lookup_transform(target, source, Time(seconds=second), timeout)
+    assert not client.can_transform(target, source, Time(seconds=second))
+
+
+def test_an_answer_waits_for_its_transform(client: BufferClient, buffer: Buffer) -> None:
+    late = threading.Timer(0.05, buffer.set_transform, [make("a", "late", 1, 7.0), "test"])
+    late.start()
+    assert x_of(client.lookup_transform("a", "late", Time(), PATIENCE)) == 7.0
+
+
+def test_without_a_server(node: Node) -> None:
+    with pytest.raises(TimeoutException, match="not ready"):
+        BufferClient(node, "nowhere").lookup_transform("a", "b", Time())

@@ -24,7 +24,8 @@ def test_a_broken_manifest_names_file_line_and_field(tmp_path):
 def test_a_scene_that_a_skill_does_not_fit_is_refused_with_its_mend(tmp_path):
     skill = Path(write_skill(tmp_path, "tall"))
     manifest = skill / "rskill.yaml"
-    manifest.write_text(manifest.read_text().replace("min_height: 96", "min_height: 960"))
+    tall = manifest.read_text().replace("min_height: 96", "min_height: 960")
+    manifest.write_text(tall.replace("image_size:\n  - 96", "image_size:\n  - 960"))
     scene = write_scene(tmp_path, skills=[str(skill)])
     words = ("--config", str(scene), "--run-dir", "run", "--no-video")
     with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack:

@@ -82,9 +82,10 @@ def deployment(context):
         nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
     except OpenralError as error:
         raise RuntimeError(f"scene:={values['scene']}: {error}") from None
-    if values["enable_reward_monitor"] == "true" and scene.reward_skill:
+    watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
+    if watched:
         nodes.append(monitor(scene.reward_skill, values, common))
-    nodes.append(reasoner(values["mission"] or scene.mission or "", values, common))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
@@ -130,13 +131,14 @@ def hosted(skill, values, common):
     }
 
 
-def reasoner(mission, values, common):
+def reasoner(mission, watched, values, common):
     """The mission's keeper; when it ends, the launch ends."""
     exit_when_done = values["exit_when_done"] == "true"
     parameters = {
         **common,
         "mission": text(mission),
         "exit_when_done": exit_when_done,
+        "await_monitor": watched,
         "use_sim_time": True,
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,

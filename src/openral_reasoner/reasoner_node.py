@@ -40,6 +40,7 @@ from openral_reasoner.senses_node import CameraAndMonitor
 from openral_reasoner.skill_client_node import SkillClients
 from openral_reasoner.thinker import Thinker
 
+PROGRESS = "/openral/progress"
 TICK_S = 0.1
 FAREWELL_S = 0.5
 """[s] between the end of the mission and the end of the process, so that every listener gets the last
@@ -48,7 +49,7 @@ words."""
 
 class ReasonerNode(LifecycleNode):
     """Parameters: `scene`, `mission`, `run_dir`, `memory_file`, `autostart`, `exit_when_done`, `commercial`,
-    `gate.*`, `director.*`."""
+    `await_monitor` (no task begins before the reward monitor watches), `gate.*`, `director.*`."""
 
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
         super().__init__("reasoner", namespace="/openral", **kwargs)
@@ -58,6 +59,8 @@ class ReasonerNode(LifecycleNode):
         commercial = not accepts_noncommercial()
         for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
             self.declare_parameter(name, flag)
+        self.declare_parameter("await_monitor", False)
+        self._monitor_seen = False
         self._planner = planner or OfflinePlanner()
         self._deployment = Deployment()
         self._record: MissionRecord | None = None
@@ -102,7 +105,7 @@ class ReasonerNode(LifecycleNode):
         for kind, topic, callback, qos in (
             (SkillInfo, "/openral/skills", self._on_skill, LATCHED),
             (Prompt, "/openral/prompt", self._on_prompt, 10),
-            (TaskProgress, "/openral/progress", self._on_progress, 10),
+            (TaskProgress, PROGRESS, self._on_progress, 10),
             (ControlStatus, "/openral/control_status", self._on_status, 10),
             (Bool, "/openral/estop_state", self._on_estop, LATCHED),
         ):
@@ -218,7 +221,16 @@ class ReasonerNode(LifecycleNode):
         )
         if self.get_clock().now().nanoseconds == 0:  # a deadline cannot begin before simulation time does
             palette = Palette((), {"/clock": "simulation time has not begun"})
+        elif not self._monitor_watches():  # an attempt that begins before could only end unverified
+            palette = Palette((), {PROGRESS: "the reward monitor does not watch yet"})
         self._director.palette(palette, time.monotonic())
+
+    def _monitor_watches(self) -> bool:
+        """Whether the reward monitor was active at some time, where one is to be waited for."""
+        if not self._monitor_seen:
+            awaited = self.get_parameter("await_monitor").value
+            self._monitor_seen = not awaited or self.count_publishers(PROGRESS) > 0
+        return self._monitor_seen
 
     # -- commands ----------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ class RewardMonitorNode(LifecycleNode):
         self.declare_parameter("max_frames", 8)
         self.declare_parameter("stale_after_s", 3.0)
         self.declare_parameter("answer_timeout_s", 5.0)
-        self._progress = self.create_publisher(TaskProgress, "/openral/progress", 10)
+        self._progress: Any = None
         self._reward: Reward | None = None
         self._camera: SceneCamera | None = None
         self._window: FrameWindow | None = None
@@ -97,8 +97,10 @@ class RewardMonitorNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Begin to watch."""
+        """Begin to watch. Who sees the publisher of `/openral/progress`, made here, knows that readings will come."""
         assert self._camera is not None
+        if self._progress is None:
+            self._progress = self.create_publisher(TaskProgress, "/openral/progress", 10)
         best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         topic = f"/openral/cameras/{self._camera.name}/image_raw"
         self._subscriptions_made = [
@@ -128,6 +130,9 @@ class RewardMonitorNode(LifecycleNode):
         scorer, self._scorer, self._window = self._scorer, None, None
         if scorer is not None and not scorer.close():
             self.get_logger().warning("the reward model still hangs; its thread ends with the process")
+        publisher, self._progress = self._progress, None
+        if publisher is not None:
+            self.destroy_publisher(publisher)
 
     def _load(self) -> None:
         scene = load_scene(self._text("scene"))

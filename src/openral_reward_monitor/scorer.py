@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from openral_core.errors import OpenralError
 from openral_reward_monitor.models import RewardModel, checked
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.window import Selection
@@ -115,7 +116,8 @@ class Scorer:
         try:
             scores = checked(self._model.score(job.selection.frames, job.task), len(job.selection.frames))
         except Exception as error:  # noqa: BLE001  a family's own code may raise anything; whoever asked must learn of it
-            _log.exception("scoring failed")
+            if not isinstance(error, OpenralError):  # which says all there is to say
+                _log.exception("scoring failed")
             job.error = f"{type(error).__name__}: {error}"
             return
         job.reading = self._readings.make(job.selection, job.task, scores, time.perf_counter() - begun)

@@ -113,6 +113,18 @@ def test_retry_then_success(graph: Graph) -> None:
     assert "stalled: progress stands at 0.30" in " ".join(step["reason"] for step in graph.steps())
 
 
+def test_no_task_begins_before_the_monitor_watches_where_one_is_awaited(graph: Graph) -> None:
+    graph.skill()
+    impatient = {"director.palette_patience_s": 3.0}
+    code, output = end_of(graph.reasoner("open the drawer", await_monitor=True, **impatient))
+    assert (code, graph.mission()["state"]) == (0, "failed"), output
+    assert "the reward monitor does not watch yet" in graph.mission()["message"]
+    assert not any(step["kind"] == "attempt" for step in graph.steps())
+    graph.monitor()
+    code, output = end_of(graph.reasoner("open the drawer", await_monitor=True))
+    assert (code, graph.mission()["state"]) == (0, "done"), output
+
+
 def test_unknown_task_is_refused_with_what_can_be_done(graph: Graph) -> None:
     graph.skill()
     code, output = end_of(graph.reasoner("make me a coffee"))

@@ -130,7 +130,7 @@ def test_rows_of_another_run_are_not_gone_on_with(tmp_path):
 
 
 def test_a_policy_that_hangs_costs_its_blocks_and_nothing_else(tmp_path):
-    skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=16)  # enough for one block
+    skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=8)  # enough for one block
     arguments = words(
         tmp_path, "out", "--n-episodes", "10", "--task", "fake/near", "--block-timeout", "15", skill=skill
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 import warnings
@@ -238,6 +237,8 @@ class Task(Future[T]):
 
 def _interrupt(coroutine: Coroutine[Any, Any, Any]) -> None:
     """Raise in a coroutine that waits, so that it can clean up, and close it."""
+    import asyncio  # here, as it would double the time of `import rclpy`
+
     if inspect.getcoroutinestate(coroutine) == inspect.CORO_SUSPENDED:
         try:
             coroutine.throw(asyncio.CancelledError())

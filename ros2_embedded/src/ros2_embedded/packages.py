@@ -19,8 +19,11 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PACKAGES_GROUP = "ros2_embedded.packages"
 EXECUTABLES_GROUP = "ros2_embedded.executables"
@@ -69,12 +72,16 @@ def index_directory(prefix: Path, resource_type: str) -> Path:
 @lru_cache(maxsize=1)
 def _package_entry_points() -> dict[str, EntryPoint]:
     """Entry points by package name; read once, as reading the metadata of all distributions is slow."""
+    from importlib.metadata import entry_points
+
     return {point.name: point for point in entry_points(group=PACKAGES_GROUP)}
 
 
 @lru_cache(maxsize=1)
 def _executable_entry_points() -> dict[str, dict[str, EntryPoint]]:
     """Entry points by package and executable name."""
+    from importlib.metadata import entry_points
+
     found: dict[str, dict[str, EntryPoint]] = {}
     for point in entry_points(group=EXECUTABLES_GROUP):
         package, _, name = point.name.partition(".")

@@ -13,7 +13,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from ros2_embedded.packages import BUNDLED, PackageNotFoundError, package_share
+from ros2_embedded.packages import BUNDLED, PackageNotFoundError, package_prefix, package_share
 from ros2_embedded.rosidl.definition import Definition
 from ros2_embedded.rosidl.derived import parse_action, parse_service
 from ros2_embedded.rosidl.parser import parse_message
@@ -66,8 +66,14 @@ def _directories(package: str) -> list[Path]:
     overlay = _OVERLAYS[distribution()]
     bundled = [root / package for root in (overlay, BUNDLED) if root is not None]
     found = [directory for directory in bundled if directory.is_dir()]
-    with suppress(PackageNotFoundError):
-        found.append(package_share(package))
+    if (
+        found
+    ):  # a prefix may add to a bundled package; asking all distributions too would cost each start 50 ms
+        prefix = package_prefix(package)
+        found += [prefix / "share" / package] if prefix is not None else []
+    else:
+        with suppress(PackageNotFoundError):
+            found.append(package_share(package))
     return list(dict.fromkeys(found))
 
 

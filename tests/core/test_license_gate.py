@@ -174,6 +174,19 @@ def test_sidecar_started_by_hand() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_sidecar_that_the_command_starts() -> None:
+    openral = str(Path(sys.executable).parent / "openral")
+    done = subprocess.run(
+        [openral, "sidecar", "start", "rldx", "--", "--model", WEIGHTS],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert MESSAGE in done.stderr
+
+
 def test_what_nothing_is_known_of_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
     for model in ("somebody/RLDX-finetune", str(tmp_path / "bare"), "no-such-name"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,11 +92,14 @@ def start(
     boot_timeout: Annotated[float, typer.Option(help="How long loading the model may take [s].")] = 900.0,
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
+    from openral_core.license import check_checkpoint_license
     from openral_core.sidecar.environment import ensure_environment
     from openral_core.sidecar.process import ServerProcess
     from openral_core.sidecar.table import sidecar_spec
 
     spec = sidecar_spec(name).with_source(source)
+    for weights in _weights(arguments or []):
+        check_checkpoint_license(weights)
     python = python or ensure_environment(spec, progress=typer.echo)
     process = ServerProcess(spec, python, arguments or [], host=host, port=port, tied=False)
     try:
@@ -105,6 +109,15 @@ def start(
         raise
     typer.echo(f"{name} serves {server.identity} at {server.host}:{server.port}, pid {server.pid}")
     typer.echo(f"token {server.token_file}\nlog {server.log}")
+
+
+def _weights(arguments: list[str]) -> list[str]:
+    """Return the checkpoints that a server's arguments name, by the names that our families give them."""
+    known = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    known.add_argument("--model", action="append", default=[])
+    known.add_argument("--checkpoint", action="append", default=[])
+    found = known.parse_known_args(arguments)[0]
+    return [*found.model, *found.checkpoint]
 
 
 @app.command("stop")

@@ -30,6 +30,7 @@ def openral(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     """Run `openral sidecar` with a table of two: the echo, and one that cannot be imported."""
     monkeypatch.setattr(table, "BUILT_IN", {"echo": f"{__name__}:SPEC", "broken": "no_such_module:SPEC"})
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("OPENRAL_ACCEPT_NONCOMMERCIAL", "1")  # nothing is known of the weights of an echo
 
     def run(*words: str, fails: bool = False) -> str:
         monkeypatch.setattr(sys, "argv", ["openral", "sidecar", *words])

@@ -113,6 +113,8 @@ def spin_until_signal(kind: str, node: Node) -> None:
 def main() -> None:
     """Run a kind."""
     kind = sys.argv[1]
+    # A shell that runs the tests in the background has its children ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rclpy.init(args=[])
     node = Node("ending")
     if KINDS[kind][0] is None:

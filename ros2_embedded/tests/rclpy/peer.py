@@ -4,6 +4,7 @@ to end.
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 
@@ -91,6 +92,8 @@ def make(role: str) -> Node:
 def main() -> None:
     """Run a role."""
     role = sys.argv[1]
+    # A shell that runs the tests in the background has its children ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rclpy.init()
     node = make(role)
     executor = MultiThreadedExecutor(4)

@@ -1,4 +1,6 @@
-"""Write the tables of README.md from the results that lie beside the skills, so that no figure is typed by hand.
+"""Write the tables of README.md from results in the repository, so that no figure is typed by hand.
+
+Those of the skills lie beside them; those of speed are what `make perf` wrote last.
 
 python tools/readme_tables.py            # rewrite README.md
 python tools/readme_tables.py --check    # exit 1 if it is out of date
@@ -15,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 POLICY = ROOT / "rskills" / "mini-metaworld" / "eval" / "mini_metaworld.json"
 REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
+SPEED = ROOT / "tests" / "perf" / "results.json"
 
 
 def rate(entry: dict[str, Any]) -> str:
@@ -64,13 +67,36 @@ def percent(share: dict[str, Any]) -> str:
     return f"{100 * share['rate']:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
-def rewritten(text: str) -> str:
-    """Return the README with the part between the markers made anew."""
-    begin, end = "<!-- skills: begin -->\n", "<!-- skills: end -->"
+def speed_table(results: dict[str, Any]) -> list[str]:
+    """Return a row a measurement, and what they were made with."""
+    machine = results["machine"]
+    return [
+        "| measured | figure | beside it in the same run | wanted |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['measured']} | {row['figure']} | {row['reference']} | {row['bar']} |"
+            for row in results["rows"]
+        ),
+        "",
+        f"{machine['date']}, {machine['processor']}, {machine['cores']} cores with a load of "
+        f"{machine['load_1min_at_the_end']} at the end, Python {machine['python']}, "
+        f"eclipse-zenoh {machine['eclipse-zenoh']}.",
+    ]
+
+
+def with_part(text: str, name: str, lines: list[str]) -> str:
+    """Return the text with what stands between the markers of a name replaced."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
     head, rest = text.split(begin)
     _, tail = rest.split(end)
-    policy, reward = (json.loads(path.read_text(encoding="utf-8"))["results"] for path in (POLICY, REWARD))
-    return head + begin + "\n".join([*policy_table(policy), "", *reward_table(reward)]) + "\n" + end + tail
+    return head + begin + "\n".join(lines) + "\n" + end + tail
+
+
+def rewritten(text: str) -> str:
+    """Return the README with all tables made anew."""
+    policy, reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (POLICY, REWARD, SPEED))
+    skills = [*policy_table(policy["results"]), "", *reward_table(reward["results"])]
+    return with_part(with_part(text, "skills", skills), "speed", speed_table(speed))
 
 
 def main() -> int:

@@ -25,6 +25,9 @@ class Hub:
     """owner/name, or datasets/owner/name -> commit -> path -> bytes; the last commit is `main`."""
     cuts: dict[str, list[int]] = field(default_factory=dict)
     """path -> bytes after which the next answers break off, one entry an answer."""
+    stalls: dict[str, int] = field(default_factory=dict)
+    """path -> bytes after which an answer stays away until `go_on` is set."""
+    go_on: threading.Event = field(default_factory=threading.Event)
     ranges: bool = True
     lies: set[str] = field(default_factory=set)
     """Paths of which other bytes are served than announced."""
@@ -62,6 +65,7 @@ def running() -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.go_on.set()
         server.shutdown()
         server.server_close()
         thread.join(30)
@@ -139,7 +143,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         cuts = self.hub.cuts.get(path)
         end = start + cuts.pop(0) if cuts else len(data)
-        self.wfile.write(data[start:end])
+        stall = self.hub.stalls.get(path, end)
+        self.wfile.write(data[start:stall])
+        if stall < end:
+            self.wfile.flush()
+            self.hub.go_on.wait(300)
+            with contextlib.suppress(OSError):  # whoever asked may be gone
+                self.wfile.write(data[stall:end])
 
     def _json(self, value: Any) -> None:
         text = json.dumps(value).encode()

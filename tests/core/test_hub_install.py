@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -126,6 +129,27 @@ def test_an_interrupted_install_is_completed_by_the_next(
     assert resolve("example").weights_path().read_bytes() == weights
     host, _, range_, _ = hub.requests[-1]
     assert (host.split(":")[0], range_) == ("localhost", "bytes=900-")
+
+
+def test_an_install_that_was_killed_is_completed_by_another(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes, tmp_path: Path
+) -> None:
+    commit()
+    hub.stalls["model.safetensors"] = 700
+    command = [str(Path(sys.executable).with_name("openral")), "rskill", "install", SKILL]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 240
+        while sum(part.stat().st_size for part in tmp_path.rglob("model.safetensors.part")) < 700:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.wait()
+    hub.stalls.clear()
+    assert install(SKILL).package.weights_path().read_bytes() == weights
+    assert hub.requests[-1][2] == "bytes=700-"
 
 
 def test_bytes_that_do_not_fit_their_hash_are_thrown_away(

@@ -86,8 +86,9 @@ def _append(
         if done and answer.status != http.client.PARTIAL_CONTENT:
             done = 0  # a server that knows no ranges begins anew
         with part.open("ab" if done else "wb") as stream:
-            while block := answer.read(CHUNK):
+            while block := answer.read1(CHUNK):  # what has come, so that it is kept if we are killed
                 stream.write(block)
+                stream.flush()
                 done += len(block)
                 if 0 <= file.size < done:
                     raise http.client.HTTPException("more bytes than announced")

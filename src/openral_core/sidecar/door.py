@@ -73,6 +73,7 @@ class Door:
         self.port = self._bind(host, port)
         self.socket = self._bind_locally()
         self._wake, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)  # as Python wants it of the descriptor that signals write to
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._wake, zmq.POLLIN)
@@ -115,6 +116,10 @@ class Door:
         """Let `next` return None; may be called from a signal handler."""
         self._stopping.set()
         os.write(self._waker, b"\0")
+
+    def fileno(self) -> int:
+        """Return the descriptor that ends a wait when a byte is written to it."""
+        return self._waker
 
     def close(self) -> None:
         """Send what is still to be sent, and end."""

@@ -174,8 +174,12 @@ def _stopped_by_signal(door: Door) -> Iterator[None]:
     """End the loop on SIGTERM and SIGINT; a handler that runs is finished first."""
     names = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(name, lambda *_: door.stop()) for name in names]
+    # Python runs a handler when the main thread next runs Python. A signal that comes just before it waits in poll, or
+    # that another thread gets, would leave it waiting: so each signal also writes to the pipe that poll looks at.
+    woken = signal.set_wakeup_fd(door.fileno(), warn_on_full_buffer=False)
     try:
         yield
     finally:
+        signal.set_wakeup_fd(woken)
         for name, handler in zip(names, before, strict=True):
             signal.signal(name, handler)

@@ -30,7 +30,10 @@ def run(
     ] = "",
     n_episodes: Annotated[int, typer.Option("--n-episodes", min=1)] = 1,
     init_id: Annotated[int, typer.Option(help="First initial state; default: the scene's.")] = -1,
-    max_steps: Annotated[int, typer.Option(min=1, help="Control steps an episode may take.")] = 500,
+    max_steps: Annotated[
+        int,
+        typer.Option(min=0, help="Control steps an episode may take; default: as the scene says, else 500."),
+    ] = 0,
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
     save_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-sim.")] = None,
     save_video: Annotated[bool, typer.Option("--save-video/--no-save-video")] = True,
@@ -52,9 +55,10 @@ def run(
     tasks = options.get("tasks")
     chosen = task or (str(tasks[0]) if isinstance(tasks, list) else "")
     words = instruction or sim.default_instruction(package, scene, chosen)
-    first = init_id if init_id >= 0 else int(str(options.get("init_id", 0)))
+    first = init_id if init_id >= 0 else sim.first_state(scene)
+    horizon = max_steps or sim.episode_steps(scene)
     out = save_dir or sim.run_folder(Path("runs"), "sim")
-    plan = sim.SimRun(chosen, words, first, n_episodes, max_steps, num_envs=4, device=device,
+    plan = sim.SimRun(chosen, words, first, n_episodes, horizon, num_envs=4, device=device,
                       allow_unevaluated=allow_unevaluated)  # fmt: skip
     with console.status(f"{package.manifest.short_name}: {words}"):
         rows = sim.simulate(package, scene, plan, films=out if save_video else None)

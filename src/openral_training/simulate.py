@@ -32,6 +32,8 @@ from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
 FILM_SIZE = 480
 """[px] side of the video's square picture."""
 SHOWN_FPS = 20
+DEFAULT_STEPS = 500
+"""Control steps of an episode where the scene says nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class SimRun:
     first_init_id: int
     """Initial state of the first episode; the following episodes count up."""
     episodes: int = 1
-    horizon: int = 500
+    horizon: int = DEFAULT_STEPS
     """Control steps until an episode has failed."""
     num_envs: int = 1
     device: str = "cpu"
@@ -66,6 +68,19 @@ def default_instruction(package: RSkillPackage, scene: DeployScene, task_id: str
     raise NotFoundError(
         f"{package.manifest.name} has no example for {task_id}; say what to do with --instruction"
     )
+
+
+def first_state(scene: DeployScene) -> int:
+    """Return the initial state that a scene begins in: a task's seed, or the deployment's `init_id`."""
+    return (
+        scene.seed if isinstance(scene, SimScene) else int(str(scene.scene.backend_options.get("init_id", 0)))
+    )
+
+
+def episode_steps(scene: DeployScene) -> int:
+    """Return the control steps that an episode may take in a scene."""
+    steps = scene.task.max_steps if isinstance(scene, SimScene) else None
+    return steps or DEFAULT_STEPS
 
 
 def simulate(

@@ -119,3 +119,12 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
         result = json.loads((package.folder / "eval" / "mini_metaworld.json").read_text())
         now = provenance(package, "")
         assert result["provenance"]["weights_sha256"] == now["weights_sha256"], name
+
+
+def test_a_scene_says_where_its_episodes_begin_and_how_long_they_are() -> None:
+    from openral_core.scene import load_scene
+    from openral_training.simulate import episode_steps, first_state
+
+    benchmark, deployment = load_scene("metaworld_mini"), load_scene("metaworld_drawer")
+    assert (first_state(benchmark), episode_steps(benchmark)) == (1000, 300)
+    assert (first_state(deployment), episode_steps(deployment)) == (1000, 500)

@@ -66,7 +66,7 @@ RULES: dict[str, FamilyRule] = {
     "rldx": FamilyRule(
         needs=("image_preprocessing.history", "image_preprocessing.image_size", "state_contract", "action_contract"),
         cameras=2,
-        reads=("quantization.extra", "policy_extras"),
+        reads=("policy_extras",),
         spawn_variable="OPENRAL_RLDX_AUTO_SPAWN",
     ),
     "robometer": FamilyRule(reads=("quantization.extra", "policy_extras")),

@@ -172,16 +172,25 @@ def test_goal_cancelled_while_it_starts(node: Node, monkeypatch: pytest.MonkeyPa
     server = ActionServer(node, Fibonacci, "late", lambda _: Fibonacci.Result())
     handle = ServerGoalHandle(server, GoalInfo(), Fibonacci.Goal())
 
+    came = threading.Event()
+    """The cancellation has been done, or stands before a lock and will be done when it opens."""
+
     def cancel() -> None:
-        with handle._lock:
+        if not handle._lock.acquire(blocking=False):
+            came.set()
+            handle._lock.acquire()
+        try:
             handle._update(GoalEvent.CANCEL_GOAL)
+        finally:
+            handle._lock.release()
+            came.set()
 
     canceler = threading.Thread(target=cancel)
 
     def look(self: ServerGoalHandle) -> bool:
         is_requested = self.status == GoalStatus.STATUS_CANCELING
         canceler.start()
-        canceler.join(0.1)  # as much of it as can be done between the look and what follows from it
+        assert came.wait(PATIENCE_S)
         return is_requested
 
     monkeypatch.setattr(ServerGoalHandle, "is_cancel_requested", property(look))

@@ -107,3 +107,23 @@ def test_parallel_lists_of_skill_info() -> None:
     parsed = Skill.parse_tasks(["drawer-open-v3", "reach-v3"], ["open the drawer|pull the drawer"])
     assert parsed[0].phrases == ("open the drawer", "pull the drawer")
     assert parsed[1].phrase == "reach v3"
+
+
+def test_a_phrase_of_a_skill_is_taken_word_for_word_even_with_two_verbs() -> None:
+    bowl = "pick up the black bowl between the plate and the ramekin and place it on the plate"
+    drawer = "open the middle drawer of the cabinet"
+    skill = Skill(
+        name="a/rskill-libero",
+        slug="libero",
+        node="/n",
+        action_server="/a",
+        tasks=(SkillTask("bowl", (bowl,)), SkillTask("drawer", (drawer,))),
+    )
+    plan = OfflinePlanner().plan(f"{bowl.capitalize()}, then {drawer}.", Palette((skill,)))
+    assert isinstance(plan, Plan)
+    assert [(task.skill_task, task.instruction) for task in plan.tasks] == [
+        ("bowl", bowl),
+        ("drawer", drawer),
+    ]
+    refused = OfflinePlanner().plan(f"do not {bowl}", Palette((skill,)))
+    assert isinstance(refused, CannotDo)

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from openral_core.manifest.families import server_elsewhere
 from openral_core.registry import RSkillPackage
 from openral_core.share import share_directory
 
@@ -27,13 +28,25 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
         "command": command,
         "skill": package.manifest.name,
         "skill_version": package.manifest.version,
-        "weights_sha256": _sha256(package.weights_path()),
+        "weights_sha256": weights_sha256(package),
         "manifest_sha256": _sha256(package.folder / "rskill.yaml"),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
+
+
+def weights_sha256(package: RSkillPackage) -> str | None:
+    """Return the hash of the weights: of the one file, or of the hashes of several; None where a server elsewhere
+    holds them.
+    """
+    if server_elsewhere(package.manifest.model_family) is not None:
+        return None
+    files = sorted(package.checkpoint().rglob("*.safetensors"))
+    if len(files) == 1:
+        return _sha256(files[0])
+    return hashlib.sha256("".join(_sha256(file) for file in files).encode()).hexdigest()
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
@@ -52,7 +65,11 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _commit() -> str | None:

@@ -129,6 +129,15 @@ def test_rows_of_another_run_are_not_gone_on_with(tmp_path):
     assert "these rows are of another skill, suite or setting" in str(other.exception)
 
 
+def test_rows_of_other_weights_are_not_gone_on_with(tmp_path):
+    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+    tensors = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    content = len(tensors).to_bytes(8, "little") + tensors + bytes(4)
+    (tmp_path / "reacher" / "model.safetensors").write_bytes(content)
+    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
+    assert "these rows are of another skill, suite or setting" in str(other.exception)
+
+
 def test_a_policy_that_hangs_costs_its_blocks_and_nothing_else(tmp_path):
     skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=8)  # enough for one block
     arguments = words(

@@ -12,6 +12,7 @@ from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_sim_bridge.rollout import Job
+from openral_training.provenance import weights_sha256
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,11 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings) -> list[Block]:
 
 def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> str:
     """Return a digest of everything that decides the rows; a run goes on only where it is the same."""
-    weights = package.folder / "rskill.yaml"
     content = {
         "skill": package.manifest.name,
         "version": package.manifest.version,
-        "manifest": hashlib.sha256(weights.read_bytes()).hexdigest(),
+        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
+        "weights": weights_sha256(package),
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
         "settings": asdict(settings),
     }

@@ -23,6 +23,7 @@ def test_one_sentence_opens_a_drawer_and_closes_it(tmp_path):
     assert all(task["steps"] > 0 and task["progress"] > 0.5 for task in tasks.values())
     assert "the simulator agrees on every task" in stack.output
     assert stack.errors == []
+    assert stack.said("was required") == 1, "the launch ends for one reason"
 
 
 @pytest.mark.parametrize(

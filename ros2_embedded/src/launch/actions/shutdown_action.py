@@ -51,9 +51,10 @@ class Shutdown(Action):
         code = 0
         if isinstance(event, ProcessExited):
             code = event.returncode if event.returncode >= 0 else 128 - event.returncode
-            get_logger("launch").info(
-                f"process[{event.process_name}] was required: shutting down launched system"
-                + ("" if reason == "reason not given" else f" ({reason})")
-            )
+            if not context.is_shutdown:  # else it ends because the system does, not the other way round
+                get_logger("launch").info(
+                    f"process[{event.process_name}] was required: shutting down launched system"
+                    + ("" if reason == "reason not given" else f" ({reason})")
+                )
         context.emit_event_sync(ShutdownEvent(reason=reason, return_code=code))
         return None

@@ -36,6 +36,10 @@ class NotUnderstood:
 
 
 _QUESTION = re.compile(r"^(what|who|why|how|where|which|is|are|was|were|did|does|has|have|do you)\b")
+_DESCRIPTION = re.compile(
+    r"(?:^|[,;.]\s*)(?:the|that|this) \w+(?: \w+)? (?:is|was)(?: already| still| now)? \w+"
+)
+""" "The drawer is open, close it": its first half is no order; "make sure the drawer is closed" is one."""
 _REFUSALS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"\b(don't|dont|not|never|without|avoid|cannot|can't|won't|stop \w+ing)\b"),
@@ -55,6 +59,10 @@ _REFUSALS: tuple[tuple[re.Pattern[str], str], ...] = (
             r"|all (?:of )?(?:the )?\w+s)\b"
         ),
         "it repeats something or means several things at once; name each task",
+    ),
+    (
+        re.compile(r"\ba (?:little|bit|tad)\b|\bajar\b|\bpart of the way\b"),
+        "it asks for a part of a task, and I only know whole ones",
     ),
     (_QUESTION, "it is a question, not an order"),
 )
@@ -104,6 +112,8 @@ def parse(sentence: str) -> tuple[TaskPhrase, ...] | NotUnderstood:
         return NotUnderstood("there are no words in it")
     said = text
     text = plain(text)
+    if _DESCRIPTION.search(said):
+        return NotUnderstood("it describes something; say what to do")
     for pattern, reason in _REFUSALS:
         if pattern.search(_strip_opening(text)) or (pattern is not _QUESTION and pattern.search(said)):
             return NotUnderstood(reason)

@@ -31,18 +31,18 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         look = str(settings.get("render_profile", "fast"))
         return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
-    pandas: dict[str, Any] = {
+    arms: dict[str, Any] = {
         "representation": scene.action.representation, "num_envs": num_envs, "horizon": horizon,
         "render_profile": str(settings.get("render_profile", "published")), **size,
     }  # fmt: skip
     if family == "libero":
         from openral_sim_bridge.libero.backend import open_libero
 
-        return open_libero(tasks, **pandas)
+        return open_libero(tasks, **arms)
     if family == "robosuite":
         from openral_sim_bridge.robosuite.backend import open_robosuite
 
-        return open_robosuite(tasks, **pandas)
+        return open_robosuite(tasks, **arms)
     if family == "fake":
         from openral_sim_bridge.fake import FakeBackend
 

@@ -22,6 +22,8 @@ from openral_core.sidecar.bundle import bundle_for
 from openral_core.sidecar.environment import ensure_environment
 from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_sim_bridge.arm_worlds.robot import FINGER_JOINTS, NAMES
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.frames import LinkFrames
@@ -29,8 +31,6 @@ from openral_sim_bridge.libero.assets import ensure_assets
 from openral_sim_bridge.libero.backend import open_libero
 from openral_sim_bridge.libero.spec import SPEC
 from openral_sim_bridge.libero.suites import STATES_PER_TASK
-from openral_sim_bridge.panda_worlds.backend import PandaBackend
-from openral_sim_bridge.panda_worlds.robot import FINGER_JOINTS, NAMES
 
 HERE = Path(__file__).parent
 COPY = HERE.parents[2] / "shared" / "data" / "libero_assets_repaired.tar.xz"
@@ -53,15 +53,15 @@ def assets() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def spatial(assets: Path) -> Iterator[PandaBackend]:
+def spatial(assets: Path) -> Iterator[ArmBackend]:
     backend = make_backend(load_scene("scenes/benchmarks/libero_spatial.yaml"), num_envs=2)
-    assert isinstance(backend, PandaBackend)
+    assert isinstance(backend, ArmBackend)
     yield backend
     backend.close()
 
 
 @pytest.fixture(scope="module")
-def goal(assets: Path) -> Iterator[PandaBackend]:
+def goal(assets: Path) -> Iterator[ArmBackend]:
     backend = open_libero(GOAL, representation="delta_ee_6d_plus_gripper", render_profile="fast")
     yield backend
     backend.close()
@@ -84,7 +84,7 @@ def reference(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 def test_states_pictures_and_verdicts_are_liberos_own(
-    spatial: PandaBackend, reference: dict[str, np.ndarray]
+    spatial: ArmBackend, reference: dict[str, np.ndarray]
 ) -> None:
     """World 1 has been used for other things before; a soft reset must have forgotten them."""
     spatial.reset([SPATIAL[0]] * 2, [0, 3])
@@ -101,7 +101,7 @@ def test_states_pictures_and_verdicts_are_liberos_own(
         np.testing.assert_array_equal(seen[eye][0], picture)
 
 
-def play(backend: PandaBackend) -> bytes:
+def play(backend: ArmBackend) -> bytes:
     rng = np.random.default_rng(5)
     backend.reset([SPATIAL[0]] * 2, [11, 12])
     for _ in range(5):
@@ -111,19 +111,19 @@ def play(backend: PandaBackend) -> bytes:
     return b"".join([*joints, *(images[eye].tobytes() for eye in EYES)])
 
 
-def test_another_process_gives_the_same_bytes(spatial: PandaBackend) -> None:
+def test_another_process_gives_the_same_bytes(spatial: ArmBackend) -> None:
     first = play(spatial)
     spatial.reset([SPATIAL[0]], [0], [0])
     assert play(spatial) == first
     other = make_backend(load_scene("scenes/benchmarks/libero_spatial.yaml"), num_envs=2)
     try:
-        assert isinstance(other, PandaBackend)
+        assert isinstance(other, ArmBackend)
         assert play(other) == first
     finally:
         other.close()
 
 
-def test_urdf_agrees_with_liberos_model(spatial: PandaBackend, reference: dict[str, np.ndarray]) -> None:
+def test_urdf_agrees_with_liberos_model(spatial: ArmBackend, reference: dict[str, np.ndarray]) -> None:
     shipped = (share_directory() / "robots" / "franka_panda" / "franka_panda.urdf").read_text()
     robot = spatial.robot("franka_panda", "panda_link0")
     assert robot.urdf == shipped
@@ -159,7 +159,7 @@ def chain(frames: list[Frame]) -> dict[str, np.ndarray]:
     return poses
 
 
-def test_the_hand_is_where_tf_and_camera_say(spatial: PandaBackend, tmp_path: Path) -> None:
+def test_the_hand_is_where_tf_and_camera_say(spatial: ArmBackend, tmp_path: Path) -> None:
     [state, _] = spatial.reset([SPATIAL[0]] * 2, [0, 0])
     frames = LinkFrames(spatial.robot("franka_panda", "panda_link0", tmp_path))
     links = chain([*frames.fixed(), *frames.moving(spatial.joint_positions())])
@@ -174,7 +174,7 @@ def test_the_hand_is_where_tf_and_camera_say(spatial: PandaBackend, tmp_path: Pa
     assert 0 < 128 + focal * y / z < 256
 
 
-def test_actions_move_the_hand_the_way_they_say(spatial: PandaBackend) -> None:
+def test_actions_move_the_hand_the_way_they_say(spatial: ArmBackend) -> None:
     [before, _] = spatial.reset([SPATIAL[0]] * 2, [0, 0])
     for _ in range(20):
         result = spatial.step(np.array([[0, 0.5, 0.5, 0, 0, 0, 1.0], STAY]))
@@ -204,7 +204,7 @@ def test_absolute_actions_are_poses(assets: Path) -> None:
         backend.close()
 
 
-def test_one_world_judges_every_task_of_its_scene(goal: PandaBackend) -> None:
+def test_one_world_judges_every_task_of_its_scene(goal: ArmBackend) -> None:
     """Open the middle drawer by hand, then turn the stove's knob: two of the ten tasks are done, and no other."""
     goal.reset(GOAL[:1], [0])
     assert not goal.step(STAY[None]).success.any()
@@ -241,7 +241,7 @@ def test_worlds_of_other_suites(assets: Path, suite: str) -> None:
         backend.close()
 
 
-def test_nothing_is_written_beside_liberos_code(spatial: PandaBackend) -> None:
+def test_nothing_is_written_beside_liberos_code(spatial: ArmBackend) -> None:
     """Its own environment holds what was installed, and Python's compiled copies of it."""
     site = ensure_environment(SPEC).parents[1] / "lib" / "python3.11" / "site-packages"
     strange = [

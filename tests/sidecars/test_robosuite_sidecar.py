@@ -9,9 +9,9 @@ import pytest
 
 from openral_core.errors import SimulationError
 from openral_core.suite import load_suite
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.frames import LinkFrames
-from openral_sim_bridge.panda_worlds.backend import PandaBackend
 from openral_sim_bridge.robosuite.backend import open_robosuite
 
 SCENES = load_suite("robosuite").scenes
@@ -22,13 +22,13 @@ STAY = np.array([[0, 0, 0, 0, 0, 0, -1.0]])
 
 
 @pytest.fixture(scope="module")
-def backend() -> Iterator[PandaBackend]:
+def backend() -> Iterator[ArmBackend]:
     made = open_robosuite(TASKS, representation=DISPLACEMENTS, render_profile="fast", horizon=500)
     yield made
     made.close()
 
 
-def play(backend: PandaBackend, task: str, init_id: int) -> bytes:
+def play(backend: ArmBackend, task: str, init_id: int) -> bytes:
     rng = np.random.default_rng(1)
     backend.reset([task], [init_id])
     for _ in range(8):
@@ -44,7 +44,7 @@ def play(backend: PandaBackend, task: str, init_id: int) -> bytes:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_seed_is_an_initial_state(backend: PandaBackend, task: str) -> None:
+def test_a_seed_is_an_initial_state(backend: ArmBackend, task: str) -> None:
     first = play(backend, task, 3)
     assert play(backend, task, 4) != first
     other = TASKS[(TASKS.index(task) + 1) % len(TASKS)]
@@ -52,7 +52,7 @@ def test_a_seed_is_an_initial_state(backend: PandaBackend, task: str) -> None:
     assert play(backend, task, 3) == first, "an environment made anew gives the bytes of one that was used"
 
 
-def test_the_task_is_judged_by_robosuite(backend: PandaBackend) -> None:
+def test_the_task_is_judged_by_robosuite(backend: ArmBackend) -> None:
     backend.reset(["Lift"], [0])
     assert not backend.step(STAY).success.any()
     world = backend.snapshot()
@@ -62,7 +62,7 @@ def test_the_task_is_judged_by_robosuite(backend: PandaBackend) -> None:
     assert backend.step(STAY).success[0].tolist() == [task == "Lift" for task in TASKS]
 
 
-def test_the_hand_is_where_tf_says_and_the_scene_allows(backend: PandaBackend) -> None:
+def test_the_hand_is_where_tf_says_and_the_scene_allows(backend: ArmBackend) -> None:
     for scene, task in zip(SCENES, TASKS, strict=True):
         [state] = backend.reset([task], [0])
         robot = backend.robot("franka_panda", "panda_link0")
@@ -76,7 +76,7 @@ def test_the_hand_is_where_tf_says_and_the_scene_allows(backend: PandaBackend) -
     assert backend.camera("robot0_eye_in_hand").parent == "panda_hand"
 
 
-def test_actions_move_hand_and_fingers(backend: PandaBackend) -> None:
+def test_actions_move_hand_and_fingers(backend: ArmBackend) -> None:
     [before] = backend.reset(["Lift"], [0])
     for _ in range(20):
         [after] = backend.step(np.array([[0, 0.5, 0.5, 0, 0, 0, 1.0]])).states

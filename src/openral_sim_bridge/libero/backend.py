@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from openral_sim_bridge.arm_worlds.backend import ArmBackend, open_worlds
 from openral_sim_bridge.libero.assets import ensure_assets
 from openral_sim_bridge.libero.spec import SPEC
-from openral_sim_bridge.panda_worlds.backend import PandaBackend, open_worlds
 
 
 def open_libero(
     task_ids: Sequence[str], *, progress: Callable[[str], None] = lambda line: None, **options: Any
-) -> PandaBackend:
+) -> ArmBackend:
     """Start a process with LIBERO's worlds.
 
     Args:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.sidecar.places import cache_home
+from openral_sim_bridge.arm_worlds.service import World
+from openral_sim_bridge.arm_worlds.serving import main
 from openral_sim_bridge.libero.upstream import prepare
-from openral_sim_bridge.panda_worlds.service import World
-from openral_sim_bridge.panda_worlds.serving import main
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

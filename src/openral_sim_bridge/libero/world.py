@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.arm_worlds.service import WorldState
 from openral_sim_bridge.libero.upstream import Task, load_task
-from openral_sim_bridge.panda_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
-from openral_sim_bridge.panda_worlds.service import WorldState
 
 SETTLE_STEPS = 10
 """No-op steps after the stored state is set, while things fall into place, as the published evaluations do."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from openral_core.errors import SimulationError
-from openral_sim_bridge.panda_worlds.backend import PandaBackend, open_worlds
+from openral_sim_bridge.arm_worlds.backend import ArmBackend, open_worlds
 from openral_sim_bridge.robosuite.spec import SPEC
 
 REPRESENTATION = "delta_ee_6d_plus_gripper"
 
 
-def open_robosuite(task_ids: Sequence[str], *, representation: str, **options: Any) -> PandaBackend:
+def open_robosuite(task_ids: Sequence[str], *, representation: str, **options: Any) -> ArmBackend:
     """Start a process with robosuite's worlds.
 
     Args:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.panda_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
-from openral_sim_bridge.panda_worlds.service import WorldState
+from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.arm_worlds.service import WorldState
 
 TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
 LAST_INIT_ID = 999_999

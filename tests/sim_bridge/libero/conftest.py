@@ -11,8 +11,8 @@ from libero_parts import TASKS, fill_assets
 
 from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.spec import SidecarSpec
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.libero import backend as libero
-from openral_sim_bridge.panda_worlds.backend import PandaBackend
 
 SPEC = SidecarSpec(name="scripted-libero", python="3.11", steps=(), module="scripted_libero")
 SETTINGS = SidecarSettings(
@@ -22,16 +22,16 @@ SETTINGS = SidecarSettings(
 
 
 @pytest.fixture(scope="session")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., PandaBackend]]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ArmBackend]]:
     """Open backends, each with a process of its own; they are closed at the end."""
     root = tmp_path_factory.mktemp("libero")
     patch = pytest.MonkeyPatch()
     patch.setenv("OPENRAL_CACHE_HOME", str(root / "cache"))
     patch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(root / "assets")))
     patch.setattr(libero, "SPEC", SPEC)
-    made: list[PandaBackend] = []
+    made: list[ArmBackend] = []
 
-    def make(**options: object) -> PandaBackend:
+    def make(**options: object) -> ArmBackend:
         words = {"representation": "delta_ee_6d_plus_gripper", "width": 48, "height": 32, **options}
         backend = libero.open_libero(TASKS, settings=SETTINGS, **words)
         made.append(backend)
@@ -44,6 +44,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., P
 
 
 @pytest.fixture(scope="session")
-def backend(opened: Callable[..., PandaBackend]) -> PandaBackend:
+def backend(opened: Callable[..., ArmBackend]) -> ArmBackend:
     """Two worlds that the tests of a run share; each test resets them."""
     return opened(num_envs=2, horizon=30)

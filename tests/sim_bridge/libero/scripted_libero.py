@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.arm_worlds.service import WorldState
+from openral_sim_bridge.arm_worlds.serving import main
 from openral_sim_bridge.libero.server import add_arguments
-from openral_sim_bridge.panda_worlds.service import WorldState
-from openral_sim_bridge.panda_worlds.serving import main
 
 AXES = ("0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1")
 ARM = "".join(

@@ -13,14 +13,14 @@ from libero_parts import TASKS
 
 from openral_core.errors import NotFoundError, SidecarError, SimulationError
 from openral_core.sidecar.errors import SidecarDown
+from openral_sim_bridge.arm_worlds import backend as module
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.frames import LinkFrames
-from openral_sim_bridge.panda_worlds import backend as module
-from openral_sim_bridge.panda_worlds.backend import PandaBackend
 
 EYES = ["agentview", "robot0_eye_in_hand"]
 
 
-def play(backend: PandaBackend, seed: int) -> bytes:
+def play(backend: ArmBackend, seed: int) -> bytes:
     rng = np.random.default_rng(seed)
     backend.reset([TASKS[0], TASKS[1]], [3, 9])
     for _ in range(5):

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, OpenralError, SimulationError
 from openral_core.sidecar.errors import SidecarRefused
+from openral_sim_bridge.arm_worlds.command import ACTION_DIM
+from openral_sim_bridge.arm_worlds.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backend import WORLD, Snapshot
-from openral_sim_bridge.panda_worlds.command import ACTION_DIM
-from openral_sim_bridge.panda_worlds.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from openral_core.errors import OpenralError
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.server import serve, server_arguments, server_options
-from openral_sim_bridge.panda_worlds.service import World, WorldService
+from openral_sim_bridge.arm_worlds.service import World, WorldService
 
 Builder = Callable[[argparse.Namespace], Sequence[World]]
 """Returns the worlds that the arguments ask for, ready to be stepped. Raises OpenralError: they cannot be built."""

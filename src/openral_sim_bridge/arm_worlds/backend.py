@@ -16,9 +16,9 @@ from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.sidecar import Sidecar
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import RobotState
+from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.arm_worlds.robot import ARM_JOINTS, FINGER_JOINTS, GRIPPER_JOINT
 from openral_sim_bridge.backend import CameraModel, Frame, RobotModel, Snapshot, StepResult
-from openral_sim_bridge.panda_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
-from openral_sim_bridge.panda_worlds.robot import ARM_JOINTS, FINGER_JOINTS, GRIPPER_JOINT
 from openral_sim_bridge.rendering import profile
 
 CONTROL = {"delta_ee_6d_plus_gripper": "relative", "cartesian_pose": "absolute"}
@@ -43,7 +43,7 @@ class Link(Protocol):
         ...
 
 
-class PandaBackend:
+class ArmBackend:
     """N worlds. Tasks of one scene are judged together; a task of another scene is never done."""
 
     control_hz = CONTROL_HZ
@@ -175,8 +175,8 @@ def open_worlds(
     num_envs: int = 1, width: int = 256, height: int = 256, render_profile: str = "published",
     horizon: int | None = None, settings: SidecarSettings | None = None,
     progress: Callable[[str], None] = lambda line: None,
-) -> PandaBackend:  # fmt: skip
-    """Start a process with worlds; see PandaBackend.
+) -> ArmBackend:  # fmt: skip
+    """Start a process with worlds; see ArmBackend.
 
     Args:
         spec: of the server; its name is the model of the server's identity.
@@ -209,7 +209,7 @@ def open_worlds(
     own = settings or SidecarSettings(shared=False, call_timeout_s=60.0)
     sidecar = Sidecar.open(spec, words, Identity(spec.name, tag=mode), own, progress=progress)
     try:
-        return PandaBackend(
+        return ArmBackend(
             sidecar, task_ids, num_envs=num_envs, width=width, height=height,
             absolute=mode == "absolute", horizon=horizon,
         )  # fmt: skip

@@ -23,6 +23,9 @@ class StepResult:
     """(N, K) the simulator's own success signal for each of the backend's `task_ids`."""
     done: NDArray[np.bool_]
     """(N,) the episode reached the horizon of the backend."""
+    reward: NDArray[np.float64] | None = None
+    """(N, K) the simulator's own reward of this step for each of the backend's `task_ids`, in the simulator's units;
+    None: it has none."""
 
 
 WORLD = "world"

@@ -113,7 +113,7 @@ class FakeBackend:
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step."""
+        """See Backend.step. The reward is the distance [m] to the task's point, negative."""
         if actions.shape != (self.num_envs, self.action_dim):
             raise SimulationError(
                 f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
@@ -133,7 +133,7 @@ class FakeBackend:
         done = (
             self._steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
         )
-        return StepResult(states, distance < REACH_M, done)
+        return StepResult(states, distance < REACH_M, done, -distance)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,10 +57,22 @@ class EpisodeRow:
     steps: int
     """Control steps until success or the horizon."""
     wall_s: float
-    """[s] shared with the other worlds of the batch."""
+    """[s] from reset to end, shared with the other worlds of the batch."""
     latency_p50_ms: float
     """[ms] of the batched inferences that this episode took part in."""
     latency_p95_ms: float
+    latency_p99_ms: float
+    return_: float | None
+    """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward."""
+
+    @classmethod
+    def lost(cls, job: Job) -> EpisodeRow:
+        """Return the row of an episode that did not come to its end: a failure of no steps."""
+        return cls(job.task_id, job.init_id, job.instruction, False, 0, 0.0, 0.0, 0.0, 0.0, None)
+
+    def record(self) -> dict[str, Any]:
+        """Return the row as results hold it: `return_`, which Python cannot say otherwise, is `return`."""
+        return {name.rstrip("_"): value for name, value in asdict(self).items()}
 
 
 @dataclass
@@ -74,6 +86,7 @@ class _Running:
     images: Mapping[str, Image] = field(default_factory=dict)
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
+    return_: float | None = None
 
     @property
     def episode(self) -> str:
@@ -86,13 +99,19 @@ class _Running:
         return Observation(self.state.stamp_s, self.images, self.state, words, history, self.episode)
 
     def row(self, success: bool) -> EpisodeRow:
-        p50, p95 = np.percentile(self.latencies, [50, 95]) * 1e3
+        p50, p95, p99 = (
+            round(float(value), 2) for value in np.percentile(self.latencies, [50, 95, 99]) * 1e3
+        )
         job = self.job
-        wall = time.perf_counter() - self.started
+        wall = round(time.perf_counter() - self.started, 3)
+        total = None if self.return_ is None else round(self.return_, 4)
         return EpisodeRow(
-            job.task_id, job.init_id, job.instruction, success, self.steps,
-            round(wall, 3), round(float(p50), 2), round(float(p95), 2),
-        )  # fmt: skip
+            job.task_id, job.init_id, job.instruction, success, self.steps, wall, p50, p95, p99, total
+        )
+
+    def add_reward(self, reward: float) -> None:
+        """Count the reward of one step."""
+        self.return_ = reward + (self.return_ or 0.0)
 
 
 def roll_out(
@@ -186,6 +205,8 @@ def _execute(
             run.state, run.steps = result.states[env], run.steps + 1
             column = backend.task_ids.index(run.job.task_id)
             success = bool(result.success[env, column])
+            if result.reward is not None:
+                run.add_reward(float(result.reward[env, column]))
             if success or run.steps >= horizon:
                 ended[env] = success
     return ended

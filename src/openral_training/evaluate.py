@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def report(results: Sequence[tuple[Trial, list[EpisodeRow]]]) -> dict[str, Any]:
             "all_episodes": _rate([row for _, rows in chosen for row in rows]),
             "tasks": table,
         }
-    episodes = [{"words": trial.words, **asdict(row)} for trial, rows in results for row in rows]
+    episodes = [{"words": trial.words, **row.record()} for trial, rows in results for row in rows]
     return {**content, "episodes": episodes}
 
 

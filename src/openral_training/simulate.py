@@ -177,7 +177,7 @@ def write_result(
         "scene": scene.scene.id,
         "run": asdict(run),
         "unevaluated_task": not is_known(package.manifest, scene, run.task_id),
-        "episodes": [asdict(row) for row in rows],
+        "episodes": [row.record() for row in rows],
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "result.json"

@@ -53,6 +53,23 @@ def test_a_snapshot_brings_the_same_picture_back(backend: MetaWorldBackend) -> N
     np.testing.assert_array_equal(backend.render(["corner2"], [1])["corner2"], picture)
 
 
+def test_rewards_are_those_of_a_bare_environment(backend: MetaWorldBackend) -> None:
+    import metaworld
+
+    benchmark = metaworld.MT1(DRAWER[0], seed=42)
+    env = benchmark.train_classes[DRAWER[0]]()
+    env.set_task(benchmark.train_tasks[3])
+    env.reset()
+    backend.reset([DRAWER[0]] * 2, [3, 3])
+    expert = make_expert(DRAWER[0])
+    for _ in range(60):
+        action = backend.world(0).expert_action(DRAWER[0], expert)
+        reward = backend.step(np.stack([action, action])).reward
+        assert reward is not None
+        assert reward[0, 0] == reward[1, 0] == pytest.approx(env.step(action.astype(np.float32))[1], rel=1e-5)
+    env.close()
+
+
 def test_initial_states_differ_and_the_first_fifty_are_metaworlds_own() -> None:
     import metaworld
 

@@ -83,9 +83,12 @@ class MetaWorldBackend:
             )
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
-        success = [[world.judge(task)["success"] > 0 for task in self.task_ids] for world in self._worlds]
+        verdicts = [[world.judge(task) for task in self.task_ids] for world in self._worlds]
+        success = np.array([[verdict["success"] > 0 for verdict in row] for row in verdicts])
+        reward = np.array([[verdict["unscaled_reward"] for verdict in row] for row in verdicts])
         done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
-        return StepResult([world.robot_state() for world in self._worlds], np.array(success), np.array(done))
+        states = [world.robot_state() for world in self._worlds]
+        return StepResult(states, success, np.array(done), reward)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

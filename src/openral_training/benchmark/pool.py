@@ -102,14 +102,7 @@ def _collect(worker: _Worker, timeout_s: float) -> tuple[list[Entry] | None, boo
 
 
 def _lost(block: Block, reason: str) -> list[Entry]:
-    return [
-        Entry(
-            block.number,
-            EpisodeRow(job.task_id, job.init_id, job.instruction, False, 0, 0.0, 0.0, 0.0),
-            reason,
-        )
-        for job in block.jobs
-    ]
+    return [Entry(block.number, EpisodeRow.lost(job), reason) for job in block.jobs]
 
 
 def _start(package: RSkillPackage, settings: Settings) -> _Worker:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,7 @@ def result(
             "mean_step_latency_ms_avg": round(float(np.mean(latencies)), 2) if latencies else None,
             "all_episodes": rate(entries),
             "tasks": tasks,
-            "episodes": [{**asdict(e.row), "task": task_of[e.block], "error": e.error} for e in entries],
+            "episodes": [{**e.row.record(), "task": task_of[e.block], "error": e.error} for e in entries],
         },
         "provenance": provenance(package, command),
     }  # fmt: skip

@@ -265,7 +265,7 @@ class Director:
             return  # the same frame once more tells nothing new
         attempt.readings.append(reading)
         task.progress, task.success = reading.progress, reading.success
-        above = min(reading.progress, reading.success) >= self._gate.success_threshold
+        above = not reading.abstained and reading.score >= self._gate.success_threshold
         task.state = TaskState.VERIFYING if above else TaskState.ACTIVE
         self.mission.say(now_s, "reading", f"progress {reading.progress:.2f}, success {reading.success:.2f}")
 

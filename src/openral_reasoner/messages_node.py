@@ -43,7 +43,14 @@ def skill_of(info: SkillInfo) -> Skill:
 def reading_of(message: TaskProgress) -> Reading:
     """A reading from the reward monitor's topic."""
     stamp = message.header.stamp
-    return Reading(stamp.sec + stamp.nanosec * 1e-9, message.progress, message.success)
+    return Reading(
+        stamp.sec + stamp.nanosec * 1e-9,
+        message.progress,
+        message.success,
+        calibrated=message.calibrated,
+        abstained=message.abstained,
+        remark=message.remark,
+    )
 
 
 def message_of(mission: Mission, stamp: Any) -> MissionMessage:

@@ -111,6 +111,8 @@ def progress_reply(response: Any) -> Reply:
         return Reply(False, f"no score: {response.message if response is not None else 'no answer'}")
     age = f", {response.age_s:.1f} s old and stale" if response.stale else ""
     done = "the task counts as done" if response.succeeded else "the task does not count as done"
+    if response.abstained:
+        done = f"the monitor cannot tell whether the task is done: {response.message}"
     return Reply(
         True, f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}"
     )

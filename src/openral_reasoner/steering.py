@@ -109,7 +109,7 @@ class Steering:
         if task.state in (TaskState.DONE, TaskState.ABANDONED):
             self._running = None
             verified = task.state is TaskState.DONE
-            word = "done, verified by the reward monitor" if verified else "not done"
+            word = "done, verified by the reward monitor" if verified else "not verified as done"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
             answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}"))
 

@@ -74,6 +74,43 @@ def test_stale_readings_abstain_even_if_they_were_good() -> None:
     assert at_end(history(*[0.9] * 9), late_s=3.5, deadline_s=6.0).verdict is Verdict.UNVERIFIED
 
 
+def abstaining(*scores: float, remark: str = "the score is uncertain", start: float = 0.0) -> list[Reading]:
+    """Readings at 3 Hz with which the monitor says neither yes nor no."""
+    return [
+        Reading(start + i / 3, score, score, calibrated=True, abstained=True, remark=remark)
+        for i, score in enumerate(scores)
+    ]
+
+
+def test_a_calibrated_probability_is_judged_without_the_raw_progress() -> None:
+    readings = [Reading(i / 3, 0.6, 0.9, calibrated=True) for i in range(4)]
+    said = at_end(readings)
+    assert said.verdict is Verdict.SUCCEEDED
+    assert "probability that it is done, 0.90" in said.reason
+
+
+def test_abstentions_are_neither_a_success_nor_a_standstill() -> None:
+    said = at_end(abstaining(*[0.9] * 60))
+    assert said.verdict is Verdict.ABSTAINED
+    assert "abstains: the score is uncertain" in said.reason
+    assert at_end(abstaining(*[0.3] * 60)).verdict is Verdict.ABSTAINED
+    over = at_end(abstaining(*[0.9] * 60), deadline_s=9.0)
+    assert over.verdict is Verdict.UNVERIFIED
+    assert "the score is uncertain" in over.reason
+
+
+def test_a_single_abstention_decides_nothing_but_breaks_the_dwell() -> None:
+    readings = [*history(0.9, 0.9), *abstaining(0.9, start=2 / 3), *history(0.9, 0.9, start=1.0)]
+    assert at_end(readings).verdict is Verdict.RUNNING
+    assert at_end(readings[:3]).verdict is Verdict.RUNNING
+    assert at_end([*readings, *history(0.9, start=5 / 3)]).verdict is Verdict.SUCCEEDED
+
+
+def test_the_trend_is_taken_from_readings_that_count() -> None:
+    wild = [*history(*[0.3] * 27), *abstaining(0.9, 0.9, start=9.0), *history(0.3, start=29 / 3)]
+    assert at_end(wild).verdict is Verdict.STALLED
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -0.1, 1.5])
 def test_readings_out_of_range_are_ignored(bad: float) -> None:
     assert at_end(history(bad, bad, bad, bad, success=bad)).verdict is Verdict.ABSTAINED

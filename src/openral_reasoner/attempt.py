@@ -1,4 +1,4 @@
-"""One attempt at a task, the director's settings, and the commands it gives."""
+"""One attempt at a task, the director's settings, and the commands that it gives."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_reasoner.condition import Condition
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict, judge
 from openral_reasoner.mission import MAX_ATTEMPTS
 from openral_reasoner.palette import Palette, Skill
@@ -18,7 +19,15 @@ class DirectorConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
-    """Attempts at a task before it is abandoned."""
+    """Attempts at a task with one skill before the next rung of the ladder."""
+    max_skills: int = Field(default=3, ge=1)
+    """Skills that may try the same task, one after the other."""
+    max_depth: int = Field(default=2, ge=0)
+    """How often a step may come from the decomposition of another one."""
+    ask_patience_s: float = Field(default=0.0, ge=0)
+    """Wall time the operator has for a question about a task that failed; 0: nobody is asked, it is abandoned."""
+    resume_patience_s: float = Field(default=60.0, gt=0)
+    """Wall time the operator has to say whether a mission that a restart broke off goes on."""
     default_deadline_s: float = Field(default=30.0, gt=0)
     """Deadline of an attempt when the skill suggests none."""
     palette_patience_s: float = Field(default=60.0, gt=0)
@@ -29,6 +38,8 @@ class DirectorConfig(BaseModel):
     """Wall time a task waits for its skill to come back."""
     answer_patience_s: float = Field(default=10.0, gt=0)
     """Wall time a policy node has to answer a goal or a cancellation."""
+    condition_patience_s: float = Field(default=30.0, gt=0)
+    """How long a task waits for its "when …", on wall time."""
     bridge_patience_s: float = Field(default=10.0, gt=0)
     """Wall time without `/openral/control_status` in an attempt after which the bridge counts as dead."""
 
@@ -40,6 +51,10 @@ class Propose:
     ticket: int
     sentence: str
     palette: Palette
+    part: bool = False
+    """A task of a mission that has its plan: no agent takes it over."""
+    history: tuple[str, ...] = ()
+    """What became of the mission's tasks before a restart, one line each."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,15 @@ class CancelGoal:
     key: int
 
 
-Command = Propose | SendGoal | CancelGoal
+@dataclass(frozen=True)
+class AskWorld:
+    """Find out whether a condition holds; answer with `Director.found_out`."""
+
+    key: int
+    condition: Condition
+
+
+Command = Propose | SendGoal | CancelGoal | AskWorld
 
 
 @dataclass

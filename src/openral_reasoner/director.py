@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from openral_reasoner.attempt import Attempt, CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.decisions import Decisions
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict
 from openral_reasoner.mission import LogEntry, Mission, MissionState, TaskState
 from openral_reasoner.palette import Palette, Skill
@@ -55,6 +56,7 @@ class Director:
         self._proposed = False
         self._waiting_since_wall_s = 0.0
         self._bridge_wall_s = 0.0
+        self._decisions = Decisions(self._config.condition_patience_s)
         self._estopped = False
         self.mission = Mission("", "", log)
 
@@ -81,6 +83,7 @@ class Director:
         self.mission = Mission(prompt_id, text, self._log, MissionState.ACTIVE)
         self.mission.say(now_s, "prompt", f'"{text.strip()}"')
         self._proposed = False
+        self._decisions.forget()
         self._waiting_since_wall_s = wall_s
         if self._estopped:
             self.mission.end(
@@ -185,7 +188,18 @@ class Director:
             return []
         if not self._proposed:
             return self._propose(now_s, wall_s)
+        undecided = self._decisions.due(self.mission, now_s, wall_s)
+        if undecided is not None:
+            return list(undecided)
         return self._start(now_s, wall_s) if self.mission.current else []
+
+    def found_out(self, key: int, holds: bool | None, why: str, now_s: float, wall_s: float) -> list[Command]:
+        """The answer to the `AskWorld` of that key; None: nobody can tell."""
+        if self.mission.state is not MissionState.ACTIVE:
+            return []
+        self._decisions.found_out(self.mission, key, holds, why, now_s, wall_s)
+        self._waiting_since_wall_s = wall_s
+        return self.tick(now_s, wall_s)
 
     def _start(self, now_s: float, wall_s: float) -> list[Command]:
         planned = self.mission.tasks[self.mission.active_task].planned

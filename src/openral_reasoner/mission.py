@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from openral_reasoner.condition import Guard, Until
 from openral_reasoner.parser import is_conditional
 from openral_reasoner.planner import Plan, PlannedTask
 
@@ -21,6 +22,8 @@ class TaskState(str, Enum):
     """Both heads are above the threshold, the dwell is not yet full; or the goal is being ended."""
     DONE = "done"
     ABANDONED = "abandoned"
+    SKIPPED = "skipped"
+    """Its condition did not hold; it never began."""
 
 
 class MissionState(str, Enum):
@@ -52,6 +55,14 @@ class Task:
     started_s: float = 0.0
     """[s] node clock, 0 before it started."""
     ended_s: float = 0.0
+    depth: int = 0
+    """How many decompositions it comes from; 0: it was planned from the operator's words."""
+    tries: int = 0
+    """Attempts since the last rung of the ladder."""
+    climbed: list[str] = field(default_factory=list)
+    """Rungs of the ladder that were used up for it, see `openral_reasoner.ladder`."""
+    tried: list[str] = field(default_factory=list)
+    """Skills that failed at it."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +72,8 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission; of an agent
-    also steps, says, question, reason, refused or model."""
+    """prompt, plan, condition, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission; of an
+    agent also steps, says, question, reason, refused or model."""
     reason: str
     mission: str
     task: int = -1
@@ -88,6 +99,10 @@ class Mission:
     message: str = ""
     open_ended: bool = False
     """An agent adds the tasks one at a time and says when the mission is over."""
+    question: str = ""
+    """What the operator is asked just now; empty: nothing."""
+    stamp_s: float = 0.0
+    """[s] node clock of its last step."""
 
     @property
     def current(self) -> Task | None:
@@ -96,7 +111,7 @@ class Mission:
 
     def say(self, now_s: float, kind: str, reason: str) -> None:
         """Log one step and make its reason the mission's last words."""
-        self.message = reason
+        self.message, self.stamp_s = reason, now_s
         task = self.current
         self.log(
             LogEntry(
@@ -131,6 +146,7 @@ class Mission:
         """Begin the next attempt at the current task."""
         task = self.tasks[self.active_task]
         task.attempts += 1
+        task.tries += 1
         task.state = TaskState.ACTIVE
         task.progress = task.success = -1.0
         task.started_s = task.started_s or now_s
@@ -141,11 +157,44 @@ class Mission:
         self._end_task(TaskState.DONE, now_s, reason)
         if self.open_ended:
             self.active_task = -1
+        elif self.tasks[self.active_task].planned.until is None:
+            self.advance(now_s)  # else the loop's condition decides
+
+    def advance(self, now_s: float) -> None:
+        """Go on to the next task that is not skipped, or end the mission as done."""
+        left = range(self.active_task + 1, len(self.tasks))
+        following = next((i for i in left if self.tasks[i].state is TaskState.PENDING), None)
+        if following is not None:
+            self.active_task = following
             return
-        if self.active_task + 1 < len(self.tasks):
-            self.active_task += 1
+        done = sum(task.state is TaskState.DONE for task in self.tasks)
+        skipped = sum(task.state is TaskState.SKIPPED for task in self.tasks)
+        if not done:
+            self.end(MissionState.DONE, now_s, f"nothing had to be done: {self.tasks[-1].outcome}")
             return
-        self.end(MissionState.DONE, now_s, f"mission done: {len(self.tasks)} of {len(self.tasks)} tasks")
+        words = f"mission done: {done} of {len(self.tasks)} tasks"
+        self.end(MissionState.DONE, now_s, f"{words}, {skipped} not needed" if skipped else words)
+
+    def branch(self, guard: Guard, holds: bool, reason: str, now_s: float) -> None:
+        """Skip what the guard of the current task rules out, and go on."""
+        first, last = self.active_task, self.active_task + guard.span
+        ruled_out = range(last, last + guard.otherwise) if holds else range(first, last)
+        self.say(now_s, "condition", reason)
+        for task in self.tasks[ruled_out.start : ruled_out.stop]:
+            task.state, task.outcome = TaskState.SKIPPED, reason
+        if not holds:
+            self.active_task = last - 1
+            self.advance(now_s)
+
+    def again(self, until: Until, reason: str, now_s: float) -> None:
+        """Put another round of a loop behind the current task, its last one, and go on with it."""
+        here = self.active_task + 1
+        planned = [task.planned for task in self.tasks[here - until.span : here]]
+        planned[-1] = replace(planned[-1], until=replace(until, rounds=until.rounds - 1))
+        planned[0] = replace(planned[0], guard=None)
+        self.tasks[here:here] = [Task(each) for each in planned]
+        self.say(now_s, "condition", reason)
+        self.active_task = here
 
     def abandon(self, now_s: float, reason: str) -> None:
         """Give the current task up, and with it the mission: later tasks may build on it."""
@@ -183,6 +232,7 @@ class Mission:
             self._end_task(TaskState.ABANDONED, now_s, reason)
         self.state = state
         self.active_task = -1
+        self.question = ""
         self.say(now_s, "mission", reason)
 
     def _end_task(self, state: TaskState, now_s: float, reason: str) -> None:

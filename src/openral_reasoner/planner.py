@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Protocol
 
+from openral_reasoner.condition import Guard, Until
 from openral_reasoner.matcher import ACCEPT, MARGIN, LexicalMatcher, Match, Matcher, offers
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.parser import NotUnderstood, parse
@@ -33,6 +34,10 @@ class PlannedTask:
     """Words for the policy."""
     score: float
     """0..1, how well the words matched."""
+    guard: Guard | None = None
+    """What must hold for this task, and those behind it that the guard spans, to run."""
+    until: Until | None = None
+    """What ends the repetition of this task, and of those before it that the loop spans."""
 
 
 @dataclass(frozen=True)

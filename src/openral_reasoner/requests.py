@@ -6,6 +6,7 @@ the desk and waits for replies; the node takes them off in its own time and lets
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from concurrent.futures import Future
@@ -82,6 +83,8 @@ class Reply:
     text: str
     """At most a few sentences; data for the agent, never instructions."""
     image_png: bytes = b""
+    success: float = math.nan
+    """0..1, of a `QueryProgress` whose score can be trusted; else NaN."""
 
 
 class MissionOver(Exception):

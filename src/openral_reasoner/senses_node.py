@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,6 +114,9 @@ def progress_reply(response: Any) -> Reply:
     done = "the task counts as done" if response.succeeded else "the task does not count as done"
     if response.abstained:
         done = f"the monitor cannot tell whether the task is done: {response.message}"
+    doubtful = response.abstained or response.stale
     return Reply(
-        True, f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}"
+        True,
+        f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
+        success=math.nan if doubtful else response.success_now,
     )

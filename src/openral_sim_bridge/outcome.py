@@ -26,7 +26,7 @@ class TaskOutcome:
     skill_task: str
     attempts: int
     state: str
-    """As the reasoner left it: done, abandoned, pending…"""
+    """As the reasoner left it: done, abandoned, skipped, pending…"""
     outcome: str
     """The reasoner's words."""
     steps: int
@@ -64,8 +64,9 @@ class RunOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether every task was done, and the simulator says so too."""
-        return self.state == "done" and bool(self.tasks) and all(task.passed for task in self.tasks)
+        """Whether every task that was needed was done, and the simulator says so too."""
+        needed = [task for task in self.tasks if task.state != "skipped"]
+        return self.state == "done" and bool(self.tasks) and all(task.passed for task in needed)
 
     def write(self, run_dir: Path) -> Path:
         """Write `summary.json` and return its path."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import openral_sim_bridge  # noqa: F401  (chooses the OpenGL platform, before any test imports mujoco)
+
 SCENE = """
 scene:
   id: fake

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, OpenralError, SimulationError
 from openral_core.sidecar.errors import SidecarRefused
+from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.command import ACTION_DIM
 from openral_sim_bridge.arm_worlds.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
@@ -75,6 +76,10 @@ class World(Protocol):
         """Return, for each task, whether it is done."""
         ...
 
+    def advice(self) -> Advice:
+        """Return what a scripted expert would do now. Raises SimulationError: there is none for the present task."""
+        ...
+
 
 class WorldService:
     """The server's handlers. Refusals carry the codes not_found, simulation and malformed."""
@@ -85,14 +90,14 @@ class WorldService:
         self._size = (width, height)
         # robosuite hides what is not for the eye by itself, and LIBERO shows a burning stove by a marker.
         self._look = replace(profile(render_profile), markers=True)
-        self._renderers: dict[str, tuple[Any, OffscreenRenderer]] = {}
+        self._renderers: dict[str, OffscreenRenderer] = {}
         self._was_reset = [False] * len(self._worlds)
 
     def handlers(self) -> dict[str, Handler]:
         """Return op -> handler."""
         operations: dict[str, Handler] = {
             "reset": self.reset, "step": self.step, "render": self.render, "robot": self.robot,
-            "camera": self.camera, "snapshot": self.snapshot, "restore": self.restore,
+            "camera": self.camera, "snapshot": self.snapshot, "restore": self.restore, "advice": self.advice,
         }  # fmt: skip
         return {name: _refusing(operation) for name, operation in operations.items()}
 
@@ -166,9 +171,13 @@ class WorldService:
         restore_snapshot(world.model, world.data, Snapshot(data["qpos"], data["mocap_pos"]))
         return {}
 
+    def advice(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """{env} -> fields of Advice."""
+        return vars(self._world(data["env"]).advice())
+
     def close(self) -> None:
         """Free the renderers."""
-        for _, renderer in self._renderers.values():
+        for renderer in self._renderers.values():
             renderer.close()
         self._renderers.clear()
 
@@ -190,17 +199,16 @@ class WorldService:
         """One renderer for all worlds of a scene; what the model itself shows differently goes over to it."""
         self._camera_id(world, camera)
         if world.scene not in self._renderers:
-            renderer = OffscreenRenderer(
+            self._renderers[world.scene] = OffscreenRenderer(
                 world.model, *self._size, self._look, hidden_groups=(COLLISION_GROUP,)
             )
-            self._renderers[world.scene] = world.model, renderer
-        model, renderer = self._renderers[world.scene]
-        model.site_rgba[:] = world.model.site_rgba
+        renderer = self._renderers[world.scene]
+        renderer.model.site_rgba[:] = world.model.site_rgba
         return renderer.render(world.data, camera)
 
     def _forget_old_scenes(self) -> None:
         for scene in set(self._renderers) - {world.scene for world in self._worlds}:
-            self._renderers.pop(scene)[1].close()
+            self._renderers.pop(scene).close()
 
     def _camera_id(self, world: World, name: str) -> int:
         index: int = mujoco.mj_name2id(world.model, mujoco.mjtObj.mjOBJ_CAMERA, name)

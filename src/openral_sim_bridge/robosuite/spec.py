@@ -13,6 +13,7 @@ SPEC = SidecarSpec(
             (
                 "numpy==1.26.4",
                 "mujoco==3.3.0",
+                "fast-simplification==0.2.0",
                 "scipy>=1.12,<2",
                 "numba>=0.60,<1",
                 "opencv-python-headless==4.11.0.86",

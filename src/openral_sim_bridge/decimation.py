@@ -1,0 +1,137 @@
+"""Lighter meshes for the eye: on a CPU, what is left of a frame's cost is the number of triangles.
+
+Only a copy of the model is changed, and only what OpenGL is given of it, so physics cannot differ by a bit. A lighter
+mesh keeps the frame, the normals and the texture coordinates of the mesh it stands for: each of its corners takes
+them from the original corner that is nearest.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import fast_simplification
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from openral_core.sidecar.places import cache_home
+
+WELD = 1e-5
+"""Share of a mesh's size below which two vertices are one: files repeat a vertex for each normal that it has."""
+AGGRESSIVENESS = 3.0
+"""Of the collapse of edges (Garland and Heckbert's quadrics); the library's default of 7 crumples round links."""
+INWARD = 0.1
+"""Share of the way from a corner to the middle of its triangle, where corners are compared: it tells apart those that
+lie on one point but belong to different sides of an edge."""
+_RECIPE = f"1 {WELD} {AGGRESSIVENESS} {INWARD}"
+
+
+@dataclass(frozen=True)
+class LightMesh:
+    """A decimated mesh."""
+
+    vertices: NDArray[np.float32]
+    """(v, 3) [m]"""
+    faces: NDArray[np.int32]
+    """(f, 3) indices of vertices."""
+    corners: NDArray[np.int32]
+    """(f, 3) number of the original corner, 3 * face + 0..2, that gives normal and texture coordinate."""
+
+
+def with_light_meshes(model: mujoco.MjModel, max_faces: int) -> mujoco.MjModel:
+    """Return a copy of a model to draw with, in which no mesh has many more triangles than `max_faces`.
+
+    It is for an OpenGL context and for `mjv_updateScene` with the data of the original; do not step it. What was
+    decimated once on this machine is read from `<cache>/meshes`.
+    """
+    light_model = copy.copy(model)
+    for mesh in np.flatnonzero(model.mesh_facenum > max_faces):
+        vertex, face = model.mesh_vertadr[mesh], model.mesh_faceadr[mesh]
+        old_vertices = slice(vertex, vertex + model.mesh_vertnum[mesh])
+        old_faces = slice(face, face + model.mesh_facenum[mesh])
+        light = _decimated(model.mesh_vert[old_vertices], model.mesh_face[old_faces], max_faces)
+        faces = slice(face, face + len(light.faces))
+        light_model.mesh_vert[vertex : vertex + len(light.vertices)] = light.vertices
+        light_model.mesh_face[faces] = light.faces
+        for name in ("mesh_facenormal", "mesh_facetexcoord"):
+            old = getattr(model, name)[old_faces].reshape(-1)
+            getattr(light_model, name)[faces] = old[light.corners]
+        light_model.mesh_vertnum[mesh] = len(light.vertices)
+        light_model.mesh_facenum[mesh] = len(light.faces)
+        light_model.mesh_graphadr[mesh] = -1  # the convex hull names vertices that are gone; it is not drawn
+    return light_model
+
+
+def decimate(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces: int) -> LightMesh:
+    """Collapse edges until about `max_faces` triangles are left.
+
+    Args:
+        vertices: (V, 3) [m]
+        faces: (F, 3) indices of vertices.
+        max_faces: of the result; where it cannot be reached, more are left, never more than F.
+    """
+    cell = WELD * float(np.ptp(vertices, axis=0).max())
+    _, first, merged = np.unique(np.round(vertices / cell), axis=0, return_index=True, return_inverse=True)
+    welded = _proper(merged.reshape(-1)[faces])
+    points, triangles = fast_simplification.simplify(
+        np.ascontiguousarray(vertices[first], dtype=np.float32),
+        np.ascontiguousarray(welded, dtype=np.int32),
+        target_count=max_faces,
+        agg=AGGRESSIVENESS,
+    )
+    triangles = _proper(triangles)
+    _, corners = cKDTree(_pulled_in(vertices, faces)).query(_pulled_in(points, triangles))
+    return LightMesh(
+        points.astype(np.float32), triangles.astype(np.int32), corners.astype(np.int32).reshape(-1, 3)
+    )
+
+
+def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces: int) -> LightMesh:
+    """Decimate, or read what came of it before; the file is named by all that decides its content."""
+    digest = hashlib.sha256(
+        f"{_RECIPE} {version('fast-simplification')} {max_faces} {len(vertices)}".encode()
+    )
+    digest.update(vertices.tobytes())
+    digest.update(faces.tobytes())
+    path = cache_home() / "meshes" / f"{digest.hexdigest()[:32]}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return LightMesh(stored["vertices"], stored["faces"], stored["corners"])
+    except (OSError, ValueError, KeyError, EOFError):  # absent, or another process was killed while it wrote
+        light = decimate(vertices, faces, max_faces)
+    _store(path, light)
+    return light
+
+
+def _store(path: Path, light: LightMesh) -> None:
+    """Write beside and rename, so that nobody reads half a file; a cache that cannot be written is done without."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, partial = tempfile.mkstemp(prefix=".", suffix=".npz", dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            np.savez(file, vertices=light.vertices, faces=light.faces, corners=light.corners)
+        os.replace(partial, path)
+    except OSError:
+        return
+
+
+def _proper(faces: NDArray[Any]) -> NDArray[Any]:
+    """Leave out triangles that shrank to a line."""
+    a, b, c = faces.T
+    kept: NDArray[Any] = faces[(a != b) & (b != c) & (a != c)]
+    return kept
+
+
+def _pulled_in(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return (3 f, 3): every corner of every triangle, a little towards the triangle's middle."""
+    corners = vertices[faces]
+    moved: NDArray[np.float32] = corners + INWARD * (corners.mean(axis=1, keepdims=True) - corners)
+    return moved.reshape(-1, 3)

@@ -16,6 +16,7 @@ from openral_core.sidecar.settings import SidecarSettings
 from openral_core.sidecar.sidecar import Sidecar
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import RobotState
+from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
 from openral_sim_bridge.arm_worlds.robot import ARM_JOINTS, FINGER_JOINTS, GRIPPER_JOINT
 from openral_sim_bridge.backend import CameraModel, Frame, RobotModel, Snapshot, StepResult
@@ -144,6 +145,10 @@ class ArmBackend:
     def camera(self, name: str) -> CameraModel:
         """See Backend.camera."""
         return CameraModel(**self._call("camera", {"name": name}))
+
+    def advice(self, env: int = 0) -> Advice:
+        """Return what a scripted expert would do in one world. Raises SimulationError: there is none for its task."""
+        return Advice(**self._call("advice", {"env": env}))
 
     def close(self) -> None:
         """See Backend.close."""

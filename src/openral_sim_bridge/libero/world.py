@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
 from openral_sim_bridge.arm_worlds.service import WorldState
 from openral_sim_bridge.libero.upstream import Task, load_task
@@ -117,6 +118,12 @@ class LiberoWorld:
     def judge(self) -> list[bool]:
         """Return LIBERO's own verdict for each task; a task of another scene is not done."""
         return [task.scene == self._scene and self._is_done(task) for task in self._tasks.values()]
+
+    def advice(self) -> Advice:
+        """Raises SimulationError: LIBERO's tasks have no scripted experts."""
+        raise SimulationError(
+            "LIBERO's tasks have no scripted experts; robosuite's Lift, Stack and PickPlaceCan do"
+        )
 
     def close(self) -> None:
         """Free the world."""

@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
 from openral_sim_bridge.arm_worlds.service import WorldState
+from openral_sim_bridge.robosuite.expert import EXPERTS
+from openral_sim_bridge.robosuite.sight import look
 
 TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
 LAST_INIT_ID = 999_999
@@ -103,6 +106,13 @@ class RobosuiteWorld:
     def judge(self) -> list[bool]:
         """Return robosuite's own verdict on the present task; the others are not done."""
         return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
+
+    def advice(self) -> Advice:
+        """Return what the task's expert would do. Raises SimulationError: the task has none."""
+        if self._task not in EXPERTS:
+            raise SimulationError(f"{self._task} has no scripted expert; {', '.join(EXPERTS)} have")
+        sight = look(self._env, self._task)
+        return Advice(EXPERTS[self._task](sight), sight.thing, sight.goal)
 
     def warm_up(self) -> None:
         """Take one step: the first one of a machine compiles the controller, for half a minute."""

@@ -1,0 +1,134 @@
+"""Scripted experts for Lift, Stack and PickPlaceCan, from what no camera sees: where the things are.
+
+An expert is a function of the present state alone. So it says what to do in every state that a disturbance leads
+to, and a policy without memory can learn it: a thing that slipped is picked again, a hand that was pushed aside
+first rises and then comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_sim_bridge.arm_worlds.command import OPEN
+
+CLOSED = -OPEN
+GAIN = 1.6
+"""Of the displacement to the target over one unit of command: OSC_POSE (kp 150, critically damped) then overshoots
+by a few percent at most."""
+METRES, RADIANS = 0.05, 0.5
+"""What a command of 1 is."""
+POINTING_DOWN = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+"""Orientation of the grip site with the fingers straight down and opening along the world's y axis."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The state of a world, as an expert needs it; positions [m] in the world frame."""
+
+    hand: NDArray[np.float64]
+    """(3,) point between the fingertips."""
+    rotation: NDArray[np.float64]
+    """(3, 3) of the grip site."""
+    held: bool
+    """Both finger pads touch the thing."""
+    thing: NDArray[np.float64]
+    """(3,) centre of what is to be moved."""
+    goal: NDArray[np.float64]
+    """(3,) where its centre shall come to rest; of Lift: where it shall be held."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How a point is approached: from above, through a funnel."""
+
+    clearance: float
+    """[m] above the point while it is still far away."""
+    mouth: float = 0.008
+    """[m] horizontal distance within which the hand goes all the way down."""
+    slope: float = 5.0
+    """Metres higher for each metre farther away."""
+
+
+PICK = Passage(clearance=0.08)
+OVER_CUBES = Passage(clearance=0.07)
+OVER_WALLS = Passage(clearance=0.16, mouth=0.03, slope=4.0)
+"""A can that hangs 16 cm above its place clears the wall between the bins."""
+
+
+def lift(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that brings the cube up."""
+    if not sight.held:
+        return pick(sight)
+    up = np.array([0.0, 0.0, sight.goal[2] - sight.thing[2]])
+    return command(sight, up, CLOSED)
+
+
+def stack(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that puts the small cube onto the large one."""
+    left = sight.goal - sight.thing
+    if np.linalg.norm(left[:2]) < 0.02 and abs(left[2]) < 0.006:
+        return let_go(sight)
+    return command(sight, through(left, OVER_CUBES), CLOSED) if sight.held else pick(sight)
+
+
+def place(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that puts the can into its compartment of the bin."""
+    left = sight.goal - sight.thing
+    if np.abs(left[:2]).max() < 0.05 and left[2] > -0.025:
+        return let_go(sight)
+    if sight.held:
+        return command(sight, through(left, OVER_WALLS), CLOSED)
+    return pick(sight, above=0.015)
+
+
+EXPERTS: dict[str, Callable[[Sight], NDArray[np.float64]]] = {
+    "Lift": lift,
+    "Stack": stack,
+    "PickPlaceCan": place,
+}
+"""By robosuite's name of the task."""
+
+
+def pick(sight: Sight, above: float = 0.0) -> NDArray[np.float64]:
+    """Return the command (7,) that grasps the thing, `above` [m] its centre."""
+    way = sight.thing - sight.hand + np.array([0.0, 0.0, above])
+    there = np.linalg.norm(way[:2]) < 0.016 and abs(way[2]) < 0.012
+    return command(sight, through(way, PICK), CLOSED if there else OPEN)
+
+
+def let_go(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing."""
+    up = 0.0 if sight.held else max(0.0, sight.goal[2] + 0.15 - sight.hand[2])
+    return command(sight, np.array([0.0, 0.0, up]), OPEN)
+
+
+def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
+    """Return the displacement (3,) [m] to head for, so that `way` (3,) ends from above.
+
+    Who is too low for where he is rises first and goes sideways slowly until then.
+    """
+    distance = float(np.linalg.norm(way[:2]))
+    up = way[2] + min(passage.clearance, passage.slope * max(0.0, distance - passage.mouth))
+    sideways = np.clip(1.0 - max(0.0, up - 0.01) / 0.04, 0.0, 1.0)
+    return np.append(way[:2] * sideways, up)
+
+
+def command(sight: Sight, displacement: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
+    """Return the command (7,) in -1..1 that heads for a displacement [m] with the hand pointing down."""
+    move = GAIN * displacement / METRES
+    turn = rotation_vector(POINTING_DOWN @ sight.rotation.T) / RADIANS
+    return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
+
+
+def rotation_vector(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return axis times angle (3,) [rad] of a rotation (3, 3) by less than half a turn."""
+    skew = np.array([rotation[2, 1], rotation[0, 2], rotation[1, 0]]) - np.array(
+        [rotation[1, 2], rotation[2, 0], rotation[0, 1]]
+    )
+    sine = float(np.linalg.norm(skew)) / 2
+    angle = float(np.arctan2(sine, (np.trace(rotation) - 1) / 2))
+    return skew * (angle / (2 * sine) if sine > 1e-9 else 0.5)

@@ -49,7 +49,13 @@ class ExecuteServer:
     """
 
     def __init__(
-        self, node: Node, manifest: RSkillManifest, action: str, runner: PolicyRunner, limits: Limits
+        self,
+        node: Node,
+        manifest: RSkillManifest,
+        action: str,
+        runner: PolicyRunner,
+        limits: Limits,
+        hold: Callable[[str], None],
     ) -> None:
         """Create the server.
 
@@ -59,8 +65,10 @@ class ExecuteServer:
             action: full name of the action.
             runner: does the inference.
             limits: when a goal is given up.
+            hold: tells the bridge that the goal with this hex UUID has ended and the arm holds from now on.
         """
         self._node, self._manifest, self._runner, self._limits = node, manifest, runner, limits
+        self._hold = hold
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
         """The inputs while the node is active; without them every goal is refused."""
@@ -91,7 +99,7 @@ class ExecuteServer:
             action,
             self._execute,
             callback_group=group,
-            cancel_callback=lambda handle: CancelResponse.ACCEPT,
+            cancel_callback=self._on_cancel,
         )
 
     def on_sensors(self, sensors: SensorSet, fresh: bool) -> None:
@@ -138,6 +146,18 @@ class ExecuteServer:
         )
         if self._goal is not None:
             self._goal.supervisor.on_status(self._status, self._goal.run.chunks)
+
+    def _on_cancel(self, handle: Any) -> Any:
+        """Stop the motion at once; the goal itself ends at the next tick, when the handle knows of it."""
+        goal = self._goal
+        if goal is not None and bytes(goal.handle.goal_id.uuid) == bytes(handle.goal_id.uuid):
+            self._stop_motion(goal)
+        return CancelResponse.ACCEPT
+
+    def _stop_motion(self, goal: ActiveGoal) -> None:
+        """No further chunk goes out, and nothing that is left of the last one is executed."""
+        self._runner.stop()
+        self._hold(goal.run.goal_id)
 
     async def _execute(self, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
@@ -232,8 +252,8 @@ class ExecuteServer:
             )
 
     def _end(self, goal: ActiveGoal, verdict: Verdict) -> None:
-        """Stop the goal's chunks at once; its result goes out when the server comes to it."""
-        self._runner.stop()
+        """Stop the goal's motion at once; its result goes out when the server comes to it."""
+        self._stop_motion(goal)
         self._goal = None
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # Two calls, not one: rclpy forbids a call site to change its severity.

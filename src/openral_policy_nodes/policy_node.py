@@ -163,7 +163,11 @@ class PolicyNode(LifecycleNode):
             frame_period_s=1.0 / min(camera.rate_hz for camera in scene.cameras),
             inference_wall_s=float(self.get_parameter("inference_timeout_s").value),
         )
-        self._server = ExecuteServer(self, manifest, hosted.action, self._runner, limits)
+
+        def hold(goal_id: str) -> None:
+            self._chunks.publish(ActionChunk(goal_id=goal_id, skill=manifest.name))
+
+        self._server = ExecuteServer(self, manifest, hosted.action, self._runner, limits, hold)
 
     def _stop_listening(self, why: str) -> None:
         if self._server is not None:

@@ -30,6 +30,11 @@ class Chunk:
     latency_s: float = 0.0
     """[s] inference wall time."""
 
+    @property
+    def ends_goal(self) -> bool:
+        """It holds no actions: its goal has ended, and nothing of it shall be executed any more."""
+        return self.horizon == 0 and self.data.size == 0
+
 
 class ChunkQueue:
     """Actions by control step. A newer chunk replaces the whole queue."""

@@ -222,14 +222,15 @@ class ControlLoop:
             chunk = self._inbox.popleft()
             goal = self._executor.active_goal
             reason = self._executor.offer(chunk, self._step, self._state)
-            if self._recorder is not None:
+            if self._recorder is not None and not chunk.ends_goal:
                 self._recorder.chunk(chunk.stamp_s, chunk.latency_s, reason is not None)
             if reason is not None:
                 self._sink.rejected(chunk, reason)
             if self._executor.active_goal != goal:
                 self._sink.goal_changed()
             # A refused answer moves time on as well: the policy will not answer the same observation twice.
-            answered = answered or round(chunk.stamp_s / self._dt) == self._step
+            answers = not chunk.ends_goal and round(chunk.stamp_s / self._dt) == self._step
+            answered = answered or answers
         return answered
 
     def _advance(self, cameras: set[str]) -> None:

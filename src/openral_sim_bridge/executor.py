@@ -93,6 +93,9 @@ class Executor:
         Returns:
             Why the chunk was refused; None when it now fills the queue.
         """
+        if chunk.ends_goal:
+            self._end_goal(chunk.goal_id)
+            return None
         answered = self._step_of(chunk)
         past = 0 if answered is None else min(max(step - answered, 0), chunk.horizon)
         self._count(expired=past)
@@ -136,13 +139,20 @@ class Executor:
         self._queue.clear()
         self._origin, self._last = step, None
 
+    def _end_goal(self, goal_id: str) -> None:
+        """Hold from the next step on, if it is this goal's chunk that is being executed."""
+        if goal_id and goal_id == self.active_goal:
+            self._queue.clear()
+            self._retired.append(goal_id)
+            self._set_goal("", "", "")
+
     def _step_of(self, chunk: Chunk) -> int | None:
         return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
 
     def _outdated(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
         """A chunk that came too late to matter; the one being executed stays."""
         if chunk.goal_id in self._retired:
-            return f"goal {chunk.goal_id} has been replaced by a newer one"
+            return f"goal {chunk.goal_id} has ended or been replaced by a newer one"
         if answered is None or answered > step:
             return None
         if answered < self._origin:

@@ -44,6 +44,8 @@ class FakeBridge:
         self.camera_on = True
         self.alive = True
         self.chunks: list[Any] = []
+        self.ended: list[str] = []
+        """Goals whose policy node said that they have ended."""
         self.infos: list[Any] = []
         self.status = ControlStatus(mode="realtime", control_hz=80.0)
         self.now_ns = 0
@@ -133,6 +135,9 @@ class FakeBridge:
             self._info.publish(info)
 
     def _on_chunk(self, chunk: Any) -> None:
+        if chunk.horizon == 0:
+            self.ended.append(chunk.goal_id)
+            return
         self.chunks.append(chunk)
         self.status.holding = not np.isfinite(np.asarray(chunk.data)).all()
         if not self.status.holding:

@@ -76,6 +76,8 @@ def test_cancel_second_goal_and_refusals(bridge, start):
     ended = result_of(first)
     assert (Outcome(ended.outcome), ended.check) == (Outcome.CANCELED, "client_cancel")
     assert first.status == GoalStatus.STATUS_CANCELED
+    goal_id = bytes(first.goal_id.uuid).hex()
+    wait_for(lambda: goal_id in bridge.ended, "the end of the first goal's motion")
     assert result_of(third).check == "deadline"
     assert {chunk.instruction for chunk in bridge.chunks} == {WORDS, "close the drawer"}
     refused = result_of(bridge.send(instruction=WORDS, task="fly-v3"))

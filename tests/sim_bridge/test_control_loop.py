@@ -252,3 +252,12 @@ def test_rate_meter_forgets_what_is_old():
     assert meter.hz == pytest.approx(80, rel=0.01)
     now[0] += 2.0
     assert meter.hz < 41
+
+
+def test_the_end_of_a_goal_is_no_answer_that_lets_time_go_on():
+    loop, executor, spy, _ = make("lockstep")
+    end = Chunk(0.0, "g", "skill", "", "", 0, 0, 0, 0.0, np.empty(0, np.float32))
+    spy.answer = lambda stamp, state: loop.post(end)
+    run(loop, lambda: len(spy.shots) >= 4)
+    assert len({stamp for stamp, _ in spy.shots}) == 1
+    assert executor.counters == type(executor.counters)()

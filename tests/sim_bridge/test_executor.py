@@ -98,6 +98,24 @@ def test_newer_chunk_replaces_the_queue_and_hold_keeps_the_gripper(executor):
     assert not action[:3].any()
 
 
+def ending(goal="a"):
+    return dataclasses.replace(chunk(goal=goal), horizon=0, dim=0, data=np.empty(0, np.float32))
+
+
+def test_the_end_of_a_goal_drops_what_is_left_of_its_chunk(executor):
+    assert executor.offer(chunk(0), 0, None) is None
+    assert not executor.next(0)[1]
+    assert executor.offer(ending("b"), 1, None) is None
+    assert not executor.next(1)[1], "the end of another goal stops nothing"
+    assert executor.offer(ending(), 2, None) is None
+    assert executor.next(2)[1]
+    assert executor.active_goal == ""
+    assert "has ended" in executor.offer(chunk(2), 2, None), "a chunk that was still under way"
+    assert executor.offer(chunk(3, goal="b"), 3, None) is None
+    assert not executor.next(3)[1]
+    assert counts(executor) == (3, 1, 1, 0)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -19,6 +19,7 @@ GROUP = "openral.policy_families"
 
 _LEROBOT = ("smolvla", "act", "diffusion", "pi0", "pi05", "xvla")
 BUILT_IN = {
+    "external": "openral_policy_nodes.external.policy:load",
     "fake": "openral_policy_nodes.fake:load",
     "mini": "openral_policy_nodes.mini.policy:load",
     "rldx": "openral_policy_nodes.rldx.policy:load",

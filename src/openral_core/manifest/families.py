@@ -49,12 +49,17 @@ class FamilyRule:
     """Those of `OPTIONAL_FIELDS` that its code reads besides the needed ones."""
     spawn_variable: str = ""
     """Variable that is `0` where a server that runs already holds the weights, so that none are needed here."""
+    served: bool = False
+    """Weights are always held by somebody else's server, so that the manifest need not say where they are."""
 
 
 _LEROBOT = FamilyRule(needs=("processors",), reads=("image_preprocessing.history", "policy_extras"))
 RULES: dict[str, FamilyRule] = {
     "act": _LEROBOT,
     "diffusion": _LEROBOT,
+    "external": FamilyRule(
+        needs=("policy_extras", "action_contract"), reads=("image_preprocessing.history",), served=True
+    ),
     "fake": FamilyRule(reads=("image_preprocessing.history", "policy_extras")),
     "mini": FamilyRule(),
     "openvla": FamilyRule(
@@ -123,6 +128,8 @@ def unread_fields(family: str | None, values: Mapping[str, Any]) -> list[str]:
 def server_elsewhere(family: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
     """Return the setting by which somebody else's server holds the weights of a family, or None."""
     rule = family_rule(family)
+    if rule is not None and rule.served:
+        return "policy_extras.url"
     name = rule.spawn_variable if rule else ""
     return f"{name}=0" if name and environment.get(name) == "0" else None
 

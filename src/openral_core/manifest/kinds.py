@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from openral_core.manifest.families import family_rule
 from openral_core.schema import Fault
 
 _SECTIONS = ("ros_integration", "detector", "reward", "playbook")
@@ -70,8 +71,12 @@ def kind_faults(kind: str, values: Mapping[str, Any]) -> list[Fault]:
     """Compare a manifest's fields with the rule of its kind; an empty list or None counts as absent."""
     rule = KIND_RULES[kind]
     absent = (None, ())
+    family = family_rule(values["model_family"])
+    waived = ("weights_uri",) if family is not None and family.served else ()
     faults = [
-        Fault(name, f"is missing for kind {kind}", "add it") for name in rule.needs if values[name] in absent
+        Fault(name, f"is missing for kind {kind}", "add it")
+        for name in rule.needs
+        if values[name] in absent and name not in waived
     ]
     faults += [
         Fault(name, f"means nothing for kind {kind}", "remove it")

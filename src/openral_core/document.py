@@ -51,6 +51,14 @@ class Document:
             key = key[:-1]
         return self.lines.get(key, 1)
 
+    def section(self, *prefix: str) -> Document:
+        """Return the part below a key, as a document of its own whose faults still point into this file."""
+        data = self.data
+        for name in prefix:
+            data = data.get(name) if isinstance(data, dict) else None
+        lines = {key[len(prefix) :]: line for key, line in self.lines.items() if key[: len(prefix)] == prefix}
+        return Document(self.path, data, lines)
+
     def fault(self, key: Key, what: str, mend: str) -> str:
         """Return the one-line report `file:line: key: what; mend`."""
         return _fault(self.path, self.line(key), dotted(key) or "file", what, mend)

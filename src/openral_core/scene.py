@@ -5,10 +5,11 @@ deploy: what is there. sim: a task in it, and how often to try. benchmark: a tas
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeVar, overload
 
-from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
 from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError
@@ -55,6 +56,12 @@ class DeployScene(Schema):
     """The sentence that starts it, if the operator says nothing else."""
     reasoner: dict[str, JsonValue] = Field(default_factory=dict)
     """The language model that plans, see `openral_reasoner.llm.settings`; absent: the offline planner."""
+    _source: Document | None = PrivateAttr(default=None)
+
+    @property
+    def source(self) -> Document | None:
+        """The file that it was read from, beside which its model lies; None where code made the scene."""
+        return self._source
 
     @model_validator(mode="after")
     def _rates_fit(self) -> DeployScene:
@@ -177,7 +184,7 @@ def load_scene(path_or_name: str | Path, tier: type[DeployScene] = DeployScene) 
 
 
 def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> DeployScene:
-    """Validate a document as a scene; see `load_scene`."""
+    """Validate a document as a scene; see `load_scene`. A robot's file may lie beside the scene's."""
     keys = document.data if isinstance(document.data, dict) else {}
     found: type[DeployScene] = DeployScene
     if "metadata" in keys:
@@ -188,4 +195,7 @@ def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> Deplo
         missing = "metadata" if "task" in keys else "task"
         what = f"is missing: a {found.__name__}, needed a {tier.__name__}"
         raise ManifestError(document.fault((missing,), what, "add it, or name a scene that has it"))
-    return validate(found, document)
+    scene = validate(found, document)
+    scene._source = replace(document, path=document.path.absolute())  # the same file by whatever path
+    beside = document.path.parent / scene.robot_id
+    return scene.model_copy(update={"robot_id": str(beside)}) if beside.is_file() else scene

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -21,6 +21,8 @@ from openral_core.errors import SimulationError
 
 EFFORT, VELOCITY = "1000", "10"
 """URDF demands these limits; MuJoCo models do not hold them, and nothing here reads them."""
+_FIXED = "_fixed"
+"""Ending of a fixed joint's name, after its link's."""
 
 
 def subtree(model: Any, root: str) -> list[int]:
@@ -61,6 +63,8 @@ def make_urdf(
     mesh_directory: Path | None = None,
     *,
     hidden_groups: Sequence[int] = (),
+    names: Mapping[str, str] | None = None,
+    sites: Sequence[str] = (),
 ) -> str:
     """Describe the robot below body `root` as URDF text.
 
@@ -71,6 +75,8 @@ def make_urdf(
         mesh_directory: where meshes are written as STL and referred to by `file://`; None: each mesh is
             shown as its bounding box, and the text stands alone.
         hidden_groups: geometry groups that are left out, besides those that MuJoCo does not draw.
+        names: name in the model -> name of the link or joint here, where they differ.
+        sites: those that become links, too, such as one between the fingertips.
 
     Raises:
         SimulationError: a body has a joint that URDF cannot say (ball, free, several, displaced).
@@ -86,6 +92,9 @@ def make_urdf(
                 _visual(link, model, geom, mesh_directory)
     for body in bodies[1:]:
         _joint(robot, model, body)
+    for site in sites:
+        _site(robot, model, site)
+    _rename(robot, names or {})
     ET.indent(robot)
     return '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
 
@@ -108,7 +117,7 @@ def _joint(robot: ET.Element, model: Any, body: int) -> None:
     if kind == "revolute" and not limited:
         kind = "continuous"
     element = ET.SubElement(
-        robot, "joint", name=model.jnt(joint).name if joint >= 0 else f"{name}_fixed", type=kind
+        robot, "joint", name=model.jnt(joint).name if joint >= 0 else f"{name}{_FIXED}", type=kind
     )
     ET.SubElement(element, "parent", link=parent)
     ET.SubElement(element, "child", link=name)
@@ -120,6 +129,25 @@ def _joint(robot: ET.Element, model: Any, body: int) -> None:
         ET.SubElement(
             element, "limit", lower=_number(low), upper=_number(high), effort=EFFORT, velocity=VELOCITY
         )
+
+
+def _site(robot: ET.Element, model: Any, name: str) -> None:
+    """Add a site as a link without a body of its own."""
+    site = model.site(name)
+    ET.SubElement(robot, "link", name=name)
+    element = ET.SubElement(robot, "joint", name=f"{name}{_FIXED}", type="fixed")
+    ET.SubElement(element, "parent", link=link_name(model, int(site.bodyid[0])))
+    ET.SubElement(element, "child", link=name)
+    _origin(element, site.pos, site.quat)
+
+
+def _rename(robot: ET.Element, names: Mapping[str, str]) -> None:
+    """Call links and joints otherwise; a fixed joint is called after its link."""
+    for element in robot.iter():
+        for key in ("name", "link"):
+            stem = element.get(key, "").removesuffix(_FIXED)
+            if stem in names:
+                element.set(key, names[stem] + element.get(key, "").removeprefix(stem))
 
 
 def _inertial(link: ET.Element, model: Any, body: int) -> None:

@@ -1,0 +1,105 @@
+"""Kinematics of the arm: where its hand is for given joints, and joints for a wanted pose of the hand.
+
+Damped least squares with the rest posture in the null space (Nakamura and Hanafusa 1986; Buss 2009, "Introduction to
+inverse kinematics with Jacobian transpose, pseudoinverse and damped least squares methods"). `mink` does this and more,
+but the releases that take MetaWorld's MuJoCo 3.3.0 are no longer kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+DAMPING = 0.03
+"""[m/rad] near a singularity the joints move so little that the hand falls behind, in place of running away."""
+ITERATIONS = 4
+"""Steps of the solver a control step; each starts where the last one ended."""
+POSTURE_GAIN = 0.05
+"""Share of the way back to the rest posture that a free elbow goes in one iteration."""
+
+
+class Chain:
+    """n joints between the robot's base and its hand."""
+
+    def __init__(self, model: Any, joints: NDArray[np.int64], hand: tuple[mujoco.mjtObj, int]) -> None:
+        """Take the ids of the arm's joints (n,), and kind and id of the hand: a body or a site."""
+        self._model = model
+        self._scratch = mujoco.MjData(model)
+        self.qpos, self.dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+        limited = model.jnt_limited[joints].astype(bool)
+        self.low = np.where(limited, model.jnt_range[joints, 0], -np.inf)
+        self.high = np.where(limited, model.jnt_range[joints, 1], np.inf)
+        self._is_site = hand[0] == mujoco.mjtObj.mjOBJ_SITE
+        self._hand = hand[1]
+        self._jacobian = np.zeros((6, model.nv))
+
+    def hand(self, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
+        quaternion = np.zeros(4)
+        if self._is_site:
+            mujoco.mju_mat2Quat(quaternion, data.site_xmat[self._hand])
+            return data.site_xpos[self._hand].copy(), quaternion
+        return data.xpos[self._hand].copy(), data.xquat[self._hand].copy()
+
+    def solve(
+        self, data: Any, start: NDArray[np.float64], position: NDArray[np.float64], quaternion: NDArray[np.float64],
+        posture: NDArray[np.float64],
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """Return joints (n,) within their ranges that bring the hand nearer to a pose, or to it.
+
+        Args:
+            data: mujoco.MjData that says where all else is.
+            start: (n,) where to begin, so that the solution follows the last one.
+            position: (3,) [m] of the hand in the world.
+            quaternion: (4,) w, x, y, z
+            posture: (n,) to which joints that the pose leaves free go back.
+        """
+        scratch, joints = self._scratch, start.copy()
+        scratch.qpos[:] = data.qpos
+        if len(data.mocap_pos):
+            scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
+        for _ in range(ITERATIONS):
+            scratch.qpos[self.qpos] = joints
+            mujoco.mj_kinematics(self._model, scratch)
+            mujoco.mj_comPos(self._model, scratch)
+            here, turned = self.hand(scratch)
+            error = np.concatenate([position - here, rotation_between(turned, quaternion)])
+            jacobian = self._jacobian_at(scratch)
+            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(6))
+            free = POSTURE_GAIN * (posture - joints)
+            step = inverse @ (error - jacobian @ free) + free
+            joints = np.clip(joints + step, self.low, self.high)
+        return joints
+
+    def _jacobian_at(self, data: Any) -> NDArray[np.float64]:
+        """Return (6, n): velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        rows = self._jacobian
+        if self._is_site:
+            mujoco.mj_jacSite(self._model, data, rows[:3], rows[3:], self._hand)
+        else:
+            mujoco.mj_jacBody(self._model, data, rows[:3], rows[3:], self._hand)
+        return rows[:, self.dofs]
+
+
+def rotation_between(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return axis times angle (3,) [rad] in the world that turns quaternion `first` into `second` (w, x, y, z)."""
+    inverse, difference, rotation = np.zeros(4), np.zeros(4), np.zeros(3)
+    mujoco.mju_negQuat(inverse, first)
+    mujoco.mju_mulQuat(difference, second, inverse)
+    mujoco.mju_quat2Vel(rotation, difference, 1.0)
+    return rotation
+
+
+def turned(quaternion: NDArray[np.float64], rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a quaternion (w, x, y, z) turned by axis times angle (3,) [rad] in the world."""
+    angle = float(np.linalg.norm(rotation))
+    if angle < 1e-12:
+        return quaternion.copy()
+    by, result = np.zeros(4), np.zeros(4)
+    mujoco.mju_axisAngle2Quat(by, rotation / angle, angle)
+    mujoco.mju_mulQuat(result, by, quaternion)
+    mujoco.mju_normalize4(result)
+    return result

@@ -36,6 +36,22 @@ class Schema(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, protected_namespaces=())
 
 
+class InitRange(Schema):
+    """A run of numbered initial states of a simulator's tasks."""
+
+    first: Annotated[int, Field(ge=0)]
+    """Number of the first one."""
+    count: Count
+    """How many."""
+
+    def ids(self) -> range:
+        """Return their numbers."""
+        return range(self.first, self.first + self.count)
+
+    def __str__(self) -> str:
+        return f"{self.first} to {self.first + self.count - 1}"
+
+
 class Fault(NamedTuple):
     """One thing that is wrong with the fields of a model, seen by a rule over several of them."""
 

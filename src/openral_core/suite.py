@@ -5,15 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field, JsonValue, model_validator
+
 from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.named_files import find_file
+from openral_core.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
+from openral_core.schema import Fault, InitRange, Many, Schema, raise_faults, validate
 
 SUITE_PATTERNS = ("benchmarks/{}.yaml",)
 _ALONE, _WITH_TASK = {"scene"}, {"scene", "task", "instruction"}
 """Keys of an entry."""
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
+
+
+class SuiteStates(Schema):
+    """A suite that names its own initial states, whatever those of its scenes are."""
+
+    heldout_init_ids: InitRange
+    """Skills are judged on these: the `seed` and `n_episodes` of every scene."""
+    train_init_ids: InitRange | None = None
+    """Skills may be trained on these; none of them is held out. Absent: nothing here is for training."""
+    scenes: Many[JsonValue] = Field(min_length=1)
+    """See `load_suite`."""
+
+    @model_validator(mode="after")
+    def _are_disjoint(self) -> SuiteStates:
+        train = self.train_init_ids
+        if train is not None and set(train.ids()) & set(self.heldout_init_ids.ids()):
+            what = f"{train} overlaps heldout_init_ids {self.heldout_init_ids}"
+            raise_faults([Fault("train_init_ids", what, "a state seen in training proves nothing; move one")])
+        return self
 
 
 @dataclass(frozen=True)
@@ -24,26 +46,48 @@ class Suite:
     """Stem of the file's name, such as metaworld_mt10."""
     scenes: tuple[BenchmarkScene, ...]
     """At least one."""
+    train_init_ids: InitRange | None = None
+    """Initial states that skills may be trained on; none of them is among those that the scenes begin in."""
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
-    """Load `benchmarks/<name>.yaml`, a list of names or paths of benchmark scenes.
+    """Load `benchmarks/<name>.yaml`: the names or paths of benchmark scenes, as a list or under `scenes`.
 
     `{scene: name, task: id, instruction: words}` is that scene with another task, for suites whose tasks differ in
-    nothing else.
+    nothing else. Beside `scenes`, a suite names its initial states (`SuiteStates`); a list takes those of its scenes.
 
     Raises:
         NotFoundError: no such suite.
-        ManifestError: not such a list, or the scenes do not belong together.
+        ManifestError: not such a file, or the scenes do not belong together.
     """
     path = find_file(path_or_name, "suite", SUITE_PATTERNS)
     document = read_document(path)
-    refs = document.data
+    states = validate(SuiteStates, document) if isinstance(document.data, dict) else None
+    listed = document if states is None else document.section("scenes")
+    refs = listed.data
     if not isinstance(refs, list) or not refs:
         raise ManifestError(document.fault((), "is not a list", "write `- name of a benchmark scene` lines"))
-    scenes = tuple(_scene(document, index, ref) for index, ref in enumerate(refs))
-    _check_uniform(document, scenes)
-    return Suite(path.stem, scenes)
+    scenes = tuple(_scene(listed, index, ref) for index, ref in enumerate(refs))
+    _check_uniform(listed, scenes)
+    if states is None:
+        return Suite(path.stem, scenes)
+    judged = states.heldout_init_ids
+    chosen = {"seed": judged.first, "n_episodes": judged.count}
+    return Suite(path.stem, tuple(scene.model_copy(update=chosen) for scene in scenes), states.train_init_ids)
+
+
+def suite_with_task(task_id: str) -> Suite:
+    """Return the first of the suites that ship which has a task, in the order of their names.
+
+    Raises:
+        NotFoundError: none has; the text names the suites, whose tasks `load_suite` gives.
+    """
+    suites = [load_suite(name) for name in names_of(SUITE_PATTERNS)]
+    for suite in suites:
+        if any(scene.task.id == task_id for scene in suite.scenes):
+            return suite
+    names = ", ".join(suite.id for suite in suites)
+    raise NotFoundError(f"no suite has a task {task_id}; there are {names}")
 
 
 def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.gates.states import unseen_states
+from openral_core.registry import resolve
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
 from openral_core.share import share_directory
-from openral_core.suite import load_suite
+from openral_core.suite import load_suite, suite_with_task
 from openral_sim_bridge.libero.suites import MAX_STEPS
 
 SHARE = share_directory()
@@ -103,9 +106,59 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
         ManifestError, match=r"twice.yaml:1: \[0\]: is neither a name nor a scene with a task"
     ):
         load_suite(path)
-    path.write_text("a: b\n")
+    path.write_text("words\n")
     with pytest.raises(ManifestError, match="is not a list"):
         load_suite(path)
+
+
+def test_a_suite_names_its_own_states(tmp_path: Path) -> None:
+    suite = load_suite("metaworld_mt50")
+    assert len({scene.task.id for scene in suite.scenes}) == 50
+    assert len({scene.task.instruction for scene in suite.scenes}) == 50
+    assert {(scene.seed, scene.n_episodes) for scene in suite.scenes} == {(1000, 10)}
+    assert suite.train_init_ids is not None
+    assert suite.train_init_ids.ids() == range(1000)
+    path = tmp_path / "overlap.yaml"
+    states = "heldout_init_ids: {first: 90, count: 20}\ntrain_init_ids: {first: 0, count: 91}\n"
+    path.write_text(f"{states}scenes: [metaworld_reach]\n")
+    with pytest.raises(
+        ManifestError, match=r"overlap.yaml:2: train_init_ids: 0 to 90 overlaps heldout_init_ids 90 to 109"
+    ):
+        load_suite(path)
+    path.write_text("scenes: [metaworld_reach]\n")
+    with pytest.raises(ManifestError, match="heldout_init_ids: is missing"):
+        load_suite(path)
+    path.write_text("heldout_init_ids: {first: 9, count: 1}\nscenes: [metaworld_reach, nowhere]\n")
+    with pytest.raises(ManifestError, match=r"overlap.yaml:2: \[1\]: scene 'nowhere' was not found"):
+        load_suite(path)
+
+
+def test_metaworlds_words_are_those_of_metaworlds_tasks() -> None:
+    """Every task is one that MetaWorld has, and MT10's ten have the words of the suite of ten."""
+    fifty = {scene.task.id: scene.task.instruction for scene in load_suite("metaworld_mt50").scenes}
+    assert set(fifty) == {f"metaworld/{name}" for name in ALL_V3_ENVIRONMENTS}
+    ten = {scene.task.id: scene.task.instruction for scene in load_suite("metaworld_mt10").scenes}
+    assert {task: fifty[task] for task in ten} == ten
+
+
+def test_a_task_is_found_in_the_suites_that_ship() -> None:
+    assert "metaworld/hammer-v3" in {scene.task.id for scene in suite_with_task("metaworld/hammer-v3").scenes}
+    with pytest.raises(NotFoundError, match="no suite has a task metaworld/juggle-v3; there are libero_10"):
+        suite_with_task("metaworld/juggle-v3")
+
+
+def test_states_of_training_are_not_judged_on() -> None:
+    package = resolve("mini-metaworld")
+    scene = load_scene("metaworld_mini", BenchmarkScene)
+    assert unseen_states(package.manifest, scene, range(1000, 1050)).ok
+    finding = unseen_states(package.manifest, scene, range(98, 110))
+    assert not finding.ok
+    assert (finding.found, finding.needed) == (
+        "metaworld/drawer-open-v3: trained on 98, 99",
+        "none of 0 to 99",
+    )
+    elsewhere = load_suite("libero_goal").scenes[0]
+    assert unseen_states(package.manifest, elsewhere, range(50)).ok
 
 
 @pytest.mark.parametrize("name", MAX_STEPS)

@@ -13,7 +13,7 @@ from openral_core.manifest.integrations import Detector, Playbook, Reward, RosIn
 from openral_core.manifest.kinds import kind_faults
 from openral_core.manifest.runtime import LOCAL, HubUri, LatencyBudget, Processors, Quantization, WeightsUri
 from openral_core.manifest.sensors import ImagePreprocessing, SensorRequirement
-from openral_core.schema import Count, Fault, Many, Positive, Schema, Unit, Word, raise_faults
+from openral_core.schema import Count, Fault, InitRange, Many, Positive, Schema, Unit, Word, raise_faults
 from openral_core.vocabulary import (
     ActionVerb,
     Benchmark,
@@ -105,6 +105,9 @@ class RSkillManifest(Schema):
     """Tasks it was trained for, with phrases that ask for them."""
     evaluated_tasks: Many[Word] = ()
     """Tasks, families of tasks (`metaworld` covers `metaworld/…`) or scenes it was evaluated on."""
+    trained_init_ids: dict[Word, InitRange] = Field(default_factory=dict)
+    """Task, family of tasks or scene, as in `evaluated_tasks` -> the initial states that training saw there. They prove
+    nothing about the skill, so a benchmark refuses to judge it on them."""
     benchmarks: dict[Benchmark, Unit] = Field(default_factory=dict)
     """Benchmark -> success rate, 0 to 1."""
     goal_params_schema: dict[str, JsonValue] | None = None

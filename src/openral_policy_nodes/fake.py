@@ -18,7 +18,9 @@ from openral_core.errors import PolicyError
 from openral_core.registry import RSkillPackage
 from openral_core.types import PolicyBatch
 
-Behaviour = Literal["constant", "nan", "wrong_shape", "slow", "hang", "raise"]
+Behaviour = Literal["constant", "nan", "wrong_shape", "slow", "hang", "raise", "crowded"]
+CROWDING = 0.03
+"""By how much of itself a `crowded` policy's action shrinks for each other observation of its batch."""
 
 
 class FakeScript(BaseModel):
@@ -33,7 +35,7 @@ class FakeScript(BaseModel):
     action: list[float] = Field(default_factory=list)
     """(A,) the action repeated over the chunk; empty: all zeros."""
     delay_s: float = Field(default=0.0, ge=0.0)
-    """[s] how long a `slow` answer takes."""
+    """[s] how long a `slow` or `crowded` answer takes."""
 
 
 class FakePolicy:
@@ -68,10 +70,12 @@ class FakePolicy:
             raise PolicyError(f"the fake policy was told to fail at call {self.calls}")
         if behaviour == "hang":
             self._closed.wait()
-        if behaviour == "slow":
+        if behaviour in ("slow", "crowded"):
             time.sleep(self.script.delay_s)
         if behaviour == "nan":
             chunks[:, 0, 0] = np.nan
+        if behaviour == "crowded":
+            chunks *= 1.0 - CROWDING * (len(batch) - 1)
         return chunks[:, :, :-1] if behaviour == "wrong_shape" else chunks
 
     def close(self) -> None:

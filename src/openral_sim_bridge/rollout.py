@@ -8,7 +8,7 @@ look. An episode ends at the simulator's first success or at the horizon.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from openral_core.history import FrameHistory
 from openral_core.types import Image, Instant, Observation, Policy, PolicyBatch, RobotState
 from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy
 
 
 class Observe(Protocol):
@@ -114,12 +115,61 @@ class _Running:
         self.return_ = reward + (self.return_ or 0.0)
 
 
+@dataclass(frozen=True)
+class Round:
+    """One decision of all worlds that run, told before its inference."""
+
+    running: tuple[int, ...]
+    """Numbers of the jobs that share its batch; empty: all have ended."""
+    finished: Mapping[int, EpisodeRow]
+    """By the number of the job: what ended since the round before."""
+
+
+Watch = Callable[[int, Observation], None]
+
+
+def _unwatched(number: int, observation: Observation) -> None:
+    """Nobody looks on."""
+
+
 def roll_out(
     backend: Backend, policy: Policy, observe: Observe, act: Act, jobs: Iterable[Job], *, cameras: Sequence[str],
     n_action_steps: int, horizon: int, progress: Callable[[EpisodeRow], None] = lambda row: None,
-    watch: Callable[[int, Observation], None] = lambda number, observation: None,
+    watch: Watch = _unwatched,
 ) -> list[EpisodeRow]:  # fmt: skip
     """Run every job and return a row for each, in the order of the jobs.
+
+    Args:
+        backend: see `rounds`, as for the others.
+        policy: infers one batch for all worlds that run.
+        observe: see `rounds`.
+        act: see `rounds`.
+        jobs: see `rounds`.
+        cameras: see `rounds`.
+        n_action_steps: see `rounds`.
+        horizon: see `rounds`.
+        progress: called with each finished row.
+        watch: see `rounds`.
+    """
+    rows: dict[int, EpisodeRow] = {}
+    for now in rounds(
+        backend, Stopwatch(policy), observe, act, jobs, cameras=cameras, n_action_steps=n_action_steps,
+        horizon=horizon, watch=watch,
+    ):  # fmt: skip
+        rows.update(now.finished)
+        for row in now.finished.values():
+            progress(row)
+    return [rows[number] for number in sorted(rows)]
+
+
+def rounds(
+    backend: Backend, policy: TimedPolicy, observe: Observe, act: Act, jobs: Iterable[Job], *,
+    cameras: Sequence[str], n_action_steps: int, horizon: int, watch: Watch = _unwatched,
+) -> Iterator[Round]:  # fmt: skip
+    """Run every job, one decision of all worlds after the other.
+
+    Which episodes share a batch depends on the jobs alone: a world whose episode ended gets the next job at the next
+    decision, the world of the lowest number first.
 
     Args:
         backend: N worlds; episodes are handed to them as they become free.
@@ -130,12 +180,14 @@ def roll_out(
         cameras: which cameras the policy reads.
         n_action_steps: control steps executed of each chunk.
         horizon: control steps after which an episode has failed.
-        progress: called with each finished row.
         watch: called with the number of an episode and each observation that its policy gets.
+
+    Yields:
+        one Round before each inference, and a last one in which nothing runs.
     """
     waiting = list(enumerate(jobs))
-    rows: dict[int, EpisodeRow] = {}
     running: dict[int, _Running] = {}
+    finished: dict[int, EpisodeRow] = {}
     # Inference is due every n_action_steps, so these steps of a replay are the only ones that are looked back at.
     glances = {offset % n_action_steps for offset in observe.history}
     while waiting or running:
@@ -147,17 +199,15 @@ def roll_out(
                 history: FrameHistory[Instant] = FrameHistory(observe.history)
                 running[env] = _Running(number, job, state, time.perf_counter(), history)
                 begun.append(running[env].episode)
+        yield Round(tuple(sorted(run.number for run in running.values())), finished)
         if begun:
             policy.reset(begun)
         _look(backend, running, cameras)
         chunks = _infer(policy, observe, act, running, watch)
-        for env, success in _execute(
-            backend, running, chunks, n_action_steps, horizon, glances, cameras
-        ).items():
-            run = running.pop(env)
-            rows[run.number] = run.row(success)
-            progress(rows[run.number])
-    return [rows[number] for number in sorted(rows)]
+        ended = _execute(backend, running, chunks, n_action_steps, horizon, glances, cameras)
+        finished = {running[env].number: running[env].row(success) for env, success in ended.items()}
+        running = {env: run for env, run in running.items() if env not in ended}
+    yield Round((), finished)
 
 
 def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
@@ -171,17 +221,15 @@ def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[s
 
 
 def _infer(
-    policy: Policy, observe: Observe, act: Act, running: Mapping[int, _Running],
-    watch: Callable[[int, Observation], None],
+    policy: TimedPolicy, observe: Observe, act: Act, running: Mapping[int, _Running], watch: Watch
 ) -> dict[int, NDArray[np.float32]]:  # fmt: skip
     envs = sorted(running)
     seen = [running[env].observation() for env in envs]
     for env, observation in zip(envs, seen, strict=True):
         watch(running[env].number, observation)
-    start = time.perf_counter()
     chunks = policy.predict(observe.batch(seen))
     for env in envs:
-        running[env].latencies.append(time.perf_counter() - start)
+        running[env].latencies.append(policy.elapsed_s)
     return {env: act(chunk) for env, chunk in zip(envs, chunks, strict=True)}
 
 

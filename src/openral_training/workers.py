@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
@@ -18,6 +19,18 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=watch_parent
     )
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def outlive_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to every process of a command, to the one that started this worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def watch_parent() -> None:

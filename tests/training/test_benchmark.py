@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import yaml
 from scipy.stats import binomtest
@@ -89,11 +90,30 @@ def return_of_near(init_id: int, steps: int) -> float:
     return -float(np.hypot(x + 0.15, y - 0.1).sum())
 
 
+def crowded(tmp_path: Path, delay_s: float = 0.0) -> Path:
+    """A skill whose answers depend on how many episodes share a batch."""
+    return write_skill(tmp_path, "crowded", behaviour="crowded", delay_s=delay_s)
+
+
 def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
+    skill = crowded(tmp_path)
+    for count in ("1", "2", "3"):
+        invoke(*words(tmp_path, count, "--workers", count, "--num-envs", "3", skill=skill))
+    rows = episodes(tmp_path / "1")
+    assert len({row["steps"] for row in rows}) > 3
+    assert json.dumps(rows) == json.dumps(episodes(tmp_path / "2")) == json.dumps(episodes(tmp_path / "3"))
+
+
+def test_one_policy_is_loaded_and_answers_whole_batches(tmp_path):
+    invoke(*words(tmp_path, "out", "--workers", "2", "--num-envs", "8"))
+    engine = json.loads((tmp_path / "out" / "result.json").read_text())["engine"]
+    assert (engine["workers"], engine["policy_loads"], engine["lost"]) == (2, 1, 0)
+    assert engine["mean_batch"] >= 4
+
+
+def test_a_result_has_every_episode(tmp_path):
     output = invoke(*words(tmp_path, "one"))
-    invoke(*words(tmp_path, "two", "--workers", "2"))
     rows = episodes(tmp_path / "one")
-    assert rows == episodes(tmp_path / "two")
     assert [(row["task"], row["init_id"]) for row in rows] == [
         (f"fake/{task}", i) for task in TASKS for i in range(20, 40)
     ]
@@ -110,17 +130,56 @@ def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
     assert "http" not in page.replace("https://arxiv.org", "")
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path):
-    invoke(*words(tmp_path, "whole"))
+def started(arguments: list[str]) -> subprocess.Popen[bytes]:
+    """`openral benchmark` as a process."""
+    command = [str(Path(sys.executable).with_name("openral")), "benchmark", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [str(Path(sys.executable).with_name("openral")), "benchmark", *words(tmp_path, "killed")]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    journal = tmp_path / "killed" / "rows.jsonl"
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 120
-    while not (journal.exists() and '"complete"' in journal.read_text()):
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
+
+
+def has_block(journal: Path) -> bool:
+    return journal.exists() and '"complete"' in journal.read_text()
+
+
+@pytest.mark.parametrize("which", ["policy", "worker"])
+def test_a_process_that_dies_changes_no_row(tmp_path, which):
+    skill = crowded(tmp_path, delay_s=0.03)
+    invoke(*words(tmp_path, "whole", "--num-envs", "2", skill=skill))
+    process = started(words(tmp_path, "hit", "--num-envs", "2", "--workers", "2", skill=skill))
+    until(lambda: has_block(tmp_path / "hit" / "rows.jsonl"))
+    children = psutil.Process(process.pid).children()
+    policy, *workers = (child for child in children if "spawn_main" in " ".join(child.cmdline()))
+    (policy if which == "policy" else workers[0]).kill()
+    assert process.wait(120) == 0
+    assert episodes(tmp_path / "hit") == episodes(tmp_path / "whole")
+    engine = json.loads((tmp_path / "hit" / "result.json").read_text())["engine"]
+    assert engine["lost"] >= 1
+    assert engine["policy_loads"] == (2 if which == "policy" else 1)
+
+
+def test_a_killed_run_leaves_nothing_behind(tmp_path):
+    process = started(words(tmp_path, "out", "--num-envs", "1", "--workers", "2"))
+    until(lambda: has_block(tmp_path / "out" / "rows.jsonl"))
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) >= 3
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(children, timeout=60)[1] == []
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path):
+    invoke(*words(tmp_path, "whole"))
+    journal = tmp_path / "killed" / "rows.jsonl"
+    process = started(words(tmp_path, "killed"))
+    until(lambda: has_block(journal))
+    process.kill()
     process.wait()
     kept = journal.read_text()
     journal.write_text(kept + '{"block": 7, "err')  # a line that the kill cut off
@@ -146,15 +205,20 @@ def test_rows_of_other_weights_are_not_gone_on_with(tmp_path):
     assert "these rows are of another skill, suite or setting" in str(other.exception)
 
 
-def test_a_policy_that_hangs_costs_its_blocks_and_nothing_else(tmp_path):
-    skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=8)  # enough for one block
-    arguments = words(
-        tmp_path, "out", "--n-episodes", "10", "--task", "fake/near", "--block-timeout", "15", skill=skill
-    )
+def test_a_policy_that_hangs_is_cut_off_and_costs_few_episodes(tmp_path):
+    skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=70)
+    arguments = words(tmp_path, "out", "--num-envs", "5", "--workers", "1", "--patience", "3", skill=skill)
     invoke(*arguments)
+    content = json.loads((tmp_path / "out" / "result.json").read_text())
     rows = episodes(tmp_path / "out")
-    assert [row["error"] for row in rows] == [""] * 5 + ["cut off after 15 s"] * 5
-    assert [row["success"] for row in rows] == [True] * 5 + [False] * 5
+    invoke(*words(tmp_path, "whole", "--num-envs", "5"))
+    lost = [row for row in rows if row["error"]]
+    assert [row for row in rows if not row["error"]] == [
+        row for row in episodes(tmp_path / "whole") if row["init_id"] not in {r["init_id"] for r in lost}
+    ]
+    assert {row["error"] for row in lost} <= {"cut off: the policy was silent for 3 s"}
+    assert content["engine"]["policy_loads"] > 1
+    assert len(rows) == 40
 
 
 def test_a_policy_that_fails_says_so_in_its_rows(tmp_path):

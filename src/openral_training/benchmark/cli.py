@@ -19,14 +19,14 @@ def run(
     suite: Annotated[str, typer.Option("--suite", help="Name or path of a suite, see `list`.")],
     n_episodes: Annotated[int, typer.Option(min=0, help="A task; 0: as the suite says.")] = 0,
     task: Annotated[list[str] | None, typer.Option(help="Only this task; may be given again.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; one a core is best.")] = 1,
-    num_envs: Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")] = 5,
+    workers: Annotated[int, typer.Option(min=0, help="Processes with worlds; 0: one a core.")] = 0,
+    num_envs: Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")] = 8,
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")] = False,
-    block_timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds after which a block is cut off.")
-    ] = 1800.0,
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds of silence after which worlds or policy are cut off.")
+    ] = 300.0,
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the result into the skill's eval/ folder, too.")
     ] = False,
@@ -55,7 +55,7 @@ def run(
     command = shlex.join(["openral", *sys.argv[1:]])
     content = execute(
         loaded, package, scenes, settings, folder, workers=workers, resume=resume,
-        block_timeout_s=block_timeout, command=command,
+        patience_s=patience, command=command,
     )  # fmt: skip
     write_result(folder / "result.json", content)
     (folder / "report.html").write_text(page(content), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,19 @@ from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_core.vram import budget, require_budget
+from openral_training.benchmark.engine import Engine
 from openral_training.benchmark.journal import Journal
+from openral_training.benchmark.local import LocalCrew
 from openral_training.benchmark.plan import Settings, identity, plan
-from openral_training.benchmark.pool import run_blocks
 from openral_training.benchmark.result import result
+from openral_training.benchmark.source import PolicySource
 from openral_training.progress import progress_bar
+from openral_training.workers import cores
 
 
 def execute(
     suite: Suite, package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings, folder: Path,
-    *, workers: int, resume: bool, block_timeout_s: float, command: str,
+    *, workers: int, resume: bool, patience_s: float, command: str,
 ) -> dict[str, Any]:  # fmt: skip
     """Run a suite, or what is left of it, and return its result.
 
@@ -31,14 +35,15 @@ def execute(
         scenes: those of the suite that are to be run.
         settings: how; decides the rows.
         folder: of the run; rows are kept there as they come.
-        workers: processes; does not change a row.
+        workers: processes with worlds, 0: one a core; does not change a row.
         resume: go on with the rows that are there.
-        block_timeout_s: [s] wall time after which a block is cut off.
+        patience_s: [s] after which worlds or a policy that give no sign of life are cut off.
         command: the command line, for the record.
 
     Raises:
         ContractError: the skill does not fit a scene; one line a failing gate, before anything runs.
         ManifestError: the folder holds rows of another run.
+        PolicyError: the policy cannot be loaded.
     """
     require_budget(budget([package], settings.device))
     for scene in scenes:
@@ -51,19 +56,32 @@ def execute(
         )  # fmt: skip
     blocks = plan(scenes, settings)
     journal = Journal(folder, identity(package, scenes, settings), resume=resume)
-    left = [block for block in blocks if block.number not in journal.done]
-    total = sum(len(block.jobs) for block in blocks)
-    solved = sum(entry.row.success for entry in journal.entries)
     try:
-        with progress_bar("episodes", total) as (bar, task):
-            bar.update(task, completed=len(journal.entries), note=f"{solved} solved")
-            for entries in run_blocks(
-                package, settings, left, workers=workers, block_timeout_s=block_timeout_s
-            ):
-                journal.add(entries)
-                solved += sum(entry.row.success for entry in entries)
-                name = entries[0].row.task
-                bar.update(task, advance=len(entries), note=f"{solved} solved, last {name}")
+        left = [block for block in blocks if block.number not in journal.done]
+        source = PolicySource.of(package, settings.device)
+        size = min(workers or cores(), len(left))
+        used: dict[str, Any] = {"workers": size}
+        if left:
+            with contextlib.closing(
+                LocalCrew(source, size, num_envs=settings.num_envs, patience_s=patience_s)
+            ) as crew:
+                engine = Engine(crew, left, patience_s=patience_s)
+                _run(engine, journal, sum(len(block.jobs) for block in blocks))
+                used |= {"policy_loads": crew.policy_loads, **engine.statistics.record()}
     finally:
         journal.close()
-    return result(suite, package, scenes, settings, journal.entries, blocks, command)
+    content = result(suite, package, scenes, settings, journal.entries, blocks, command)
+    return {**content, "engine": used}
+
+
+def _run(engine: Engine, journal: Journal, total: int) -> None:
+    """Let an engine run, with a bar that counts what the journal had before, too."""
+    done, solved = len(journal.entries), sum(entry.row.success for entry in journal.entries)
+    with progress_bar("episodes", total) as (bar, task):
+        bar.update(task, completed=done, note=f"{solved} solved")
+        for blocks in engine.run():
+            for entries in blocks:
+                journal.add(entries)
+            last = f", last {engine.last}" if engine.last else ""
+            note = f"{solved + engine.solved} solved{last}"
+            bar.update(task, completed=done + engine.episodes, note=note)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 
 from openral_core.errors import NotFoundError
 from openral_core.registry import RSkillPackage
@@ -21,8 +23,8 @@ class Settings:
 
     n_episodes: int
     """Episodes a task."""
-    num_envs: int = 5
-    """Worlds of a block, stepped together under one batch of the policy."""
+    num_envs: int = 8
+    """Worlds that are stepped together under one batch of the policy."""
     device: str = "cpu"
     allow_unevaluated: bool = False
     """Run tasks that the skill does not say it was evaluated on; the result says so."""
@@ -30,7 +32,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Block:
-    """Episodes of one task that share a batch. Rows depend on the batch, so blocks never depend on workers."""
+    """Episodes of one task that one worker runs, in worlds that share batches.
+
+    Rows may depend on the batch in their last bit, so blocks never depend on workers. A block is also what a killed run
+    has to run again.
+    """
 
     number: int
     scene: BenchmarkScene
@@ -54,18 +60,26 @@ def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, .
     return tuple(scene for name, scene in known.items() if not tasks or name in tasks)
 
 
+EPISODES_A_WORLD = 4
+"""The most episodes of a block for each of its worlds. Worlds whose episode ended early get the next one, so a long
+block keeps the batches full; a short one loses less when the run is killed, and can be run beside others."""
+
+
 def plan(scenes: Sequence[BenchmarkScene], settings: Settings) -> list[Block]:
-    """Cut every task's episodes into blocks of `num_envs` initial states, beginning at the scene's seed."""
+    """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed."""
     blocks: list[Block] = []
     for scene in scenes:
         first, task = scene.seed, simulator_task(scene)
-        ids = range(first, first + settings.n_episodes)
-        for start in range(0, len(ids), settings.num_envs):
-            jobs = tuple(
-                Job(task, init_id, scene.task.instruction)
-                for init_id in ids[start : start + settings.num_envs]
-            )
-            blocks.append(Block(len(blocks), scene, jobs))
+        jobs = [
+            Job(task, init_id, scene.task.instruction)
+            for init_id in range(first, first + settings.n_episodes)
+        ]
+        count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))
+        bounds = [len(jobs) * number // count for number in range(count + 1)]
+        blocks += [
+            Block(len(blocks) + number, scene, tuple(jobs[start:end]))
+            for number, (start, end) in enumerate(pairwise(bounds))
+        ]
     return blocks
 
 

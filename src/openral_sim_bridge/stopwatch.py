@@ -1,0 +1,44 @@
+"""How long a policy takes, as a rollout writes it into its rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.types import Policy, PolicyBatch
+
+
+class TimedPolicy(Policy, Protocol):
+    """A policy that says how long it took."""
+
+    @property
+    def elapsed_s(self) -> float:
+        """[s] of the last `predict`, without any wait for others."""
+        ...
+
+
+class Stopwatch:
+    """Times a policy of this process."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.elapsed_s = 0.0
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset."""
+        self._policy.reset(episodes)
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict."""
+        start = time.perf_counter()
+        chunks = self._policy.predict(batch)
+        self.elapsed_s = time.perf_counter() - start
+        return chunks
+
+    def close(self) -> None:
+        """See Policy.close."""
+        self._policy.close()

@@ -15,12 +15,18 @@ def progress_message(reading: Reading) -> TaskProgress:
     message = TaskProgress(
         goal_id=reading.attempt.goal_id,
         task=reading.task,
+        camera=reading.camera,
         progress=reading.progress,
         success=reading.success,
         progress_trend=reading.progress_trend,
         success_trend=reading.success_trend,
+        calibrated=reading.calibrated,
         stalled=reading.stalled,
         succeeded=reading.succeeded,
+        abstained=reading.abstained,
+        frozen=reading.frozen,
+        dark=reading.dark,
+        remark=reading.remark,
         frames_seen=reading.frames_seen,
         frames_scored=reading.frames_scored,
         latency_s=reading.latency_s,
@@ -36,12 +42,15 @@ def fill(response: Any, reading: Reading, age_s: float, stale_after_s: float) ->
     Args:
         response: a QueryTaskProgress.Response.
         reading: what was found.
-        age_s: [s] age of the newest frame.
+        age_s: [s] age of the newest frame scored.
         stale_after_s: [s] age from which on it is not to be trusted.
     """
     response.ok = True
     response.age_s, response.stale = age_s, age_s > stale_after_s
-    response.message = f"the newest frame is {age_s:.1f} s old" if response.stale else ""
+    old = f"the newest frame scored is {age_s:.1f} s old" if response.stale else ""
+    response.message = "; ".join(filter(None, (old, reading.remark)))
+    response.camera, response.calibrated = reading.camera, reading.calibrated
+    response.abstained, response.frozen, response.dark = reading.abstained, reading.frozen, reading.dark
     response.progress_now, response.success_now = reading.progress, reading.success
     response.progress_trend, response.success_trend = reading.progress_trend, reading.success_trend
     response.stalled, response.succeeded = reading.stalled, reading.succeeded

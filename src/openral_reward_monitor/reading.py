@@ -1,19 +1,22 @@
-"""From scores to a reading: present values, trends per second, stalled or succeeded."""
+"""From scores to a reading: present values, trends per second, stalled, succeeded, or neither to be said."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.manifest import Reward
+from openral_reward_monitor.calibration import Calibration, joint_score
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.window import Attempt, Selection
 
 _COVERED = 0.9
 """Share of the plateau window that readings must span before an attempt can count as stalled."""
+_LEAST = 3
+"""Readings that an attempt needs before it can."""
 
 
 @dataclass(frozen=True)
@@ -23,22 +26,61 @@ class Reading:
     attempt: Attempt
     task: str
     """The words it was scored against."""
-    stamp_s: float
-    """[s] clock of the bridge."""
-    progress: float
-    """0..1"""
-    success: float
-    """0..1"""
-    progress_trend: float
-    """[1/s]"""
-    success_trend: float
-    """[1/s]"""
+    camera: str
+    stamps_s: NDArray[np.float64] = field(repr=False, compare=False)
+    """(T,) [s] clock of the bridge, of the frames that were scored."""
+    scores: RewardScores = field(repr=False, compare=False)
+    """T of them; where the camera is calibrated, success is the probability that the task is done."""
+    calibrated: bool
     stalled: bool
     succeeded: bool
+    abstained: bool
+    """Neither yes nor no is to be said."""
+    frozen: bool
+    dark: bool
+    remark: str
+    """Why it abstained."""
     frames_seen: int
-    frames_scored: int
     latency_s: float
     """[s] wall time of the scoring."""
+
+    @property
+    def stamp_s(self) -> float:
+        """[s] clock of the bridge, newest frame scored."""
+        return float(self.stamps_s[-1])
+
+    @property
+    def progress(self) -> float:
+        """0..1"""
+        return float(self.scores.progress[-1])
+
+    @property
+    def success(self) -> float:
+        """0..1"""
+        return float(self.scores.success[-1])
+
+    @property
+    def progress_trend(self) -> float:
+        """[1/s]"""
+        return slope_per_second(self.stamps_s, self.scores.progress)
+
+    @property
+    def success_trend(self) -> float:
+        """[1/s]"""
+        return slope_per_second(self.stamps_s, self.scores.success)
+
+    @property
+    def frames_scored(self) -> int:
+        """Frames that were scored."""
+        return len(self.stamps_s)
+
+    def over(self, window_s: float) -> Reading:
+        """Return the same reading with trends over the last `window_s` [s] only; <= 0: over all of it."""
+        if window_s <= 0:
+            return self
+        inside = self.stamps_s >= self.stamp_s - window_s
+        scores = RewardScores(self.scores.progress[inside], self.scores.success[inside])
+        return replace(self, stamps_s=self.stamps_s[inside], scores=scores)
 
 
 def slope_per_second(stamps_s: NDArray[np.float64], values: NDArray[np.float32]) -> float:
@@ -57,50 +99,93 @@ def slope_per_second(stamps_s: NDArray[np.float64], values: NDArray[np.float32])
 class ReadingMaker:
     """Turns scores into readings and remembers those of the running attempt, to tell when it stalls."""
 
-    def __init__(self, reward: Reward) -> None:
+    def __init__(self, reward: Reward, calibration: Calibration | None = None) -> None:
+        """Begin without a history.
+
+        Args:
+            reward: thresholds of the manifest.
+            calibration: what the scores mean; None: the raw scores count, on any camera.
+        """
         self._reward = reward
-        self._attempt: Attempt | None = None
+        self._calibration = calibration
+        self._watched: tuple[Attempt, str] | None = None
         self._history: deque[tuple[float, float]] = deque()
 
-    def make(self, selection: Selection, task: str, scores: RewardScores, latency_s: float) -> Reading:
+    def make(
+        self, selection: Selection, task: str, scores: RewardScores, latency_s: float, watched: bool = True
+    ) -> Reading:
         """Return the reading of one scoring.
 
         Args:
             selection: the T frames that were scored.
             task: the words they were scored against.
-            scores: T checked scores.
+            scores: T checked scores, as the model gave them.
             latency_s: [s] wall time of the scoring.
+            watched: part of the steady watch over the attempt, whose history it joins; else an answer to a question.
         """
-        progress, success = float(scores.progress[-1]), float(scores.success[-1])
-        succeeded = success >= self._reward.success_threshold
-        stamp_s = float(selection.stamps_s[-1])
-        stalled = self._stalled(selection.attempt, task, stamp_s, progress) and not succeeded
+        joint = joint_score(scores)
+        remark = self._doubt(selection, float(joint[-1]))
+        camera = self._calibration and self._calibration.cameras.get(selection.camera)
+        if camera:
+            joint = camera.probability(joint)
+            scores = RewardScores(scores.progress, joint)
+        succeeded = not remark and bool(joint[-1] >= self._reward.success_threshold)
+        if watched:
+            self._remember(selection, float(scores.progress[-1]))
+        flat = self._is_flat(selection, task)
         return Reading(
             attempt=selection.attempt,
             task=task,
-            stamp_s=stamp_s,
-            progress=progress,
-            success=success,
-            progress_trend=slope_per_second(selection.stamps_s, scores.progress),
-            success_trend=slope_per_second(selection.stamps_s, scores.success),
-            stalled=stalled,
+            camera=selection.camera,
+            stamps_s=selection.stamps_s,
+            scores=scores,
+            calibrated=camera is not None,
+            stalled=flat and not succeeded and not remark,
             succeeded=succeeded,
+            abstained=bool(remark),
+            frozen=selection.frozen,
+            dark=selection.dark,
+            remark=remark,
             frames_seen=selection.frames_seen,
-            frames_scored=len(selection.stamps_s),
             latency_s=latency_s,
         )
 
-    def _stalled(self, attempt: Attempt, task: str, stamp_s: float, progress: float) -> bool:
-        """Whether progress stayed within the tolerance for the whole plateau window of the running attempt."""
-        if attempt != self._attempt:
-            self._attempt = attempt
+    def _doubt(self, selection: Selection, score: float) -> str:
+        """Return why nothing is to be said of that score, nothing where something is."""
+        if selection.dark:
+            return f"the picture of camera {selection.camera} is too dark"
+        if selection.frozen:
+            return f"the picture of camera {selection.camera} is frozen: the robot moved and it did not"
+        if self._calibration is None:
+            return ""
+        camera = self._calibration.cameras.get(selection.camera)
+        if camera is None:
+            known = ", ".join(sorted(self._calibration.cameras)) or "none"
+            return f"the model is not calibrated for camera {selection.camera}, but for {known}"
+        if camera.is_uncertain(score):
+            low, high = camera.uncertain
+            return f"the score {score:.2f} lies between {low:.2f} and {high:.2f}, where both happen"
+        return ""
+
+    def _remember(self, selection: Selection, progress: float) -> None:
+        """Add a progress to the history of the running attempt, as that camera sees it."""
+        stamp_s = float(selection.stamps_s[-1])
+        if self._watched != (selection.attempt, selection.camera):
+            self._watched = (selection.attempt, selection.camera)
             self._history.clear()
-        if task == attempt.instruction and (not self._history or stamp_s > self._history[-1][0]):
+        if not (selection.frozen or selection.dark) and (not self._history or stamp_s > self._history[-1][0]):
             self._history.append((stamp_s, progress))
+        # What is left spans the window, whatever the rate: one reading from before it stays.
         window_s = self._reward.plateau_window_s
-        while self._history and stamp_s - self._history[0][0] > window_s:
+        while len(self._history) > _LEAST and stamp_s - self._history[1][0] >= window_s:
             self._history.popleft()
-        if len(self._history) < 3 or self._history[-1][0] - self._history[0][0] < _COVERED * window_s:
+
+    def _is_flat(self, selection: Selection, task: str) -> bool:
+        """Whether progress stayed within the tolerance for the whole plateau window of the running attempt."""
+        if self._watched != (selection.attempt, selection.camera) or task != selection.attempt.instruction:
+            return False
+        window_s = self._reward.plateau_window_s
+        if len(self._history) < _LEAST or self._history[-1][0] - self._history[0][0] < _COVERED * window_s:
             return False
         values = [value for _, value in self._history]
         return max(values) - min(values) <= self._reward.plateau_tolerance

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from openral_core.errors import OpenralError
 from openral_reward_monitor.models import RewardModel, checked
 from openral_reward_monitor.reading import Reading, ReadingMaker
-from openral_reward_monitor.window import Selection
+from openral_reward_monitor.window import Attempt, Selection
 
+MAX_KEPT = 64
+"""Newest readings that are kept, one a camera and sentence."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +58,7 @@ class Scorer:
         self._queries: deque[Job] = deque()
         self._max_queries = max_queries
         self._busy_since: float | None = None
+        self._newest: dict[tuple[str, str], Reading] = {}
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="scorer", daemon=True)
         self._thread.start()
@@ -65,6 +68,12 @@ class Scorer:
         with self._condition:
             self._watch = Job(selection, selection.attempt.instruction, watched=True)
             self._condition.notify_all()
+
+    def newest(self, attempt: Attempt, camera: str, task: str) -> Reading | None:
+        """Return the newest reading of an attempt by that camera under these words, None before there is one."""
+        with self._condition:
+            reading = self._newest.get((camera, task))
+            return reading if reading is not None and reading.attempt == attempt else None
 
     def query(self, selection: Selection, task: str) -> Job | None:
         """Put a query in line; None when the line is full."""
@@ -120,4 +129,14 @@ class Scorer:
                 _log.exception("scoring failed")
             job.error = f"{type(error).__name__}: {error}"
             return
-        job.reading = self._readings.make(job.selection, job.task, scores, time.perf_counter() - begun)
+        latency_s = time.perf_counter() - begun
+        job.reading = self._readings.make(job.selection, job.task, scores, latency_s, job.watched)
+        self._keep(job.reading)
+
+    def _keep(self, reading: Reading) -> None:
+        with self._condition:
+            if any(other.attempt != reading.attempt for other in self._newest.values()):
+                self._newest.clear()
+            self._newest[reading.camera, reading.task] = reading
+            while len(self._newest) > MAX_KEPT:
+                del self._newest[next(iter(self._newest))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import subprocess
@@ -10,9 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from openral_core.manifest.families import server_elsewhere
+from openral_core.hub.lock import sha256_of
 from openral_core.registry import RSkillPackage
 from openral_core.share import share_directory
+from openral_core.weights_hash import weights_sha256
+
+__all__ = ["provenance", "weights_sha256", "write_result"]
 
 PACKAGES = ("openral", "ros2-embedded", "metaworld", "mujoco", "numpy", "torch")
 
@@ -29,24 +31,12 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
         "skill": package.manifest.name,
         "skill_version": package.manifest.version,
         "weights_sha256": weights_sha256(package),
-        "manifest_sha256": _sha256(package.folder / "rskill.yaml"),
+        "manifest_sha256": sha256_of(package.folder / "rskill.yaml"),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
-
-
-def weights_sha256(package: RSkillPackage) -> str | None:
-    """Return the hash of the weights: of the one file, or of the hashes of several; None where a server elsewhere
-    holds them.
-    """
-    if server_elsewhere(package.manifest.model_family) is not None:
-        return None
-    files = sorted(package.checkpoint().rglob("*.safetensors"))
-    if len(files) == 1:
-        return _sha256(files[0])
-    return hashlib.sha256("".join(_sha256(file) for file in files).encode()).hexdigest()
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
@@ -62,14 +52,6 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
             text = text.replace(nested, flat)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _commit() -> str | None:

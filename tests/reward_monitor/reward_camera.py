@@ -15,7 +15,7 @@ from openral.srv import QueryTaskProgress
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import Image, JointState
 
 PERIOD_NS = 50_000_000
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -23,12 +23,16 @@ SERVICE = "/openral/perception/query_task_progress"
 
 
 class FakeCamera:
-    """Publishes clock, status and square images at 20 Hz of a clock that runs `speed` times as fast as the wall's."""
+    """Publishes clock, joints, status and square images at 20 Hz of a clock, `speed` times as fast as the wall's."""
 
     def __init__(self, size: int, speed: float = 4, patience_s: float = 90) -> None:
         self.patience_s = patience_s
         self.brightness = 0
         self.size = size
+        self.joint = 0.0
+        self.status_is_sent = True
+        self.names = ["corner2"]
+        """Cameras that are alive."""
         self.status = ControlStatus()
         self.readings: list[Any] = []
         self.now_ns = 0
@@ -39,7 +43,11 @@ class FakeCamera:
         self.node = rclpy.create_node("fake_camera", context=self._context)
         self._clock = self.node.create_publisher(Clock, "/clock", BEST_EFFORT)
         self._status = self.node.create_publisher(ControlStatus, "/openral/control_status", 10)
-        self._image = self.node.create_publisher(Image, "/openral/cameras/corner2/image_raw", BEST_EFFORT)
+        self._joints = self.node.create_publisher(JointState, "/joint_states", 10)
+        self._images = {
+            name: self.node.create_publisher(Image, f"/openral/cameras/{name}/image_raw", BEST_EFFORT)
+            for name in ("corner2", "wrist")
+        }
         self.node.create_subscription(TaskProgress, "/openral/progress", self.readings.append, 10)
         self._client = self.node.create_client(QueryTaskProgress, SERVICE)
         self._executor = SingleThreadedExecutor(context=self._context)
@@ -60,9 +68,9 @@ class FakeCamera:
         self.status = ControlStatus(active_goal=goal_id, instruction=instruction)
         self._status.publish(self.status)
 
-    def ask(self, window_s: float = 0.0, task: str = "") -> Any:
+    def ask(self, **request: Any) -> Any:
         assert self._client.wait_for_service(timeout_sec=self.patience_s)
-        future = self._client.call_async(QueryTaskProgress.Request(window_s=window_s, task=task))
+        future = self._client.call_async(QueryTaskProgress.Request(**request))
         wait_for(future.done, "an answer", self.patience_s)
         return future.result()
 
@@ -85,8 +93,11 @@ class FakeCamera:
         image.data = np.full(3 * self.size**2, self.brightness, np.uint8).tobytes()
         image.header.stamp = stamp
         self._clock.publish(Clock(clock=stamp))
-        self._status.publish(self.status)
-        self._image.publish(image)
+        if self.status_is_sent:
+            self._status.publish(self.status)
+        self._joints.publish(JointState(name=["elbow"], position=[self.joint]))
+        for name in self.names:
+            self._images[name].publish(image)
 
 
 def wait_for(condition: Any, what: str, timeout_s: float = 90) -> None:

@@ -23,7 +23,7 @@ SCENE = {
         "backend": "mock",
         "observation_height": SIZE,
         "observation_width": SIZE,
-        "cameras": [{"name": "corner2", "rate_hz": 20}],
+        "cameras": [{"name": "corner2", "rate_hz": 20}, {"name": "wrist", "rate_hz": 20}],
     },
     "robot_id": "sawyer",
     "control_hz": 80,
@@ -83,8 +83,9 @@ def test_each_attempt_has_its_own_window(camera, start):
         reading.header.stamp.sec + reading.header.stamp.nanosec * 1e-9 for reading in camera.of_goal("aa")
     ]
     assert np.diff(stamps).min() >= 1 / 3 - 1e-6
-    answer = camera.ask()
+    answer = camera.ask(fresh=True)
     assert answer.ok, answer.message
+    assert answer.camera == "corner2"
     assert answer.frames_scored == 8 < answer.frames_seen
     assert not answer.stale
     camera.brightness = 255
@@ -92,7 +93,7 @@ def test_each_attempt_has_its_own_window(camera, start):
     wait_for(lambda: camera.of_goal("bb"), "a reading of the new attempt")
     assert camera.of_goal("bb")[0].frames_seen <= 4
     wait_for(lambda: camera.of_goal("bb")[-1].succeeded, "success")
-    answer = camera.ask(window_s=1.0)
+    answer = camera.ask(window_s=1.0, fresh=True)
     assert answer.frames_seen <= 5
     assert (answer.success_now, answer.succeeded, answer.stalled) == (1.0, True, False)
     process.terminate()
@@ -116,9 +117,10 @@ def test_nan_is_never_a_number(camera, start):
     start(behaviour="nan", good_calls=3)
     camera.goal("aa", "open the drawer")
     wait_for(lambda: len(camera.of_goal("aa")) == 2, "the good readings")
-    answers = [camera.ask() for _ in range(3)]
+    answers = [camera.ask(fresh=True) for _ in range(3)]
     assert [answer.ok for answer in answers] == [False] * 3
     assert "not finite" in answers[-1].message
+    assert np.isfinite(camera.ask().progress_now)
     assert all(np.isfinite(reading.progress) for reading in camera.readings)
     assert len(camera.of_goal("aa")) == 2
 
@@ -127,11 +129,14 @@ def test_while_the_model_hangs_the_service_answers_and_cancel_of_the_process_wor
     process = start({"answer_timeout_s": 1.0}, behaviour="hang", good_calls=2)
     camera.goal("aa", "open the drawer")
     wait_for(lambda: camera.of_goal("aa"), "the good reading")
-    waited = camera.ask()
+    newest = camera.ask()
+    assert newest.ok, "the newest scores are there, however long the next ones take"
+    waited = camera.ask(fresh=True)
     assert not waited.ok
     assert "not answered" in waited.message
-    refused = camera.ask()
+    refused = camera.ask(task="close the drawer")
     assert "restart the monitor" in refused.message
+    wait_for(lambda: camera.ask().stale, "an answer that says how old it is")
     process.terminate()
     process.communicate(timeout=90)
     assert process.returncode == 0
@@ -159,7 +164,49 @@ def test_camera_of_another_size_is_refused_with_both_sizes(camera, start):
 
 
 def test_unknown_camera_ends_the_process_with_the_names_there_are(start):
-    process = start({"camera": "wrist"})
-    log = process.communicate(timeout=30)[1]
+    process = start({"cameras": "corner2,head"})
+    log = process.communicate(timeout=90)[1]
     assert process.returncode == 1
-    assert "no camera 'wrist'; it has corner2" in log
+    assert "no camera 'head'; it has corner2, wrist" in log
+
+
+def test_another_camera_takes_over_when_one_dies_or_freezes_or_is_covered(camera, start):
+    start({"cameras": "corner2,wrist", "stale_after_s": 1.0})
+    camera.names = ["corner2", "wrist"]
+    camera.brightness = 51
+    camera.goal("aa", "open the drawer")
+    wait_for(lambda: camera.of_goal("aa"), "a reading")
+    assert camera.of_goal("aa")[-1].camera == "corner2"
+    camera.names = ["wrist"]
+    wait_for(lambda: camera.of_goal("aa")[-1].camera == "wrist", "the other camera's readings")
+    camera.names = ["corner2", "wrist"]
+    wait_for(lambda: camera.of_goal("aa")[-1].camera == "corner2", "the first camera again")
+    assert camera.ask(camera="wrist").camera == "wrist"
+    assert "camera 'head' is not watched; there is corner2, wrist" in camera.ask(camera="head").message
+
+
+def test_a_bad_picture_is_told_and_never_a_success_or_a_stall(camera, start):
+    start(behaviour="one")
+    camera.brightness = 51
+    camera.goal("aa", "open the drawer")
+    wait_for(lambda: camera.of_goal("aa") and camera.of_goal("aa")[-1].succeeded, "a success")
+    camera.joint += 0.5
+    wait_for(lambda: camera.of_goal("aa")[-1].frozen, "a frozen picture")
+    camera.brightness = 2
+    wait_for(lambda: camera.of_goal("aa")[-1].dark, "a dark picture")
+    bad = [reading for reading in camera.of_goal("aa") if reading.frozen or reading.dark]
+    assert all(reading.abstained and reading.remark for reading in bad)
+    assert not any(reading.succeeded or reading.stalled for reading in bad)
+    answer = camera.ask()
+    assert answer.abstained
+    assert "too dark" in answer.message
+
+
+def test_without_scene_and_bridge_any_camera_is_watched_for_standing_words(camera, start):
+    start({"scene": "''", "cameras": "corner2", "task": "open the drawer"})
+    camera.status_is_sent = False
+    camera.brightness = 102
+    wait_for(lambda: camera.of_goal(""), "readings without a goal")
+    reading = camera.of_goal("")[-1]
+    assert (reading.task, reading.progress) == ("open the drawer", pytest.approx(0.4))
+    assert camera.ask(task="close the drawer").progress_now == pytest.approx(0.4)

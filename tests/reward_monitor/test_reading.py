@@ -1,15 +1,35 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
+from openral_reward_monitor.calibration import Calibration, CameraCalibration
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.reading import ReadingMaker, slope_per_second
 from openral_reward_monitor.window import Attempt, Selection
 
 CONFIG = Reward(
     frame_window_s=20.0, target_fps=4.0, success_threshold=0.8, plateau_window_s=2.0, plateau_tolerance=0.05
+)
+
+CALIBRATION = Calibration(
+    skill="tests/rskill-fake-progress",
+    weights_sha256=None,
+    cameras={
+        "corner2": CameraCalibration(
+            scores=(0.0, 0.5, 0.7, 1.0),
+            probabilities=(0.0, 0.1, 0.9, 1.0),
+            uncertain=(0.5, 0.6),
+            error_rate=0.02,
+            rollouts_done=100,
+            rollouts_not_done=100,
+            recipe="none",
+            init_ids=(1, 2),
+        )
+    },
 )
 
 
@@ -20,11 +40,12 @@ def reading(
     success: float = 0.0,
     goal: str = "g",
     task: str = "x",
+    **selected: Any,
 ):
     stamps = np.array([stamp_s - 0.5, stamp_s])
-    selection = Selection(Attempt(goal, "x"), stamps, np.zeros((2, 2, 2, 3), np.uint8), 9)
+    selection = Selection(Attempt(goal, "x"), stamps, np.zeros((2, 2, 2, 3), np.uint8), 9, **selected)
     scores = RewardScores(np.array([0.0, progress], np.float32), np.array([0.0, success], np.float32))
-    return maker.make(selection, task, scores, 0.02)
+    return maker.make(selection, task, scores, 0.02, watched=task == "x")
 
 
 @pytest.mark.parametrize("rate", [2.0, 3.0, 20.0])
@@ -49,16 +70,69 @@ def test_reading_is_that_of_the_newest_frame():
     assert not now.stalled
 
 
-def test_success_is_judged_by_the_success_head():
+def test_success_needs_both_heads():
     maker = ReadingMaker(CONFIG)
     assert not reading(maker, 1.0, 0.95, 0.79).succeeded
-    assert reading(maker, 2.0, 0.5, 0.8).succeeded
+    assert not reading(maker, 2.0, 0.5, 0.85).succeeded
+    assert reading(maker, 3.0, 0.85, 0.85).succeeded
+
+
+def test_calibrated_success_is_the_probability_of_the_lesser_head():
+    now = reading(ReadingMaker(CONFIG, CALIBRATION), 1.0, 0.7, 0.9, camera="corner2")
+    assert now.calibrated
+    assert now.success == pytest.approx(0.9)
+    assert now.progress == pytest.approx(0.7)
+    assert now.succeeded
+    assert not now.abstained
+
+
+@pytest.mark.parametrize(
+    ("selected", "success", "remark"),
+    [
+        ({"camera": "corner2"}, 0.55, "lies between 0.50 and 0.60, where both happen"),
+        ({"camera": "wrist"}, 1.0, "not calibrated for camera wrist, but for corner2"),
+        ({"camera": "corner2", "dark": True}, 1.0, "camera corner2 is too dark"),
+        ({"camera": "corner2", "frozen": True}, 1.0, "camera corner2 is frozen"),
+    ],
+)
+def test_what_cannot_be_told_is_neither_a_success_nor_a_stall(selected, success, remark):
+    maker = ReadingMaker(CONFIG, CALIBRATION)
+    now = [reading(maker, 0.5 * index, 1.0, success, **selected) for index in range(10)][-1]
+    assert now.abstained
+    assert remark in now.remark
+    assert not now.succeeded
+    assert not now.stalled
+
+
+def test_readings_of_a_dark_picture_leave_no_trace_in_the_plateau():
+    maker = ReadingMaker(CONFIG)
+    for index in range(10):
+        reading(maker, 0.5 * index, 0.3, dark=True)
+    assert not reading(maker, 5.0, 0.3).stalled
+
+
+def test_a_look_back_has_the_trend_of_its_window():
+    stamps, values = np.arange(5.0), np.array([0.0, 0.0, 0.0, 0.4, 0.8], np.float32)
+    selection = Selection(Attempt("g", "x"), stamps, np.zeros((5, 2, 2, 3), np.uint8), 5)
+    now = ReadingMaker(CONFIG).make(selection, "x", RewardScores(values, values), 0.02)
+    assert now.over(2.0).progress_trend == pytest.approx(0.4)
+    assert now.over(2.0).frames_scored == 3
+    assert now.over(0.0) is now
+    assert now.progress_trend == pytest.approx(np.polyfit(stamps, values, 1)[0])
 
 
 def test_flat_progress_stalls_after_the_plateau_window_and_not_before():
     maker = ReadingMaker(CONFIG)
     stalled = [reading(maker, 0.5 * index, 0.3 + 0.01 * (index % 2)).stalled for index in range(10)]
     assert stalled == [False] * 4 + [True] * 6
+
+
+@pytest.mark.parametrize("period_s", [0.35, 0.7, 5.0])
+def test_flat_progress_stalls_at_any_rate_of_readings(period_s):
+    maker = ReadingMaker(CONFIG)
+    stalled = [reading(maker, period_s * index, 0.3).stalled for index in range(12)]
+    assert stalled.index(True) == max(2, np.ceil(0.9 * 2.0 / period_s))
+    assert all(stalled[stalled.index(True) :])
 
 
 def test_rising_progress_never_stalls():

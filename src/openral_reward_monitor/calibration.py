@@ -1,0 +1,111 @@
+"""`calibration.json` beside a reward skill's manifest: what its scores mean on a camera it was calibrated for.
+
+Both heads must be high for a task to count as done, so the calibrated score is the lesser of the two. A rising
+curve through labelled frames (isotonic regression) turns it into the probability that the task is done. A band of
+scores, found from whole rollouts by split conformal prediction with one quantile a class (Vovk 2012, "Conditional
+validity of inductive conformal predictors"), says where neither yes nor no can be said at the error rate that was
+asked for: there the monitor abstains.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+
+from openral_core.errors import ManifestError
+from openral_core.package import RSkillPackage
+from openral_core.schema import Count, Fault, Interval, Many, Schema, Unit, Word, raise_faults
+from openral_core.weights_hash import weights_sha256
+from openral_reward_monitor.models import RewardScores
+
+FILE_NAME = "calibration.json"
+
+
+class CameraCalibration(Schema):
+    """What the scores of one camera's frames mean."""
+
+    scores: Many[Unit] = Field(min_length=2)
+    """Rising; the knots of the curve."""
+    probabilities: Many[Unit] = Field(min_length=2)
+    """That the task is done, at each knot; never falling, linear in between."""
+    uncertain: Interval
+    """[low, high): scores in between are neither a yes nor a no; low = high: there are none."""
+    error_rate: Unit
+    """The share of rollouts not done that may reach `high`, and of those done that may stay below `low`."""
+    rollouts_done: Count
+    rollouts_not_done: Count
+    recipe: Word
+    """Name of the recipe whose tasks and scenes were used."""
+    init_ids: Many[int]
+    """The initial states of the rollouts; states of an evaluation must not be among them."""
+
+    @model_validator(mode="after")
+    def _is_a_curve(self) -> CameraCalibration:
+        faults = []
+        if len(self.scores) != len(self.probabilities):
+            faults.append(
+                Fault(
+                    "probabilities", f"{len(self.probabilities)} for {len(self.scores)} scores", "pair them"
+                )
+            )
+        if (np.diff(self.scores) <= 0).any():
+            faults.append(Fault("scores", "do not rise", "sort them"))
+        if (np.diff(self.probabilities) < 0).any():
+            faults.append(Fault("probabilities", "fall somewhere", "fit them again"))
+        if self.uncertain[0] > self.uncertain[1]:
+            faults.append(Fault("uncertain", f"{self.uncertain} is empty", "write [low, high]"))
+        raise_faults(faults)
+        return self
+
+    def probability(self, score: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probability that the task is done, for scores of any shape."""
+        found: NDArray[np.float64] = np.interp(score, self.scores, self.probabilities)
+        return found.astype(np.float32)
+
+    def is_uncertain(self, score: float) -> bool:
+        """Whether a score lies in the band where neither can be said."""
+        return self.uncertain[0] <= score < self.uncertain[1]
+
+
+class Calibration(Schema):
+    """The whole file."""
+
+    schema_version: Literal["0.1"] = "0.1"
+    skill: Word
+    weights_sha256: str | None
+    """Of the weights that were calibrated; other weights need another calibration."""
+    cameras: dict[str, CameraCalibration]
+    """By the name of the camera."""
+
+
+def joint_score(scores: RewardScores) -> NDArray[np.float32]:
+    """Return (T,) 0..1: how sure the model is that the task is done, the lesser of its two heads."""
+    return np.minimum(scores.progress, scores.success)
+
+
+def load_calibration(package: RSkillPackage) -> Calibration | None:
+    """Return the calibration of a reward skill; None: it has none, and its raw scores count.
+
+    Raises:
+        ManifestError: the file is wrong, or was made with other weights.
+    """
+    path = package.folder / FILE_NAME
+    if not os.path.exists(path):
+        return None
+    try:
+        found = Calibration.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        raise ManifestError(f"{path}: {error}; make it again: {_command(package)}") from error
+    if found.weights_sha256 != weights_sha256(package):
+        raise ManifestError(
+            f"{path}: weights_sha256: it was made with other weights; make it again: {_command(package)}"
+        )
+    return found
+
+
+def _command(package: RSkillPackage) -> str:
+    return f"openral reward calibrate --rskill {package.reference}"

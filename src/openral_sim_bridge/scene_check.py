@@ -1,0 +1,214 @@
+"""Does a scene's world do what its files say? It is built, started, held, moved and looked at, one row a question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import OpenralError
+from openral_core.robot import RobotDescription, load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.factory import make_backend
+
+HOLD_S, MOVE_S = 1.0, 0.5
+"""[s] how long the arm is held, and how long it is moved along each axis."""
+DRIFT_M = 0.005
+"""[m] by which a hand that is held may sink."""
+MOVED = (0.5, 1.5)
+"""Share of a commanded displacement that the hand must go."""
+COMMAND = 0.3
+"""Of a full command, by which it is moved."""
+_TYPES = {"revolute": ("revolute", "continuous"), "continuous": ("continuous",), "prismatic": ("prismatic",)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """The answer to one question."""
+
+    what: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+@dataclass
+class Report:
+    """All answers, and what the cameras saw."""
+
+    rows: list[Row] = field(default_factory=list)
+    pictures: Mapping[str, NDArray[np.uint8]] = field(default_factory=dict)
+    """Camera -> (H, W, 3) RGB of the first initial state."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every answer is a good one."""
+        return all(row.ok for row in self.rows)
+
+
+def check_scene(
+    ref: str, *, states: int = 5, factory: Callable[[DeployScene], Backend] = make_backend
+) -> Report:
+    """Build a scene's world and try it.
+
+    Args:
+        ref: name or path of the scene.
+        states: how many initial states are looked at.
+        factory: builds the world.
+
+    Raises:
+        NotFoundError: there is no such scene.
+        ManifestError: its file is wrong, one line a fault.
+    """
+    report, scene = Report(), load_scene(ref)
+    backend: Backend | None = None
+    try:
+        robot = load_robot(scene.robot_id)
+        backend = factory(scene)
+        report.rows.append(Row("world", True, _world_words(scene, backend)))
+        trial = Trial(scene, robot, backend)
+        for question in (trial.links, trial.cameras, trial.starts, trial.holds, trial.moves):
+            report.rows += question(states)
+        report.pictures = trial.pictures
+    except OpenralError as error:
+        report.rows += _fault_rows(error)
+    finally:
+        if backend is not None:
+            backend.close()
+    return report
+
+
+class Trial:
+    """The questions to a world that could be built; each is asked with the number of initial states."""
+
+    def __init__(self, scene: DeployScene, robot: RobotDescription, backend: Backend) -> None:
+        self._scene, self._robot, self._backend = scene, robot, backend
+        self.pictures: dict[str, NDArray[np.uint8]] = {}
+
+    def links(self, states: int) -> Iterator[Row]:
+        """Links and joints of robot.yaml must be those of the model."""
+        robot, model = self._robot, self._backend.robot(self._robot.name, self._robot.base_frame)
+        urdf = ET.fromstring(model.urdf)
+        links = {str(link.get("name")) for link in urdf.findall("link")}
+        types = {str(joint.get("name")): str(joint.get("type")) for joint in urdf.findall("joint")}
+        frames = {robot.base_frame, *(hand.frame for hand in robot.end_effectors)}
+        frames |= {link for joint in robot.joints for link in (joint.parent_link, joint.child_link)}
+        missing = sorted(frames - links)
+        yield Row(
+            "links", not missing, f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
+            f"mend the links of robot.yaml, or map them by `names`; the model has {', '.join(sorted(links))}",
+        )  # fmt: skip
+        wrong = [
+            f"{joint.name} is {types[joint.name]}"
+            for joint in robot.joints
+            if joint.name in types and types[joint.name] not in _TYPES.get(joint.joint_type, ("fixed",))
+        ]
+        found = "; ".join(wrong) or f"{sum(kind != 'fixed' for kind in types.values())} move"
+        yield Row("joints", not wrong, found, "mend joint_type in robot.yaml")
+
+    def cameras(self, states: int) -> Iterator[Row]:
+        """Each camera must show something."""
+        self._reset(0)
+        for camera in self._scene.cameras:
+            model = self._backend.camera(camera.name)
+            picture = self._backend.render([camera.name])[camera.name][0]
+            self.pictures[camera.name] = picture
+            found = f"{model.width}x{model.height}, {model.fovy_deg:.0f} deg, on {model.parent}"
+            sees = float(picture.std()) > 1.0
+            mend = "it sees one colour; turn it, or add a <light>"
+            yield Row(f"camera {camera.name}", sees, found if sees else f"{found}, all of one colour", mend)
+
+    def starts(self, states: int) -> Iterator[Row]:
+        """Initial states must repeat to the byte, begin in the workspace and not be successes."""
+        again, outside, done = [], [], set()
+        for init_id in range(states):
+            state, first = self._reset(init_id), self._backend.snapshot().qpos.tobytes()
+            if not self._is_inside(state):
+                outside.append(f"{init_id} at {np.round(state.ee_position, 3)}")
+            result = self._backend.step(self._backend.hold_action(None)[None])
+            done |= {task for k, task in enumerate(self._backend.task_ids) if result.success[0, k]}
+            self._reset(init_id)
+            if self._backend.snapshot().qpos.tobytes() != first:
+                again.append(str(init_id))
+        yield Row(
+            "initial states", not again, f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
+            "let nothing in the reset depend on the past",
+        )  # fmt: skip
+        if self._scene.workspace is not None:
+            found = (
+                "every one begins in it" if not outside else f"the hand begins outside: {'; '.join(outside)}"
+            )
+            yield Row("workspace", not outside, found, "widen workspace, or move the home pose")
+        found = "none is done at the start" if not done else f"done at the start: {', '.join(sorted(done))}"
+        yield Row("tasks", not done, found, "demand more in `success`, or place things further away")
+
+    def holds(self, states: int) -> Iterator[Row]:
+        """A hand that is held must stay, and the world must not be slower than time."""
+        before, steps = self._reset(0), max(1, round(HOLD_S * self._scene.control_hz))
+        began = time.perf_counter()
+        for _ in range(steps):
+            result = self._backend.step(self._backend.hold_action(None)[None])
+        rate = steps / (time.perf_counter() - began)
+        drift = float(np.linalg.norm(result.states[0].ee_position - before.ee_position))
+        mend = 'stiffen the actuators, or let the links carry their weight: gravcomp="1"'
+        yield Row("holds", drift <= DRIFT_M, f"{1000 * drift:.1f} mm in {HOLD_S:g} s", mend)
+        yield Row("speed", True, f"{rate / self._scene.control_hz:.1f} x real time, without pictures")
+
+    def moves(self, states: int) -> Iterator[Row]:
+        """A displacement must lead the hand that way."""
+        action = self._scene.action
+        if not action.representation.startswith("delta_ee"):
+            return
+        steps = max(1, round(MOVE_S * self._scene.control_hz))
+        wanted = COMMAND * steps * float(action.step_m or 0.0)
+        for axis, name in enumerate("xyz"):
+            before = self._reset(0)
+            sign = self._roomy(before, axis, wanted)
+            command = self._backend.hold_action(None)
+            command[axis] = sign * COMMAND
+            for _ in range(steps):
+                self._backend.step(command[None])
+            for _ in range(steps):  # what lags behind arrives
+                result = self._backend.step(self._backend.hold_action(command)[None])
+            went = sign * float(result.states[0].ee_position[axis] - before.ee_position[axis])
+            ok = MOVED[0] * wanted <= went <= MOVED[1] * wanted
+            found = f"{100 * went:.1f} cm of {100 * wanted:.1f} commanded"
+            mend = "is something in its way, is it at its joints' ends, or is step_m another?"
+            yield Row(f"moves along {name}", ok, found, mend)
+
+    def _reset(self, init_id: int) -> RobotState:
+        return self._backend.reset([self._backend.task_ids[0]], [init_id])[0]
+
+    def _is_inside(self, state: RobotState) -> bool:
+        box = self._scene.workspace
+        assert box is not None
+        return bool(((box.low <= state.ee_position) & (state.ee_position <= box.high)).all())
+
+    def _roomy(self, state: RobotState, axis: int, distance: float) -> float:
+        """The direction in which the workspace is wider; up, where there is none."""
+        box = self._scene.workspace
+        if box is None or state.ee_position[axis] + distance <= box.high[axis]:
+            return 1.0
+        return -1.0
+
+
+def _world_words(scene: DeployScene, backend: Backend) -> str:
+    tasks: Sequence[str] = backend.task_ids
+    family: Any = scene.scene.backend_options.get("family")
+    return f"{family} at {backend.control_hz:g} Hz, {len(tasks)} tasks: {', '.join(tasks)}"
+
+
+def _fault_rows(error: OpenralError) -> list[Row]:
+    """One row for each line of an error, `what; mend`."""
+    rows = []
+    for line in str(error).splitlines():
+        found, _, mend = line.rpartition("; ")
+        rows.append(Row("world", False, found or line, mend if found else line))
+    return rows

@@ -1,0 +1,40 @@
+"""The command line of `openral scene`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Look at scenes before anything runs in them.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `check` a verb of its own."""
+
+
+@app.command()
+def check(
+    ref: Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene.")],
+    states: Annotated[int, typer.Option(min=1, help="How many initial states are looked at.")] = 5,
+    pictures: Annotated[
+        Path | None, typer.Option(help="Folder for a picture of each camera; default: none are written.")
+    ] = None,
+) -> None:
+    """Build a scene's world and try it: what is missing, what does not hold, what moves the wrong way."""
+    from PIL import Image
+
+    from openral_core.cli.tables import console, print_gates
+    from openral_sim_bridge.scene_check import check_scene
+
+    report = check_scene(ref, states=states)
+    print_gates([(row.what, row.ok, row.found, row.mend) for row in report.rows])
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name, picture in report.pictures.items():
+            Image.fromarray(picture).save(pictures / f"{name}.png")
+        console().print(f"pictures: {pictures}", soft_wrap=True)
+    if not report.ok:
+        raise typer.Exit(1)

@@ -23,6 +23,18 @@ def ee_pos3_gripper1(state: RobotState) -> NDArray[np.float32]:
     return np.append(state.ee_position, gripper).astype(np.float32)
 
 
+def ee_pos3_rot6_gripper1(state: RobotState) -> NDArray[np.float32]:
+    """Return (10,): end effector x, y, z [m, world frame], first two columns of its rotation matrix, finger distance [m].
+
+    Two columns say all of a rotation without a jump anywhere (Zhou et al. 2019, arXiv 1812.07035); an axis times an
+    angle jumps where a hand points straight down.
+    """
+    x, y, z, w = state.ee_quaternion
+    first = [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)]
+    second = [2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)]
+    return np.array([*state.ee_position, *first, *second, state.gripper_opening], dtype=np.float32)
+
+
 def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.float32]:
     """Return LIBERO's (8,): end effector x, y, z [m, world frame], axis times angle [rad], two finger joints [m].
 
@@ -37,13 +49,28 @@ def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.
     return np.concatenate([state.ee_position, turn, fingers]).astype(np.float32)
 
 
-LAYOUTS = ("ee_pos3_gripper1", "libero_eef8d")
+LAYOUTS = ("ee_pos3_gripper1", "ee_pos3_rot6_gripper1", "libero_eef8d")
 """Layouts that can be built here."""
 _USUAL = {("sawyer", 4): "ee_pos3_gripper1", ("franka_panda", 8): "libero_eef8d"}
 """(embodiment, dim) -> layout, for manifests that state the length only. The data sets of MetaWorld
 (lerobot/metaworld_mt50) hold the first four numbers of its observation, those of LIBERO these eight."""
 _FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 """Of the robot franka_panda, for manifests that bind no joints."""
+
+
+def state_vector(
+    layout: str, state: RobotState, finger_joints: Sequence[str] = _FINGERS
+) -> NDArray[np.float32]:
+    """Return the vector (D,) of one of LAYOUTS.
+
+    Args:
+        layout: the name.
+        state: of the robot.
+        finger_joints: both fingers' joints, for layouts that hold them.
+    """
+    if layout == "libero_eef8d":
+        return libero_eef8d(state, finger_joints)
+    return ee_pos3_gripper1(state) if layout == "ee_pos3_gripper1" else ee_pos3_rot6_gripper1(state)
 
 
 def layout_of(manifest: RSkillManifest) -> str:
@@ -65,13 +92,12 @@ def layout_of(manifest: RSkillManifest) -> str:
 
 def state_function(manifest: RSkillManifest) -> StateFunction:
     """Return what makes the skill's vector (D,) float32 of a robot's state. Raises ContractError as `layout_of`."""
-    if layout_of(manifest) == "ee_pos3_gripper1":
-        return ee_pos3_gripper1
+    layout = layout_of(manifest)
     bindings = manifest.state_contract.bindings if manifest.state_contract else None
     fingers = bindings.gripper_qpos_joints if bindings else _FINGERS
-    if len(fingers) != 2:
+    if layout == "libero_eef8d" and len(fingers) != 2:
         raise ContractError(
             f"{manifest.name}: state_contract.bindings.gripper_qpos_joints: {len(fingers)} joints; "
             "libero_eef8d takes two, name both fingers"
         )
-    return lambda state: libero_eef8d(state, fingers)
+    return lambda state: state_vector(layout, state, fingers)

@@ -29,8 +29,8 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
-    from openral_core.scene import load_scene
     from openral_training import collect as collecting
+    from openral_training.dataset.form import form_of
     from openral_training.dataset.lerobot_v3 import DatasetWriter
     from openral_training.recipe import load_recipe
 
@@ -48,13 +48,11 @@ def collect(
         shards = list(
             collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
         )
-    scene = load_scene(next(iter(plan_for.scenes)))
-    sentences = {task_id: words.train[0] for task_id, words in plan_for.tasks.items()}
-    writer = DatasetWriter(out, scene.control_hz, scene.cameras[0].width, plan_for.task_ids, sentences)
+    writer = DatasetWriter(out, form_of(plan_for))
     for episode in collecting.read(shards):
         writer.add(episode)
     writer.close()
-    console.print(f"{out}: {len(shards)} units; a LeRobot v3 dataset is ready")
+    console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
 
 
 @app.command()
@@ -63,6 +61,10 @@ def bc(
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
     recipe: RecipeOption = "mini_metaworld",
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 4000,
+    learning_rate: Annotated[float, typer.Option(min=1e-6, help="Peak; a third of it to go on.")] = 6e-4,
+    warm_start: Annotated[
+        Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
+    ] = None,
     seed: SeedOption = 0,
     threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -71,10 +73,10 @@ def bc(
     from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
-    config = cloning.BcConfig(steps=steps, seed=seed, threads=threads)
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("cloning", steps) as (bar, task):
         cloning.train(
-            open_dataset(dataset), load_recipe(recipe), out, config,
+            open_dataset(dataset), load_recipe(recipe), out, config, warm_start=warm_start,
             progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
         )  # fmt: skip
     console.print(f"{out}: config.json and model.safetensors written")

@@ -7,16 +7,15 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import numpy as np
 
 from openral_core.errors import SimulationError
-from openral_core.scene import load_scene
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
 from openral_training.dataset.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate, push_away
+from openral_training.experts.world import ExpertWorld, open_world
 from openral_training.recipe import Recipe
 from openral_training.workers import worker_pool
 
@@ -31,7 +30,6 @@ FAILURES = ("stuck", "wander")
 class Unit:
     """One reset and the legs that follow it."""
 
-    scene: str
     task_id: str
     init_id: int
     behaviour: str
@@ -53,14 +51,14 @@ def plan(recipe: Recipe, starts: int, failures: int) -> list[Unit]:
     """
     ids = list(recipe.train_init_ids.ids())
     units: list[Unit] = []
-    for scene, tasks in recipe.scenes.items():
+    for tasks in recipe.worlds:
         for task_id in tasks:
             count = starts if len(tasks) > 1 else 2 * starts
             for number in range(count):
                 behaviour = "expert" if number % 3 == 0 else "noisy_expert"
-                units.append(Unit(scene, task_id, ids[number % len(ids)], behaviour))
+                units.append(Unit(task_id, ids[number % len(ids)], behaviour))
             for number in range(failures):
-                units.append(Unit(scene, task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
+                units.append(Unit(task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
     return list(dict.fromkeys(units))
 
 
@@ -70,37 +68,36 @@ def legs_of(unit: Unit, recipe: Recipe) -> list[str]:
     An expert of a scene of two tasks is first asked for what is done already, then for its task, for the other
     one, and for the other one again, which is done by then.
     """
-    others = [task for task in recipe.scene_of(unit.task_id) if task != unit.task_id]
+    others = [task for task in recipe.world_of(unit.task_id) if task != unit.task_id]
     if unit.behaviour in FAILURES or not others:
         return [unit.task_id]
     return [others[0], unit.task_id, others[0], others[0]]
 
 
-def perform(unit: Unit, recipe: Recipe, seed: int, backend: MetaWorldBackend, camera: str) -> list[Episode]:
-    """Run one unit and return its legs.
-
-    Raises:
-        SimulationError: no seed among ATTEMPTS let the expert succeed.
-    """
-    tasks = legs_of(unit, recipe)
-    for attempt in range(ATTEMPTS):
-        rng = np.random.default_rng([seed, zlib.crc32(unit.name.encode()), attempt])
-        backend.reset([unit.task_id], [unit.init_id])
-        legs: list[Episode] = []
+def perform(unit: Unit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[Episode]:
+    """Run one unit and return its legs; none if no seed among ATTEMPTS let the expert succeed."""
+    for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
+        key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:
-            for leg, task_id in enumerate(tasks):
-                if unit.behaviour != "expert" and rng.random() < 0.6:
-                    push_away(backend, rng)
-                legs.append(
-                    demonstrate(
-                        backend, camera, recipe.task_ids, task_id, unit.init_id, leg, unit.behaviour, rng
-                    )
-                )
+            # Pictures cost more than all the rest, so they are taken once it is known that the expert succeeds.
+            _legs(unit, recipe, world, key, look=False)
         except SimulationError as error:
             log.info("%s: attempt %d: %s", unit.name, attempt, error)
             continue
-        return legs
-    raise SimulationError(f"{unit.name}: no success in {ATTEMPTS} attempts")
+        return _legs(unit, recipe, world, key, look=True)
+    return []
+
+
+def _legs(unit: Unit, recipe: Recipe, world: ExpertWorld, key: list[int], *, look: bool) -> list[Episode]:
+    rng = np.random.default_rng(key)
+    world.reset(unit.task_id, unit.init_id)
+    legs: list[Episode] = []
+    for leg, task_id in enumerate(legs_of(unit, recipe)):
+        if unit.behaviour != "expert" and rng.random() < 0.6:
+            world.begin(task_id)
+            push_away(world, rng)
+        legs.append(demonstrate(world, recipe, task_id, unit.init_id, leg, unit.behaviour, rng, look))
+    return legs
 
 
 def collect(
@@ -136,35 +133,30 @@ def collect(
     yield from (shards / f"{unit.name}.npz" for unit in units)
 
 
-_worlds: dict[str, tuple[MetaWorldBackend, str]] = {}
-"""The simulator that this worker process has open, and the camera it records."""
-
-
-def open_world(scene_name: str) -> tuple[MetaWorldBackend, str]:
-    """Build a deployment scene's simulator and name its first camera.
-
-    Raises:
-        SimulationError: the scene has no scripted experts.
-    """
-    scene = load_scene(scene_name)
-    backend = make_backend(scene)
-    if not isinstance(backend, MetaWorldBackend):
-        raise SimulationError(f"{scene_name}: only MetaWorld scenes have scripted experts to learn from")
-    return backend, scene.cameras[0].name
+_worlds: dict[tuple[str, ...], ExpertWorld] = {}
+"""The world that this worker process has open, by its tasks."""
 
 
 def _perform_batch(batch: list[Unit], recipe: Recipe, seed: int, shards: Path) -> list[tuple[Unit, int]]:
     done: list[tuple[Unit, int]] = []
     for unit in batch:
-        if unit.scene not in _worlds:
-            for backend, _ in _worlds.values():
-                backend.close()
-            _worlds.clear()
-            _worlds[unit.scene] = open_world(unit.scene)
-        legs = perform(unit, recipe, seed, *_worlds[unit.scene])
+        tasks = recipe.world_of(unit.task_id)
+        if tasks not in _worlds:
+            _close_worlds()
+            _worlds[tasks] = open_world(recipe, unit.task_id)
+        legs = perform(unit, recipe, seed, _worlds[tasks])
         save_shard(shards / f"{unit.name}.npz", legs)
         done.append((unit, sum(len(leg) for leg in legs)))
     return done
+
+
+def _close_worlds() -> None:
+    while _worlds:
+        _worlds.popitem()[1].close()
+
+
+# Only this runs in a worker process that ends; an OpenGL context that is left open complains when Python frees it.
+Finalize(None, _close_worlds, exitpriority=1)
 
 
 def read(shards: list[Path]) -> Iterator[Episode]:

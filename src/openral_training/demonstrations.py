@@ -1,4 +1,4 @@
-"""Scripted experts in MetaWorld, disturbed on purpose, so that the learner sees how to recover.
+"""Scripted experts, disturbed on purpose, so that the learner sees how to recover.
 
 Three disturbances: an unrecorded push in a random direction before a leg, bursts of random motion, and Gaussian
 noise on what is executed. The label is always what the undisturbed expert would do in the state that was reached
@@ -10,7 +10,7 @@ scripted experts know no end and would push on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
-from openral_core.state_layout import ee_pos3_gripper1
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
-from openral_sim_bridge.metaworld.world import make_expert
+from openral_core.state_layout import state_vector
 from openral_training.dataset.episode import Episode, encode_png
+from openral_training.experts.world import ExpertWorld, Verdict
+from openral_training.recipe import Recipe
 
 SETTLE = 12
 """Control steps the expert goes on after success, so that the task is well and not barely done."""
-STAY = (20, 60)
+STAY = (16, 40)
 """Least and most control steps recorded after success, so that a policy learns to stand still there."""
 MAX_STEPS = 300
 """Control steps after which a leg counts as failed."""
@@ -40,52 +40,66 @@ Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 class Recorder:
     """Collects what one leg shows, judged for every task of the recipe."""
 
-    backend: MetaWorldBackend
-    camera: str
-    all_tasks: tuple[str, ...]
-    images: list[bytes] = field(default_factory=list)
+    world: ExpertWorld
+    recipe: Recipe
+    look: bool = True
+    images: dict[str, list[bytes]] = field(default_factory=dict)
     rows: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    labels: list[NDArray[np.float64]] = field(default_factory=list)
+    """One for each control step."""
 
     def record(self, label: NDArray[np.float64]) -> dict[str, bool]:
         """Note the present state with its label; return which tasks of the scene are solved in it."""
-        world = self.backend.world(0)
-        count = len(self.all_tasks)
+        verdicts = self.world.verdicts()
+        due = len(self.labels) % self.recipe.record_every == 0
+        self.labels.append(label.copy())
+        if due:
+            self._note(verdicts)
+        return {task_id: verdict.success for task_id, verdict in verdicts.items()}
+
+    def _note(self, verdicts: Mapping[str, Verdict]) -> None:
+        count = len(self.recipe.task_ids)
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
-        for task_id in world.task_ids:
-            column = self.all_tasks.index(task_id)
-            seen, verdict = world.look(task_id), world.judge(task_id)
-            success[column] = verdict["success"] > 0
-            reach[column] = np.linalg.norm(seen[:3] - seen[4:7])
-            rest[column] = verdict["obj_to_target"]
-        self.images.append(encode_png(self.backend.render([self.camera])[self.camera][0]))
-        self.rows.append((ee_pos3_gripper1(world.robot_state()), label.copy(), success, reach, rest))
-        return {task_id: bool(success[self.all_tasks.index(task_id)]) for task_id in world.task_ids}
+        for task_id, verdict in verdicts.items():
+            column = self.recipe.task_ids.index(task_id)
+            success[column] = verdict.success
+            reach[column], rest[column] = verdict.hand_to_object, verdict.object_to_target
+        for key, image in self.world.images().items() if self.look else ():
+            self.images.setdefault(key, []).append(encode_png(image))
+        state = state_vector(self.recipe.state_layout, self.world.robot_state())
+        self.rows.append((state, success, reach, rest, self.world.landmarks()))
 
     def episode(self, task_id: str, behaviour: str, init_id: int, leg: int) -> Episode:
         """Return what was recorded."""
-        state, action, success, reach, rest = (np.stack(column) for column in zip(*self.rows, strict=True))
+        state, success, reach, rest, landmarks = (np.stack(column) for column in zip(*self.rows, strict=True))
+        starts = np.arange(len(self.rows)) * self.recipe.record_every
+        ahead = starts[:, None] + np.arange(self.recipe.chunk_size)
+        chunk = np.stack(self.labels)[np.minimum(ahead, len(self.labels) - 1)]
         return Episode(
-            task_id, behaviour, init_id, leg, self.images,
-            state.astype(np.float32), action.astype(np.float32), success,
-            reach.astype(np.float32), rest.astype(np.float32),
+            task_id, behaviour, init_id, leg, self.images, state.astype(np.float32), chunk.astype(np.float32),
+            (ahead < len(self.labels)).sum(axis=1), success, reach.astype(np.float32), rest.astype(np.float32),
+            landmarks.astype(np.float32),
         )  # fmt: skip
 
 
 def noisy_actor(rng: np.random.Generator) -> Actor:
     """Return an actor that disturbs the expert: Gaussian noise, and now and then a burst of 3 to 9 steps."""
     left = 0
-    direction: NDArray[np.float64] = np.zeros(4)
+    direction: NDArray[np.float64] = np.zeros(3)
 
     def act(step: int, label: NDArray[np.float64]) -> NDArray[np.float64]:
         nonlocal left, direction
+        executed = label.copy()
         if left == 0 and rng.random() < BURST_CHANCE:
             left = int(rng.integers(3, 10))
-            direction = np.append(rng.uniform(-1, 1, 3), label[3])
+            direction = rng.uniform(-1, 1, 3)
         if left > 0:
             left -= 1
-            return direction
-        disturbed: NDArray[np.float64] = label + np.append(rng.normal(0, NOISE_STD, 3), 0.0)
-        return disturbed
+            executed[:3] = direction
+        else:
+            executed[:3] += rng.normal(0, NOISE_STD, 3)
+            executed[3:-1] += rng.normal(0, NOISE_STD, len(label) - 4)
+        return executed
 
     return act
 
@@ -93,51 +107,51 @@ def noisy_actor(rng: np.random.Generator) -> Actor:
 def stuck_actor(rng: np.random.Generator) -> Actor:
     """Return an actor that follows the expert for a while and then stands still."""
     stop = int(rng.integers(5, 60))
-    return lambda step, label: label if step < stop else np.append(np.zeros(3), label[3])
+    return lambda step, label: label if step < stop else _moved(label, np.zeros(3), label[-1])
 
 
 def wander_actor(rng: np.random.Generator) -> Actor:
     """Return an actor that moves in a new random direction every 10 to 30 steps."""
-    until = 0
-    direction: NDArray[np.float64] = np.zeros(4)
+    until, gripper = 0, 1.0
+    direction: NDArray[np.float64] = np.zeros(3)
 
     def act(step: int, label: NDArray[np.float64]) -> NDArray[np.float64]:
-        nonlocal until, direction
+        nonlocal until, direction, gripper
         if step >= until:
             until = step + int(rng.integers(10, 31))
-            direction = np.append(rng.uniform(-0.6, 0.6, 3), rng.choice([-1.0, 1.0]))
-        return direction
+            direction, gripper = rng.uniform(-0.6, 0.6, 3), float(rng.choice([-1.0, 1.0]))
+        return _moved(label, direction, gripper)
 
     return act
 
 
-def push_away(backend: MetaWorldBackend, rng: np.random.Generator) -> None:
-    """Move the arm 5 to 20 steps in one random direction before a leg is recorded."""
-    direction = np.append(rng.uniform(-1, 1, 3), rng.choice([-1.0, 1.0]))
+def push_away(world: ExpertWorld, rng: np.random.Generator) -> None:
+    """Move the arm 5 to 20 steps in one random direction, rather up than down, before a leg is recorded."""
+    advice = world.advice()
+    pushed = _moved(advice, rng.uniform((-1, -1, -0.3), 1), advice[-1])
     for _ in range(int(rng.integers(5, 21))):
-        backend.world(0).step(direction)
+        world.step(pushed)
 
 
 def demonstrate(
-    backend: MetaWorldBackend, camera: str, all_tasks: tuple[str, ...], task_id: str, init_id: int, leg: int,
-    behaviour: str, rng: np.random.Generator,
+    world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, leg: int, behaviour: str,
+    rng: np.random.Generator, look: bool = True,
 ) -> Episode:  # fmt: skip
     """Record one leg of `task_id` in the world as it stands, until it has been done for a while.
 
     Args:
-        backend: one world.
-        camera: which camera is recorded.
-        all_tasks: the K tasks to judge at every step.
+        world: as it stands.
+        recipe: the K tasks to judge at every step, and how often a frame is recorded.
         task_id: the task whose expert gives the labels.
         init_id: the initial state the world was reset to, for the record.
         leg: 0 after a reset, 1 after another leg.
         behaviour: expert, noisy_expert, stuck or wander.
         rng: source of every disturbance.
+        look: render the cameras; without, the episode has no images.
 
     Raises:
         SimulationError: an expert's leg did not succeed; try another seed.
     """
-    expert, world = make_expert(task_id), backend.world(0)
     actors: dict[str, Actor] = {
         "expert": lambda _, label: label,
         "noisy_expert": noisy_actor(rng),
@@ -145,13 +159,14 @@ def demonstrate(
         "wander": wander_actor(rng),
     }
     act, fails = actors[behaviour], behaviour in ("stuck", "wander")
-    recorder = Recorder(backend, camera, all_tasks)
+    world.begin(task_id)
+    recorder = Recorder(world, recipe, look)
     left = MAX_STEPS // 3 if fails else int(rng.integers(*STAY))
-    streak = SETTLE + 1 if world.judge(task_id)["success"] > 0 else 0
+    streak = SETTLE + 1 if world.verdicts()[task_id].success else 0
     for step in range(MAX_STEPS):
-        label = world.expert_action(task_id, expert)
+        label = world.advice()
         if streak > SETTLE:
-            label = backend.hold_action(label)
+            label = world.hold(label)
         solved = recorder.record(label)[task_id]
         streak = streak + 1 if solved else 0
         if fails or solved:
@@ -160,3 +175,10 @@ def demonstrate(
             return recorder.episode(task_id, behaviour, init_id, leg)
         world.step(act(step, label))
     raise SimulationError(f"{task_id}: the expert did not solve initial state {init_id} in {MAX_STEPS} steps")
+
+
+def _moved(like: NDArray[np.float64], direction: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
+    """Return an action of the form of `like` that moves along `direction` (3,) and turns nowhere."""
+    action = np.zeros_like(like)
+    action[:3], action[-1] = direction, gripper
+    return action

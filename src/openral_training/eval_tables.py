@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.table import Table
 
 from openral_core.registry import RSkillPackage
-from openral_core.scene import load_scene
 from openral_sim_bridge.rollout import EpisodeRow
 from openral_training import evaluate, evaluate_reward
 from openral_training.progress import console, progress_bar
@@ -75,7 +74,7 @@ def judge_reward(package: RSkillPackage, recipe: Recipe, episodes: int, out: Pat
 
 def _source(package: RSkillPackage, recipe: Recipe, episodes: int) -> dict[str, object]:
     """What every eval JSON says before its results."""
-    ids, scene = recipe.heldout_init_ids, load_scene(next(iter(recipe.scenes)))
+    ids, scene = recipe.heldout_init_ids, recipe.scene_for(recipe.task_ids[0])
     look, camera = scene.scene.backend_options.get("render_profile", "fast"), scene.cameras[0]
     return {
         "schema_version": "0.1",

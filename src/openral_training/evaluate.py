@@ -11,7 +11,6 @@ from typing import Any
 from openral_core.action_adapter import ActionAdapter
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.registry import RSkillPackage, load_package
-from openral_core.scene import load_scene
 from openral_core.statistics import wilson_interval
 from openral_policy_nodes.families import load_policy
 from openral_sim_bridge.factory import make_backend
@@ -70,7 +69,7 @@ def evaluate(
 
 
 def _run(folder: Path, recipe: Recipe, trial: Trial, num_envs: int, device: str) -> list[EpisodeRow]:
-    package, scene = load_package(folder), load_scene(recipe.tasks[trial.task_id].scene)
+    package, scene = load_package(folder), recipe.scene_for(trial.task_id)
     observe, act = ObservationAdapter(package.manifest, scene), ActionAdapter(package.manifest, scene)
     policy = load_policy(package, device)
     backend = make_backend(scene, num_envs=min(num_envs, len(trial.jobs)))

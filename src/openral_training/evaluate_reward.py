@@ -18,9 +18,9 @@ from openral_core.errors import SimulationError
 from openral_core.registry import RSkillPackage
 from openral_core.statistics import auroc, spearman, wilson_interval
 from openral_reward_monitor.models import RewardModel, load_reward_model
-from openral_training.collect import open_world
 from openral_training.dataset.episode import Episode, decode_png
 from openral_training.demonstrations import demonstrate
+from openral_training.experts.world import open_world
 from openral_training.recipe import Recipe
 from openral_training.workers import worker_pool
 
@@ -53,7 +53,6 @@ class RewardRow:
 
 @dataclass(frozen=True)
 class _Rollout:
-    scene: str
     task_id: str
     behaviour: str
     init_id: int
@@ -77,7 +76,7 @@ def evaluate(
     model = load_reward_model(package, device)
     ids = list(recipe.heldout_init_ids.ids())[:rollouts]
     todo = [
-        _Rollout(recipe.tasks[task_id].scene, task_id, behaviour, init_id)
+        _Rollout(task_id, behaviour, init_id)
         for task_id in recipe.task_ids
         for behaviour in BEHAVIOURS
         for init_id in ids
@@ -96,26 +95,24 @@ def evaluate(
 
 
 def _roll_out(todo: list[_Rollout], recipe: Recipe, seed: int) -> list[Episode]:
-    backend, camera = open_world(todo[0].scene)
+    world = open_world(recipe, todo[0].task_id)
     episodes = []
     for job in todo:
         rng = np.random.default_rng([seed, job.init_id, BEHAVIOURS.index(job.behaviour)])
-        backend.reset([job.task_id], [job.init_id])
+        world.reset(job.task_id, job.init_id)
         try:
-            episodes.append(
-                demonstrate(backend, camera, recipe.task_ids, job.task_id, job.init_id, 0, job.behaviour, rng)
-            )
+            episodes.append(demonstrate(world, recipe, job.task_id, job.init_id, 0, job.behaviour, rng))
         except SimulationError:
             # An expert that was disturbed too much: nothing that a success could be ranked on.
             continue
-    backend.close()
+    world.close()
     return episodes
 
 
 def _cases(episode: Episode, recipe: Recipe) -> Iterator[tuple[Episode, str]]:
     """Yield each rollout with the task whose words it is shown under."""
     yield episode, episode.task_id
-    for other in recipe.scene_of(episode.task_id):
+    for other in recipe.world_of(episode.task_id):
         if other != episode.task_id and episode.behaviour == "expert":
             yield episode, other
     if episode.behaviour == "expert":
@@ -126,10 +123,9 @@ def _reversed(episode: Episode) -> Episode:
     return replace(
         episode,
         behaviour="reversed",
-        images=episode.images[::-1],
+        images={key: images[::-1] for key, images in episode.images.items()},
         success=episode.success[::-1],
         state=episode.state[::-1],
-        action=episode.action[::-1],
     )
 
 
@@ -139,7 +135,8 @@ def _score(model: RewardModel, recipe: Recipe, episode: Episode, task_id: str) -
     instruction = pool[episode.init_id % len(pool)]
     last = len(episode) - 1
     picked = np.arange(last, -1, -STRIDE)[::-1]
-    frames = np.stack([decode_png(episode.images[i]) for i in picked])
+    images = next(iter(episode.images.values()))
+    frames = np.stack([decode_png(images[i]) for i in picked])
     scores = model.score(frames, instruction)
     solved = np.flatnonzero(episode.success[:, column])
     voc = None

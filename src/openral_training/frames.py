@@ -15,18 +15,18 @@ SHIFT = 4
 
 
 def frame_cache(
-    dataset: Dataset, size: int, progress: Callable[[int], None] = lambda frames: None
+    dataset: Dataset, camera: str, size: int, progress: Callable[[int], None] = lambda frames: None
 ) -> NDArray[np.uint8]:
-    """Return all frames as a read-only (N, size, size, 3) uint8 memory map, made on first use.
+    """Return all frames of a camera as a read-only (N, size, size, 3) uint8 memory map, made on first use.
 
     Frames are resized as the deployment's observation adapter does it (cv2.INTER_AREA).
     """
-    path = dataset.root / ".cache" / f"frames_{size}.npy"
+    path = dataset.root / ".cache" / f"{camera}_{size}.npy"
     if not path.is_file():
         path.parent.mkdir(exist_ok=True)
         partial = path.with_suffix(".partial")
         frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
-        for i, image in enumerate(dataset.images(progress)):
+        for i, image in enumerate(dataset.images(camera, progress)):
             frames[i] = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
         frames.flush()
         partial.replace(path)

@@ -10,6 +10,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.scene import BenchmarkScene, DeployScene, load_scene
+from openral_core.state_layout import LAYOUTS
+from openral_core.suite import with_task
 
 
 class _Strict(BaseModel):
@@ -30,8 +33,8 @@ class InitRange(_Strict):
 class TaskWords(_Strict):
     """Where a task is done, and the words for it."""
 
-    scene: str
-    """Name of the deployment scene: its camera, size and look are those of training and evaluation, too."""
+    scene: str | None = None
+    """Name of a scene; tasks that name the same one share a world. None: the recipe's scene, a world of its own."""
     train: Annotated[list[str], Field(min_length=1)]
     """Sentences heard in training; the first is the plain one."""
     heldout: Annotated[list[str], Field(min_length=1)]
@@ -43,8 +46,16 @@ class Recipe(_Strict):
 
     train_init_ids: InitRange
     heldout_init_ids: InitRange
+    scene: str | None = None
+    """Name of the scene of tasks that name none. Cameras, sizes and look are those of training and evaluation."""
+    state_layout: str = "ee_pos3_gripper1"
+    """Proprioception, see openral_core.state_layout."""
     horizon: Annotated[int, Field(gt=0)] = 300
     """Control steps an evaluation episode may take."""
+    chunk_size: Annotated[int, Field(gt=0)] = 16
+    """H, the expert's next actions that are noted with each frame."""
+    record_every: Annotated[int, Field(gt=0)] = 1
+    """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]
     """By the simulator's task id; this order is the order of every per-task column."""
 
@@ -55,7 +66,11 @@ class Recipe(_Strict):
             raise ValueError(
                 "heldout_init_ids: overlaps train_init_ids; a state seen in training proves nothing"
             )
+        if self.state_layout not in LAYOUTS:
+            raise ValueError(f"state_layout: '{self.state_layout}' is none of {', '.join(LAYOUTS)}")
         for task, words in self.tasks.items():
+            if words.scene is None and self.scene is None:
+                raise ValueError(f"tasks.{task}.scene: is missing, and so is the recipe's scene; give one")
             shared = {s.lower() for s in words.train} & {s.lower() for s in words.heldout}
             if shared:
                 raise ValueError(f"tasks.{task}.heldout: also in train: {', '.join(sorted(shared))}")
@@ -67,14 +82,24 @@ class Recipe(_Strict):
         return tuple(self.tasks)
 
     @property
-    def scenes(self) -> dict[str, tuple[str, ...]]:
-        """The tasks of each scene."""
-        names = dict.fromkeys(words.scene for words in self.tasks.values())
-        return {name: tuple(t for t, words in self.tasks.items() if words.scene == name) for name in names}
+    def worlds(self) -> tuple[tuple[str, ...], ...]:
+        """The tasks of each world, in the order of the recipe."""
+        return tuple(dict.fromkeys(self.world_of(task) for task in self.tasks))
 
-    def scene_of(self, task_id: str) -> tuple[str, ...]:
+    def world_of(self, task_id: str) -> tuple[str, ...]:
         """Return the tasks that share `task_id`'s world, itself included."""
-        return self.scenes[self.tasks[task_id].scene]
+        scene = self.tasks[task_id].scene
+        if scene is None:
+            return (task_id,)
+        return tuple(task for task, words in self.tasks.items() if words.scene == scene)
+
+    def scene_for(self, task_id: str) -> DeployScene:
+        """Return the scene in which a task is done. Raises as `openral_core.scene.load_scene`."""
+        words = self.tasks[task_id]
+        if words.scene is not None:
+            return load_scene(words.scene)
+        scene = load_scene(self.scene or "", BenchmarkScene)
+        return with_task(scene, f"{scene.scene.backend_options['family']}/{task_id}", words.train[0])
 
 
 def load_recipe(ref: str | Path) -> Recipe:

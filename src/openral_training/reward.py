@@ -1,7 +1,7 @@
 """Training of a `mini` progress and success model on expert legs, failures and wrong words.
 
 Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
-hindsight knows: `1 - steps to go / REFERENCE_STEPS` on the way to a success, 1 once it is there, 0 under words
+hindsight knows: `1 - time to go / REFERENCE_S` on the way to a success, 1 once it is there, 0 under words
 that belong to another scene. Frames of other tasks, of wandering and of standing still have no such label and teach
 success alone; they get their progress from the expert frames that look like them.
 """
@@ -26,8 +26,8 @@ from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
-REFERENCE_STEPS = 160
-"""Control steps (2 s at 80 Hz) that progress 0 is away from success; an expert's longest leg is 125."""
+REFERENCE_S = 2.0
+"""[s] that progress 0 is away from success; an expert's longest leg in MetaWorld's easy tasks takes 1.6."""
 OWN, SCENE = 0.5, 0.3
 """Shares of a batch: frames under the words of their own task, of any task of their scene; the rest is of any task."""
 
@@ -53,7 +53,7 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
     columns = dataset.columns(["label.success", "task_index"])
     success, task = columns["label.success"].astype(np.float32), columns["task_index"]
     progress = np.full(success.shape, np.nan, np.float32)
-    scenes = [[recipe.task_ids.index(other) for other in recipe.scene_of(name)] for name in recipe.task_ids]
+    scenes = [[recipe.task_ids.index(other) for other in recipe.world_of(name)] for name in recipe.task_ids]
     for index, members in enumerate(scenes):
         foreign = np.setdiff1d(np.arange(len(scenes)), members)
         progress[np.ix_(np.flatnonzero(task == index), foreign)] = 0.0
@@ -65,17 +65,17 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
         if behaviour in EXPERTS:
             own[first:last] = True
             column = task[first]
-            progress[first:last, column] = hindsight(success[first:last, column] > 0)
+            progress[first:last, column] = hindsight(success[first:last, column] > 0, dataset.info["fps"])
     return RewardLabels(success, progress, task, np.flatnonzero(own), scenes)
 
 
-def hindsight(success: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,)."""
+def hindsight(success: NDArray[np.bool_], rate_hz: float) -> NDArray[np.float32]:
+    """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,) at `rate_hz`."""
     steps = np.arange(len(success))
     arrivals = np.flatnonzero(success)
     nearest = arrivals[np.minimum(np.searchsorted(arrivals, steps), len(arrivals) - 1)]
     togo = np.maximum(nearest - steps, 0)
-    progress: NDArray[np.float32] = np.clip(1.0 - togo / REFERENCE_STEPS, 0.0, 1.0).astype(np.float32)
+    progress: NDArray[np.float32] = np.clip(1.0 - togo / (REFERENCE_S * rate_hz), 0.0, 1.0).astype(np.float32)
     return progress
 
 
@@ -109,7 +109,7 @@ def train(
     """
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    labels, frames = label(dataset, recipe), frame_cache(dataset, model.image_size)
+    labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
     sentences = SentencePool(recipe, SentenceEncoder())
     network = MiniRewardNetwork(model)
     optimiser = torch.optim.AdamW(

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from openral_core.errors import ContractError, ManifestError, NotFoundError
 from openral_training import bc, collect, reward
 from openral_training.dataset.episode import decode_png, encode_png
+from openral_training.dataset.form import form_of
 from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.recipe import Recipe, load_recipe
 
@@ -47,7 +48,7 @@ def dataset(recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Dataset
     root = tmp_path_factory.mktemp("small")
     units = collect.plan(recipe, starts=2, failures=1)
     shards = list(collect.collect(recipe, root / "shards", units, workers=2))
-    writer = DatasetWriter(root, 80.0, 128, recipe.task_ids, {t: w.train[0] for t, w in recipe.tasks.items()})
+    writer = DatasetWriter(root, form_of(recipe))
     for episode in collect.read(shards):
         writer.add(episode)
     writer.close()
@@ -77,7 +78,8 @@ def test_dataset_holds_what_was_done(dataset: Dataset, recipe: Recipe) -> None:
     assert not columns["action"][last - 5 : last, :3].any(), "done, the demonstrator stands still"
     assert np.abs(columns["action"]).max() <= 1.0
     assert columns["observation.state"][:, 3].min() >= 0
-    images = list(dataset.images())
+    (camera,) = dataset.cameras
+    images = list(dataset.images(camera))
     assert len(images) == len(dataset)
     assert images[0].shape == (128, 128, 3)
 
@@ -144,21 +146,52 @@ def test_resumed_training_equals_unbroken_training(
         assert torch.equal(whole[name], broken[name]), name
 
 
-def test_chunks_are_masked_past_the_end_of_an_episode(dataset: Dataset) -> None:
+def test_chunks_end_with_the_episode(dataset: Dataset) -> None:
     demos = bc.load_demonstrations(dataset)
     end = dataset.episodes["dataset_to_index"][0]
-    actions, mask = bc.chunks(demos, np.array([end - 2]), 4)
-    assert mask[0, :, 0].tolist() == [1, 1, 0, 0]
-    np.testing.assert_array_equal(actions[0, 1], demos.action[end - 1])
+    assert demos.ahead[end - 3 : end].tolist() == [3, 2, 1]
+    assert demos.ahead[0] == demos.chunk.shape[1] == 16
+    actions = dataset.columns(["action"])["action"]
+    np.testing.assert_array_equal(demos.chunk[end - 2, :2], actions[end - 2 : end])
+    np.testing.assert_array_equal(demos.chunk[end - 2, 2:], np.repeat(actions[end - 1 : end], 14, axis=0))
     stuck = dataset.episodes["behaviour"].index("stuck")
     assert dataset.episodes["dataset_from_index"][stuck] not in demos.frames
 
 
+def test_landmarks_tell_object_and_target(dataset: Dataset) -> None:
+    columns = dataset.columns(["label.landmarks", "label.hand_to_object", "observation.state", "task_index"])
+    rows, task = np.arange(len(dataset)), columns["task_index"]
+    reach = np.linalg.norm(columns["label.landmarks"][:, :3] - columns["observation.state"][:, :3], axis=1)
+    np.testing.assert_allclose(reach, columns["label.hand_to_object"][rows, task], atol=1e-5)
+
+
+def test_frames_may_be_fewer_than_control_steps(recipe: Recipe, tmp_path: Path) -> None:
+    (unit, *_) = collect.plan(recipe, starts=1, failures=0)
+    sparse = recipe.model_copy(update={"record_every": 2})
+    every, second = (
+        next(iter(collect.read(list(collect.collect(which, tmp_path / name, [unit])))))
+        for name, which in (("every", recipe), ("second", sparse))
+    )
+    assert len(second) == (len(every) + 1) // 2
+    np.testing.assert_array_equal(second.chunk, every.chunk[::2])
+    np.testing.assert_array_equal(second.state, every.state[::2])
+    (camera,) = every.images
+    assert second.images[camera] == every.images[camera][::2]
+
+
+def test_warm_start_goes_on_from_a_checkpoint(dataset: Dataset, recipe: Recipe, tmp_path: Path) -> None:
+    first = bc.train(dataset, recipe, tmp_path / "first", bc.BcConfig(steps=1, batch_size=4))
+    config = bc.BcConfig(steps=1, batch_size=4, learning_rate=1e-12)
+    second = bc.train(dataset, recipe, tmp_path / "second", config, warm_start=tmp_path / "first")
+    for (name, a), b in zip(first.state_dict().items(), second.state_dict().values(), strict=True):
+        torch.testing.assert_close(a.bfloat16().float(), b.bfloat16().float(), msg=name)
+
+
 def test_hindsight_counts_down_to_the_next_success() -> None:
     flags = np.array([False] * 16 + [True, True])
-    progress = reward.hindsight(flags)
+    progress = reward.hindsight(flags, 80.0)
     assert progress[-1] == progress[16] == 1.0
-    assert progress[0] == pytest.approx(1 - 16 / reward.REFERENCE_STEPS)
+    assert progress[0] == pytest.approx(1 - 16 / 80 / reward.REFERENCE_S)
     assert (np.diff(progress) >= 0).all()
 
 

@@ -29,7 +29,14 @@ class FilmBlock(nn.Module):
 class FilmTrunk(nn.Module):
     """From an image and a sentence embedding to a vector of keypoints and pooled features."""
 
-    def __init__(self, sentence_dim: int = 384, words: int = 64) -> None:
+    def __init__(self, sentence_dim: int = 384, words: int = 64, fine: int = 0) -> None:
+        """Make a trunk.
+
+        Args:
+            sentence_dim: of the sentence embedding.
+            words: channels of the words.
+            fine: keypoints at a quarter of the image's resolution, for things a few pixels wide; 0: none.
+        """
         super().__init__()
         self.words = nn.Sequential(
             nn.Linear(sentence_dim, words), nn.SiLU(), nn.Linear(words, words), nn.LayerNorm(words)
@@ -42,7 +49,8 @@ class FilmTrunk(nn.Module):
         )
         self.coarse = FilmBlock(rest[-1], rest[-1], 2, words)
         self.temperature = nn.Parameter(torch.ones(()))
-        self.out_features = 3 * rest[-1] + words
+        self.fine = FilmBlock(rest[0], fine, 1, words) if fine else None
+        self.out_features = 3 * rest[-1] + 2 * fine + words
 
     def forward(self, images: Tensor, sentences: Tensor) -> Tensor:
         """Return features (B, out_features).
@@ -53,10 +61,13 @@ class FilmTrunk(nn.Module):
         """
         words = self.words(sentences)
         x = nn.functional.silu(self.stem(images.to(self.stem.weight.dtype) / 127.5 - 1.0))
-        for block in self.blocks:
+        features = [words]
+        for index, block in enumerate(self.blocks):
             x = block(x, words)
-        pooled = self.coarse(x, words).mean(dim=(2, 3))
-        return torch.cat([self._keypoints(x), pooled, words], dim=1)
+            if index == 0 and self.fine is not None:
+                features.append(self._keypoints(self.fine(x, words)))
+        features += [self.coarse(x, words).mean(dim=(2, 3)), self._keypoints(x)]
+        return torch.cat(features[::-1], dim=1)
 
     def _keypoints(self, x: Tensor) -> Tensor:
         """Return the expected position (B, 2C) of each channel, in -1..1 (spatial soft-argmax, Levine et al. 2016)."""

@@ -1,4 +1,4 @@
-"""The network of the `mini` family: one camera, 4-D proprioception, one sentence; out comes an action chunk."""
+"""The network of the `mini` family: a few cameras, proprioception, one sentence; out comes an action chunk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from openral_core.mini.trunk import FilmTrunk
 class MiniConfig:
     """What `config.json` beside the weights says."""
 
-    image_key: str = "observation.images.camera1"
+    cameras: tuple[str, ...] = ("observation.images.camera1",)
+    """Feature keys, in the order of the network's trunks."""
     image_size: int = 96
     """[px] width and height the network sees."""
     state_dim: int = 4
@@ -23,38 +24,61 @@ class MiniConfig:
     """H"""
     hidden: int = 512
     sentence_dim: int = 384
+    fine: int = 0
+    """Fine keypoints a camera, see FilmTrunk."""
+    landmarks: int = 0
+    """Coordinates of the task's object and target that the network tells on the way to its actions; 0: none."""
+
+    def __post_init__(self) -> None:
+        """Take the list that JSON has for a tuple."""
+        object.__setattr__(self, "cameras", tuple(self.cameras))
 
 
 class MiniNetwork(nn.Module):
-    """A FiLM-conditioned CNN with keypoints and an MLP that regresses H actions at once."""
+    """FiLM-conditioned CNNs with keypoints and an MLP that regresses H actions at once."""
 
     state_mean: Tensor
     state_std: Tensor
+    landmark_mean: Tensor
+    landmark_std: Tensor
 
     def __init__(self, config: MiniConfig) -> None:
         super().__init__()
         self.config = config
-        self.trunk = FilmTrunk(config.sentence_dim)
+        trunks = [FilmTrunk(config.sentence_dim, fine=config.fine) for _ in config.cameras]
+        self.trunks = nn.ModuleList(trunks)
         self.register_buffer("state_mean", torch.zeros(config.state_dim))
         self.register_buffer("state_std", torch.ones(config.state_dim))
         self.proprioception = nn.Sequential(nn.Linear(config.state_dim, 64), nn.SiLU())
+        width = sum(trunk.out_features for trunk in trunks) + 64
+        self.landmarks: nn.Module | None = None
+        if config.landmarks:
+            self.register_buffer("landmark_mean", torch.zeros(config.landmarks))
+            self.register_buffer("landmark_std", torch.ones(config.landmarks))
+            self.landmarks = nn.Sequential(nn.Linear(width, 256), nn.SiLU(), nn.Linear(256, config.landmarks))
         self.head = nn.Sequential(
-            nn.Linear(self.trunk.out_features + 64, config.hidden),
+            nn.Linear(width + config.landmarks, config.hidden),
             nn.SiLU(),
             nn.Linear(config.hidden, config.hidden),
             nn.SiLU(),
             nn.Linear(config.hidden, config.chunk_size * config.action_dim),
         )
 
-    def forward(self, images: Tensor, state: Tensor, sentences: Tensor) -> Tensor:
-        """Return actions (B, H, A) in -1..1, H consecutive control steps.
+    def forward(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return actions (B, H, A) in -1..1, H consecutive control steps, and the landmarks (B, L).
+
+        The landmarks are in standard deviations from their mean over the training data; None without them.
 
         Args:
-            images: (B, 3, S, S) uint8 RGB, S = config.image_size.
+            images: (B, C, 3, S, S) uint8 RGB, S = config.image_size, C cameras.
             state: (B, D) in the units of the manifest's state contract.
             sentences: (B, 384) unit vectors.
         """
         normalised = (state - self.state_mean) / self.state_std
-        features = torch.cat([self.trunk(images, sentences), self.proprioception(normalised)], dim=1)
+        seen = [trunk(images[:, index], sentences) for index, trunk in enumerate(self.trunks)]
+        features = torch.cat([*seen, self.proprioception(normalised)], dim=1)
+        where = None if self.landmarks is None else self.landmarks(features)
+        if where is not None:
+            features = torch.cat([features, where], dim=1)
         actions = torch.tanh(self.head(features))
-        return actions.reshape(-1, self.config.chunk_size, self.config.action_dim)
+        return actions.reshape(-1, self.config.chunk_size, self.config.action_dim), where

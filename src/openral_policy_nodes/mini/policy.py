@@ -38,25 +38,28 @@ class MiniPolicy:
         """Nothing is remembered between calls."""
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict: (B, 16, 4) in -1..1."""
-        size, key = self.config.image_size, self.config.image_key
-        if key not in batch.images:
-            raise PolicyError(
-                f"mini: the batch has no image '{key}', only {', '.join(batch.images) or 'none'}"
-            )
-        images = batch.images[key]
-        if images.shape[1:] != (size, size, 3) or batch.state.shape[1:] != (self.config.state_dim,):
-            raise PolicyError(
-                f"mini: images {images.shape} and state {batch.state.shape}; "
-                f"needed (B, {size}, {size}, 3) and (B, {self.config.state_dim})"
-            )
+        """See Policy.predict: (B, H, A) in -1..1."""
+        images = np.stack([self._view(batch, key) for key in self.config.cameras], axis=1)
+        if batch.state.shape[1:] != (self.config.state_dim,):
+            raise PolicyError(f"mini: state {batch.state.shape}; needed (B, {self.config.state_dim})")
         sentences = torch.from_numpy(self._encoder.encode(batch.instructions)).to(self._device)
-        pixels = torch.from_numpy(np.ascontiguousarray(images)).to(self._device).permute(0, 3, 1, 2)
+        pixels = torch.from_numpy(images).to(self._device).permute(0, 1, 4, 2, 3)
         state = torch.from_numpy(batch.state).to(self._device)
         with torch.inference_mode():
-            chunk = self._network(pixels, state, sentences)
+            chunk, _ = self._network(pixels, state, sentences)
         result: NDArray[np.float32] = chunk.float().cpu().numpy()
         return result
+
+    def _view(self, batch: PolicyBatch, key: str) -> NDArray[np.uint8]:
+        """Return one camera's images (B, S, S, 3). Raises PolicyError if they are missing or of another form."""
+        size = self.config.image_size
+        if key not in batch.images:
+            have = ", ".join(batch.images) or "none"
+            raise PolicyError(f"mini: the batch has no image '{key}', only {have}")
+        images = batch.images[key]
+        if images.shape[1:] != (size, size, 3):
+            raise PolicyError(f"mini: images '{key}' {images.shape}; needed (B, {size}, {size}, 3)")
+        return images
 
     def close(self) -> None:
         """Nothing to free beyond the memory of the process."""

@@ -24,24 +24,33 @@ class Episode:
     init_id: int
     leg: int
     """0 after a reset; n in the world that leg n - 1 left behind."""
-    images: list[bytes]
-    """T PNG files."""
+    images: dict[str, list[bytes]]
+    """T PNG files by camera (feature key)."""
     state: NDArray[np.float32]
-    """(T, 4) end effector xyz [m] in the world frame, gripper opening over 0.1 m clipped to 0..1."""
-    action: NDArray[np.float32]
-    """(T, 4) what the expert would do here: the label, not the disturbed action that was executed."""
+    """(T, D) proprioception in the recipe's layout."""
+    chunk: NDArray[np.float32]
+    """(T, H, A) what the expert would do here and next, one a control step: labels, not what was executed."""
+    ahead: NDArray[np.int64]
+    """(T,) how many of the H were labelled before the episode's end; the rest repeat the last."""
     success: NDArray[np.bool_]
     """(T, K) the simulator's verdict; false for tasks of other scenes."""
     hand_to_object: NDArray[np.float32]
     """(T, K) [m] distance from the end effector to the task's object; nan for tasks of other scenes."""
     object_to_target: NDArray[np.float32]
     """(T, K) [m] distance from the object to the task's target; nan for tasks of other scenes."""
+    landmarks: NDArray[np.float32]
+    """(T, 6) [m, world frame] where the attempted task's object and target are; nan where unknown."""
 
     def __len__(self) -> int:
-        return len(self.images)
+        return len(self.state)
+
+    @property
+    def action(self) -> NDArray[np.float32]:
+        """(T, A) the first action of each chunk."""
+        return self.chunk[:, 0]
 
 
-_ARRAYS = ("state", "action", "success", "hand_to_object", "object_to_target")
+_ARRAYS = ("state", "chunk", "ahead", "success", "hand_to_object", "object_to_target", "landmarks")
 
 
 def encode_png(image: NDArray[np.uint8]) -> bytes:
@@ -68,8 +77,10 @@ def save_shard(path: Path, episodes: list[Episode]) -> None:
             content[f"{i}.{name}"] = getattr(episode, name)
         content[f"{i}.words"] = np.array([episode.task_id, episode.behaviour])
         content[f"{i}.numbers"] = np.array([episode.init_id, episode.leg])
-        content[f"{i}.png"] = np.frombuffer(b"".join(episode.images), np.uint8)
-        content[f"{i}.png_sizes"] = np.array([len(png) for png in episode.images])
+        content[f"{i}.cameras"] = np.array(list(episode.images))
+        for key, images in episode.images.items():
+            content[f"{i}.{key}"] = np.frombuffer(b"".join(images), np.uint8)
+            content[f"{i}.{key}.sizes"] = np.array([len(png) for png in images])
     partial = path.with_suffix(".partial.npz")
     with partial.open("wb") as file:
         np.savez(file, **content)
@@ -83,10 +94,12 @@ def load_shard(path: Path) -> list[Episode]:
 
 
 def _episode(content: Any, i: int) -> Episode:
-    ends = np.cumsum(content[f"{i}.png_sizes"])
-    blob = content[f"{i}.png"].tobytes()
-    starts = np.concatenate([[0], ends[:-1]])
     task_id, behaviour = (str(word) for word in content[f"{i}.words"])
     init_id, leg = (int(number) for number in content[f"{i}.numbers"])
-    images = [blob[a:b] for a, b in zip(starts, ends, strict=True)]
+    images = {str(key): _pngs(content, f"{i}.{key}") for key in content[f"{i}.cameras"]}
     return Episode(task_id, behaviour, init_id, leg, images, *(content[f"{i}.{name}"] for name in _ARRAYS))
+
+
+def _pngs(content: Any, name: str) -> list[bytes]:
+    blob, ends = content[name].tobytes(), np.cumsum(content[f"{name}.sizes"])
+    return [blob[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]

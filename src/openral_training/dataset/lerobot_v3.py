@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,58 +21,12 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError
 from openral_training.dataset.episode import Episode, decode_png
+from openral_training.dataset.form import Form
 
-IMAGE_KEY = "observation.images.camera1"
 FILE_BYTES = 100_000_000
 """A data file is closed once it holds this many bytes of images."""
 CHUNK = 1000
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
-
-
-def features(image_size: int, tasks: Sequence[str]) -> dict[str, Any]:
-    """Return the `features` of info.json: dtype, shape and names of each column."""
-    ee = ["ee_x", "ee_y", "ee_z", "gripper_opening"]
-    per_task = {"shape": [len(tasks)], "names": list(tasks)}
-    scalar = {
-        name: {"dtype": "int64", "shape": [1], "names": None}
-        for name in ("frame_index", "episode_index", "index", "task_index")
-    }
-    return {
-        IMAGE_KEY: {
-            "dtype": "image",
-            "shape": [image_size, image_size, 3],
-            "names": ["height", "width", "channels"],
-        },
-        "observation.state": {"dtype": "float32", "shape": [4], "names": ee},
-        "action": {
-            "dtype": "float32",
-            "shape": [4],
-            "names": ["delta_x", "delta_y", "delta_z", "gripper_effort"],
-        },
-        "label.success": {"dtype": "bool", **per_task},
-        "label.hand_to_object": {"dtype": "float32", **per_task},
-        "label.object_to_target": {"dtype": "float32", **per_task},
-        "timestamp": {"dtype": "float32", "shape": [1], "names": None},
-        **scalar,
-    }
-
-
-def _schema(spec: dict[str, Any]) -> pa.Schema:
-    """Arrow types, and the note by which `datasets` knows which column holds images."""
-    arrow = {"float32": pa.float32(), "int64": pa.int64(), "bool": pa.bool_()}
-    columns: list[pa.Field] = []
-    notes: dict[str, Any] = {}
-    for name, feature in spec.items():
-        if feature["dtype"] == "image":
-            columns.append(pa.field(name, pa.struct([("bytes", pa.binary()), ("path", pa.string())])))
-            notes[name] = {"_type": "Image"}
-            continue
-        value = {"dtype": feature["dtype"], "_type": "Value"}
-        length = feature["shape"][0]
-        kind = arrow[feature["dtype"]]
-        columns.append(pa.field(name, kind if length == 1 else pa.list_(kind, length)))
-        notes[name] = value if length == 1 else {"feature": value, "length": length, "_type": "List"}
-    return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": notes}})})
 
 
 @dataclass
@@ -103,12 +57,7 @@ class DatasetWriter:
     """Writes episodes one after another; `close` writes the meta files. Nothing is readable before that."""
 
     root: Path
-    fps: float
-    image_size: int
-    tasks: tuple[str, ...]
-    words: dict[str, str]
-    """The plain sentence of each simulator task."""
-    robot_type: str = "sawyer"
+    form: Form
     _frames: int = 0
     _file: int = 0
     _bytes: int = 0
@@ -121,14 +70,19 @@ class DatasetWriter:
         for folder in ("data", "meta", ".cache"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
 
+    @property
+    def episodes(self) -> int:
+        """How many there are so far."""
+        return len(self._episodes)
+
     def add(self, episode: Episode) -> None:
         """Append one episode."""
         if self._writer is None or self._bytes > FILE_BYTES:
             self._next_file()
         assert self._writer is not None
         self._writer.write_table(self._table(episode))
-        self._bytes += sum(len(png) for png in episode.images)
-        sentence = self.words[episode.task_id]
+        self._bytes += sum(len(png) for images in episode.images.values() for png in images)
+        sentence = self.form.words[episode.task_id]
         self._episodes.append(
             {
                 "episode_index": len(self._episodes),
@@ -159,7 +113,7 @@ class DatasetWriter:
         pq.write_table(
             pa.Table.from_pylist(self._episodes), meta / "episodes" / "chunk-000" / "file-000.parquet"
         )
-        sentences = [self.words[task] for task in self.tasks]
+        sentences = [self.form.words[task] for task in self.form.tasks]
         tasks = pa.table({"task_index": list(range(len(sentences))), "task": sentences})
         pandas = {"index_columns": ["task"], "columns": [], "column_indexes": []}
         pq.write_table(tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}), meta / "tasks.parquet")
@@ -170,18 +124,18 @@ class DatasetWriter:
     def _info(self) -> dict[str, Any]:
         return {
             "codebase_version": "v3.0",
-            "robot_type": self.robot_type,
+            "robot_type": self.form.robot_type,
             "total_episodes": len(self._episodes),
             "total_frames": self._frames,
-            "total_tasks": len(self.tasks),
+            "total_tasks": len(self.form.tasks),
             "chunks_size": CHUNK,
             "data_files_size_in_mb": FILE_BYTES // 1_000_000,
             "video_files_size_in_mb": 0,
-            "fps": self.fps,
+            "fps": self.form.fps,
             "splits": {"train": f"0:{len(self._episodes)}"},
             "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
             "video_path": None,
-            "features": features(self.image_size, self.tasks),
+            "features": self.form.features(),
         }
 
     def _next_file(self) -> None:
@@ -189,25 +143,31 @@ class DatasetWriter:
             self._writer.close()
         path = self.root / _DATA.format(self._file // CHUNK, self._file % CHUNK)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pq.ParquetWriter(path, _schema(features(self.image_size, self.tasks)))
+        self._writer = pq.ParquetWriter(path, self.form.schema())
         self._file, self._bytes = self._file + 1, 0
 
     def _table(self, episode: Episode) -> pa.Table:
         steps = np.arange(len(episode))
         columns: dict[str, Any] = {
-            IMAGE_KEY: [{"bytes": png, "path": None} for png in episode.images],
+            **{
+                key: [{"bytes": png, "path": None} for png in episode.images[key]]
+                for key in self.form.cameras
+            },
             "observation.state": list(episode.state),
             "action": list(episode.action),
+            "label.chunk": list(episode.chunk.reshape(len(steps), -1)),
+            "label.ahead": episode.ahead,
             "label.success": list(episode.success),
             "label.hand_to_object": list(episode.hand_to_object),
             "label.object_to_target": list(episode.object_to_target),
-            "timestamp": (steps / self.fps).astype(np.float32),
+            "label.landmarks": list(episode.landmarks),
+            "timestamp": (steps / self.form.fps).astype(np.float32),
             "frame_index": steps,
             "episode_index": np.full(len(steps), len(self._episodes)),
             "index": self._frames + steps,
-            "task_index": np.full(len(steps), self.tasks.index(episode.task_id)),
+            "task_index": np.full(len(steps), self.form.tasks.index(episode.task_id)),
         }
-        return pa.table(columns, schema=_schema(features(self.image_size, self.tasks)))
+        return pa.table(columns, schema=self.form.schema())
 
 
 @dataclass(frozen=True)
@@ -227,16 +187,29 @@ class Dataset:
         """The simulator tasks, in the order of the per-task columns."""
         return tuple(self.info["features"]["label.success"]["names"])
 
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """The feature keys of the cameras."""
+        return tuple(name for name, feature in self.info["features"].items() if feature["dtype"] == "image")
+
     def columns(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         """Read whole columns (not images): (frames,) or (frames, n)."""
-        parts = [pq.read_table(path, columns=list(names)) for path in self.files()]
-        table = pa.concat_tables(parts)
-        return {name: np.array(table[name].to_pylist()) for name in names}
+        table = pa.concat_tables([pq.read_table(path, columns=list(names)) for path in self.files()])
+        return {name: _dense(table[name].combine_chunks()) for name in names}
 
-    def images(self, progress: Callable[[int], None] = lambda frames: None) -> Iterator[NDArray[np.uint8]]:
-        """Yield every frame (H, W, 3) uint8 RGB in order."""
+    def images(
+        self, camera: str, progress: Callable[[int], None] = lambda frames: None
+    ) -> Iterator[NDArray[np.uint8]]:
+        """Yield every frame (H, W, 3) uint8 RGB of one camera in order.
+
+        Raises:
+            NotFoundError: there is no such camera.
+        """
+        if camera not in self.cameras:
+            have = ", ".join(self.cameras)
+            raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
         for path in self.files():
-            for batch in pq.ParquetFile(path).iter_batches(256, columns=[IMAGE_KEY]):
+            for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
                 for cell in batch.column(0):
                     yield decode_png(cell["bytes"].as_py())
                 progress(len(batch))
@@ -244,6 +217,14 @@ class Dataset:
     def files(self) -> list[Path]:
         """Return the data files in order."""
         return sorted((self.root / "data").glob("chunk-*/file-*.parquet"))
+
+
+def _dense(column: Any) -> NDArray[Any]:
+    """Return (frames,) or (frames, n) of a column of numbers or of lists of one length."""
+    if not pa.types.is_fixed_size_list(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat).reshape(len(column), column.type.list_size)
 
 
 def open_dataset(root: Path) -> Dataset:

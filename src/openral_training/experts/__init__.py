@@ -1,0 +1,1 @@
+"""Scripted experts and the worlds they act in, one module a simulator."""

@@ -1,0 +1,83 @@
+"""MetaWorld's own scripted experts, over the worlds that the bridge runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.scene import SceneCamera
+from openral_core.types import RobotState
+from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.metaworld.world import make_expert
+from openral_training.experts.world import Verdict
+
+# MetaWorld's observation: hand xyz and gripper, then the first object's xyz; the goal's xyz are its last three.
+_HAND, _OBJECT, _TARGET = slice(0, 3), slice(4, 7), slice(36, 39)
+
+
+class MetaWorldExperts:
+    """World 0 of a backend, see ExpertWorld."""
+
+    def __init__(self, backend: MetaWorldBackend, cameras: Sequence[SceneCamera]) -> None:
+        """Take over a backend of one world.
+
+        Args:
+            backend: is closed by `close`.
+            cameras: of the scene; those are seen.
+        """
+        self.task_ids = backend.task_ids
+        self._backend = backend
+        self._keys = {camera.name: camera.feature_key or camera.name for camera in cameras}
+        self.begin(self.task_ids[0])
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """See ExpertWorld.reset."""
+        self._backend.reset([task_id], [init_id])
+
+    def begin(self, task_id: str) -> None:
+        """See ExpertWorld.begin."""
+        self._task, self._expert = task_id, make_expert(task_id)
+
+    def advice(self) -> NDArray[np.float64]:
+        """See ExpertWorld.advice: (4,)."""
+        return self._backend.world(0).expert_action(self._task, self._expert)
+
+    def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See ExpertWorld.hold."""
+        return self._backend.hold_action(advice)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """See ExpertWorld.verdicts."""
+        world = self._backend.world(0)
+        found = {}
+        for task_id in self.task_ids:
+            seen, judged = world.look(task_id), world.judge(task_id)
+            reach = float(np.linalg.norm(seen[_HAND] - seen[_OBJECT]))
+            found[task_id] = Verdict(judged["success"] > 0, reach, judged["obj_to_target"])
+        return found
+
+    def landmarks(self) -> NDArray[np.float64]:
+        """See ExpertWorld.landmarks."""
+        seen = self._backend.world(0).look(self._task)
+        return np.concatenate([seen[_OBJECT], seen[_TARGET]])
+
+    def robot_state(self) -> RobotState:
+        """See ExpertWorld.robot_state."""
+        return self._backend.world(0).robot_state()
+
+    def images(self) -> dict[str, NDArray[np.uint8]]:
+        """See ExpertWorld.images."""
+        return {
+            self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
+        }
+
+    def step(self, action: NDArray[Any]) -> None:
+        """See ExpertWorld.step."""
+        self._backend.world(0).step(action)
+
+    def close(self) -> None:
+        """See ExpertWorld.close."""
+        self._backend.close()

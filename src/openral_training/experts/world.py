@@ -1,0 +1,95 @@
+"""What a demonstrator needs of a simulator: privileged poses, an expert's advice, and the robot's own senses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import SimulationError
+from openral_core.types import RobotState
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The simulator's judgement of one task in the present state."""
+
+    success: bool
+    hand_to_object: float
+    """[m] from the end effector to the task's object; nan where unknown."""
+    object_to_target: float
+    """[m] from the object to the task's target; nan where unknown."""
+
+
+class ExpertWorld(Protocol):
+    """One world in which a scripted expert can be asked at every step."""
+
+    task_ids: tuple[str, ...]
+    """The tasks that this world can judge."""
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """Put the world into a fixed initial state. Raises SimulationError as `Backend.reset`."""
+        ...
+
+    def begin(self, task_id: str) -> None:
+        """Let a fresh expert take up `task_id` in the world as it stands."""
+        ...
+
+    def advice(self) -> NDArray[np.float64]:
+        """Return the expert's action (A,) in -1..1 for the present state."""
+        ...
+
+    def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the action (A,) that stands still with the gripper as `advice` has it."""
+        ...
+
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """Judge every task of this world."""
+        ...
+
+    def landmarks(self) -> NDArray[np.float64]:
+        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
+        ...
+
+    def robot_state(self) -> RobotState:
+        """Return the robot's proprioception."""
+        ...
+
+    def images(self) -> Mapping[str, NDArray[np.uint8]]:
+        """Return (H, W, 3) uint8 RGB by feature key, for each camera of the scene."""
+        ...
+
+    def step(self, action: NDArray[Any]) -> None:
+        """Advance by one control step with `action` (A,)."""
+        ...
+
+    def close(self) -> None:
+        """Free renderers and worlds."""
+        ...
+
+
+def open_world(recipe: Recipe, task_id: str) -> ExpertWorld:
+    """Open the world of a recipe's task with its cameras.
+
+    Raises:
+        SimulationError: its simulator has no scripted experts.
+    """
+    from openral_training.experts.metaworld import MetaWorldExperts
+    from openral_training.experts.robosuite import RobosuiteExperts
+
+    scene = recipe.scene_for(task_id)
+    backend = make_backend(scene)
+    if isinstance(backend, MetaWorldBackend):
+        return MetaWorldExperts(backend, scene.cameras)
+    if isinstance(backend, ArmBackend):
+        return RobosuiteExperts(backend, scene.cameras)
+    backend.close()
+    family = scene.scene.backend_options.get("family")
+    raise SimulationError(f"{scene.scene.id}: the simulator '{family}' has no scripted experts to learn from")

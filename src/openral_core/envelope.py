@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import EnvelopeError
+from openral_core.joint_limits import JointLimits
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
@@ -36,6 +37,7 @@ class Envelope:
         self._step_m = action.step_m or 0.0
         self._max_step_m = robot.safety.max_ee_speed_m_s * scene.dt * (1.0 + LIMIT_TOLERANCE)
         self._box = scene.workspace
+        self._joints = JointLimits(scene, robot) if action.representation.startswith("delta_joints") else None
 
     def check(
         self,
@@ -54,8 +56,8 @@ class Envelope:
             dim: A as the sender states it.
             dt: [s] between two steps as the sender states it.
             age_s: [s] since the observation that the chunk answers; negative ages come from a broken clock.
-            state: present state of the robot; without one the workspace cannot be checked, and a Cartesian
-                displacement is rejected.
+            state: present state of the robot; without one neither the workspace nor the joints' ranges can be
+                checked, and a displacement is rejected.
             past: how many of the first steps came too late and will not be executed. A bad number in them condemns
                 the chunk all the same, but they lead the end effector nowhere.
 
@@ -75,6 +77,8 @@ class Envelope:
             delta = np.asarray(data[:, :3], dtype=np.float64) * self._step_m
             self._check_speed(delta)
             self._check_workspace(delta, past, state)
+        if self._joints is not None:
+            self._joints.check(data, past, state)
 
     def _check_form(self, data: NDArray[np.floating], dim: int, dt: float, age_s: float) -> None:
         if data.ndim != 2 or data.shape[0] == 0 or data.shape[1] != self._dim or dim != self._dim:

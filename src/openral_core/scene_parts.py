@@ -95,6 +95,8 @@ class SceneAction(Schema):
     """(A,) greatest value."""
     step_m: Positive | None = None
     """[m] end-effector displacement of a command of 1; needed for delta representations."""
+    step_rad: Positive | None = None
+    """[rad] displacement of a joint by a command of 1; needed for delta_joints representations."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
 
@@ -109,5 +111,7 @@ class SceneAction(Schema):
             faults.append(Fault("high", "is not above low", "write low < high for each number"))
         if self.representation.startswith("delta_ee") and self.step_m is None:
             faults.append(Fault("step_m", f"is missing for {self.representation}", "add it, in metres"))
+        if self.representation.startswith("delta_joints") and self.step_rad is None:
+            faults.append(Fault("step_rad", f"is missing for {self.representation}", "add it, in radians"))
         raise_faults(faults)
         return self

@@ -96,12 +96,15 @@ Representation = Literal[
     "delta_ee_6d_plus_gripper",
     "delta_ee_6d",
     "delta_ee_3d_plus_gripper",
+    "delta_joints_plus_gripper",
     "cartesian_pose",
 ]
-"""What one action row means; `delta_ee_*`: displacement of the end effector in units of `step_m`."""
+"""What one action row means; `delta_ee_*`: displacement of the end effector in units of `step_m`; `delta_joints_*`: of
+each joint of the arm, in units of `step_rad`."""
 
 StateLayout = Literal[
     "ee_pos3_gripper1",
+    "ee_pos3_rot6_gripper1",
     "smolvla_9d",
     "human300_16d",
     "gr1",
@@ -110,7 +113,8 @@ StateLayout = Literal[
     "simpler_google",
     "libero_eef8d",
 ]
-"""ee_pos3_gripper1: end effector x, y, z [m, world frame], finger distance / 0.1 m clipped to 0..1."""
+"""ee_pos3_gripper1: end effector x, y, z [m, world frame], finger distance / 0.1 m clipped to 0..1.
+ee_pos3_rot6_gripper1: end effector x, y, z [m], first two columns of its rotation matrix, finger distance [m]."""
 
 Benchmark = Literal[
     "aloha",

@@ -31,6 +31,10 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         look = str(settings.get("render_profile", "fast"))
         return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+    if family == "mjcf":
+        from openral_sim_bridge.mjcf.backend import open_mjcf
+
+        return open_mjcf(scene, num_envs=num_envs, horizon=horizon)
     arms: dict[str, Any] = {
         "representation": scene.action.representation, "num_envs": num_envs, "horizon": horizon,
         "render_profile": str(settings.get("render_profile", "published")), **size,
@@ -42,7 +46,7 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     if family == "robosuite":
         from openral_sim_bridge.robosuite.backend import open_robosuite
 
-        return open_robosuite(tasks, **arms)
+        return open_robosuite(tasks, robot=scene.robot_id, **arms)
     if family == "fake":
         from openral_sim_bridge.fake import FakeBackend
 
@@ -51,5 +55,5 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
         )
     raise NotFoundError(
         f"{world.id}: backend_options.family: there is no simulator '{family}'; "
-        "use metaworld, libero, robosuite or fake"
+        "use metaworld, libero, robosuite, mjcf or fake"
     )

@@ -22,8 +22,8 @@ from openral_core.sidecar.bundle import bundle_for
 from openral_core.sidecar.environment import ensure_environment
 from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
+from openral_sim_bridge.arm_worlds.arms import PANDA
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
-from openral_sim_bridge.arm_worlds.robot import FINGER_JOINTS, NAMES
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.frames import LinkFrames
@@ -93,7 +93,7 @@ def test_states_pictures_and_verdicts_are_liberos_own(
     spatial.reset([SPATIAL[0]], [7], [1])
     for action, state, done in zip(reference["actions"], reference["states"], reference["done"], strict=True):
         result = spatial.step(np.stack([STAY, action]))
-        np.testing.assert_array_equal(libero_eef8d(result.states[1], FINGER_JOINTS), state.astype(np.float32))
+        np.testing.assert_array_equal(libero_eef8d(result.states[1], PANDA.fingers), state.astype(np.float32))
         assert result.success[1, 0] == done
     np.testing.assert_array_equal(spatial.snapshot(1).qpos, reference["qpos"])
     seen = spatial.render(EYES, [1])
@@ -127,7 +127,7 @@ def test_urdf_agrees_with_liberos_model(spatial: ArmBackend, reference: dict[str
     shipped = (share_directory() / "robots" / "franka_panda" / "franka_panda.urdf").read_text()
     robot = spatial.robot("franka_panda", "panda_link0")
     assert robot.urdf == shipped
-    names = [NAMES[str(reference["joints"][joint])] for joint in reference["robot"]]
+    names = [PANDA.names[str(reference["joints"][joint])] for joint in reference["robot"]]
     bodies = [str(name) for name in reference["bodies"]]
     frames = LinkFrames(RobotModel(shipped, robot.base))
     for values, poses in zip(reference["positions"], reference["poses"], strict=True):
@@ -140,8 +140,8 @@ def test_urdf_agrees_with_liberos_model(spatial: ArmBackend, reference: dict[str
             "gripper0_rightfinger",
         ):
             pose = poses[bodies.index(body)]
-            assert np.abs(links[NAMES[body]][:3, 3] - pose[:3]).max() < 5e-4
-            assert np.abs(links[NAMES[body]][:3, :3] - pose[3:].reshape(3, 3)).max() < 1e-5
+            assert np.abs(links[PANDA.names[body]][:3, 3] - pose[:3]).max() < 5e-4
+            assert np.abs(links[PANDA.names[body]][:3, :3] - pose[3:].reshape(3, 3)).max() < 1e-5
 
 
 def chain(frames: list[Frame]) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ CONTROL_MODES: dict[str, ControlMode] = {
     "delta_ee_6d_plus_gripper": "cartesian_delta",
     "delta_ee_6d": "cartesian_delta",
     "delta_ee_3d_plus_gripper": "cartesian_delta",
+    "delta_joints_plus_gripper": "joint_position",
     "cartesian_pose": "cartesian_pose",
 }
 """Representation of an action -> how it commands the arm."""

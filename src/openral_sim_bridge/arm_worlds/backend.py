@@ -1,4 +1,4 @@
-"""N Pandas in a process of their own, behind the Backend interface."""
+"""N arms in a process of their own, behind the Backend interface."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from openral_core.sidecar.sidecar import Sidecar
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import RobotState
 from openral_sim_bridge.arm_worlds.advice import Advice
-from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
-from openral_sim_bridge.arm_worlds.robot import ARM_JOINTS, FINGER_JOINTS, GRIPPER_JOINT
+from openral_sim_bridge.arm_worlds.arms import Arm
+from openral_sim_bridge.arm_worlds.command import CONTROL_HZ, OPEN, Control
 from openral_sim_bridge.backend import CameraModel, Frame, RobotModel, Snapshot, StepResult
 from openral_sim_bridge.rendering import profile
 
-CONTROL = {"delta_ee_6d_plus_gripper": "relative", "cartesian_pose": "absolute"}
-"""Action representation of a scene -> how the controller takes it (a manifest's `sim_env_control_mode`)."""
 RESET_S = 300.0
 """[s] deadline of a reset, which may build another scene for each world."""
 IMAGE_BYTES = 8 << 20
@@ -48,17 +46,17 @@ class ArmBackend:
     """N worlds. Tasks of one scene are judged together; a task of another scene is never done."""
 
     control_hz = CONTROL_HZ
-    action_dim = ACTION_DIM
 
     def __init__(
         self,
         link: Link,
         task_ids: Sequence[str],
         *,
+        arm: Arm,
+        control: Control,
         num_envs: int = 1,
         width: int = 256,
         height: int = 256,
-        absolute: bool = False,
         horizon: int | None = None,
     ) -> None:
         """Take over a server's worlds and reset them; `open_worlds` starts one.
@@ -66,17 +64,19 @@ class ArmBackend:
         Args:
             link: to the server.
             task_ids: as the server was started with.
+            arm: which one it is.
+            control: what actions mean.
             num_envs: N
             width: [px] of rendered images.
             height: [px]
-            absolute: actions are poses and not displacements.
             horizon: control steps until `done`; None: never.
         """
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
         self._link = link
         self._image_bytes = width * height * 3
-        self._absolute = absolute
+        self.action_dim = control.dim
+        self._arm, self._control = arm, control
         self._horizon = horizon
         self._worlds: dict[str, NDArray[Any]] = {}
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
@@ -120,8 +120,9 @@ class ArmBackend:
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """See Backend.hold_action: no displacement, or world 0's present pose; the gripper as it was, open at first."""
         gripper = OPEN if last is None else float(last[-1])
-        pose = self._worlds["hold_pose"][0] if self._absolute else np.zeros(ACTION_DIM - 1)
-        return np.append(pose, gripper)
+        if self._control.name == "absolute":
+            return np.append(self._worlds["hold_pose"][0], gripper)
+        return np.append(np.zeros(self.action_dim - 1), gripper)
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
         """See Backend.robot. Where the base stands depends on the scene that world 0 is in."""
@@ -132,7 +133,7 @@ class ArmBackend:
     def joint_positions(self, env: int = 0) -> dict[str, float]:
         """See Backend.joint_positions."""
         positions = self._worlds["joint_positions"][env].tolist()
-        return dict(zip((*ARM_JOINTS, *FINGER_JOINTS), positions, strict=True))
+        return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
 
     def snapshot(self, env: int = 0) -> Snapshot:
         """See Backend.snapshot."""
@@ -155,11 +156,11 @@ class ArmBackend:
         self._link.close()
 
     def _state(self, env: int) -> RobotState:
-        joints = self._worlds["joint_positions"][env]
-        opening = float(joints[7] - joints[8])
+        arm, joints = self._arm, self._worlds["joint_positions"][env]
+        opening = float(joints[7] - joints[8]) + arm.gap_m
         return RobotState(
             stamp_s=float(self._worlds["steps"][env] / CONTROL_HZ),
-            joint_names=(*ARM_JOINTS, GRIPPER_JOINT, *FINGER_JOINTS),
+            joint_names=(*arm.joints, arm.gripper, *arm.fingers),
             joint_positions=np.concatenate([joints[:7], [opening], joints[7:]]),
             ee_position=self._worlds["ee_position"][env],
             ee_quaternion=self._worlds["ee_quaternion"][env],
@@ -176,7 +177,7 @@ class ArmBackend:
 
 
 def open_worlds(
-    spec: SidecarSpec, task_ids: Sequence[str], arguments: Sequence[str] = (), *, representation: str,
+    spec: SidecarSpec, task_ids: Sequence[str], arguments: Sequence[str] = (), *, arm: Arm, control: Control,
     num_envs: int = 1, width: int = 256, height: int = 256, render_profile: str = "published",
     horizon: int | None = None, settings: SidecarSettings | None = None,
     progress: Callable[[str], None] = lambda line: None,
@@ -187,7 +188,8 @@ def open_worlds(
         spec: of the server; its name is the model of the server's identity.
         task_ids: see there.
         arguments: of this server, besides those of `serving.main`.
-        representation: of the actions, a key of `CONTROL`.
+        arm: see there.
+        control: see there.
         num_envs: see there.
         width: see there.
         height: see there.
@@ -198,25 +200,19 @@ def open_worlds(
 
     Raises:
         NotFoundError: no such look.
-        SimulationError: the representation is none of `CONTROL`.
         SidecarError: the process did not come up, as for an unknown task; the text has the end of its log.
     """
     profile(render_profile)
-    if representation not in CONTROL:
-        raise SimulationError(
-            f"action.representation: {spec.name} takes {' or '.join(CONTROL)}, not {representation}"
-        )
-    mode = CONTROL[representation]
     words = [
         *arguments, "--tasks", ",".join(task_ids), "--num-envs", str(num_envs), "--width", str(width),
-        "--height", str(height), "--render-profile", render_profile, "--control", mode,
+        "--height", str(height), "--render-profile", render_profile, "--control", control.name,
     ]  # fmt: skip
     own = settings or SidecarSettings(shared=False, call_timeout_s=60.0)
-    sidecar = Sidecar.open(spec, words, Identity(spec.name, tag=mode), own, progress=progress)
+    sidecar = Sidecar.open(spec, words, Identity(spec.name, tag=control.name), own, progress=progress)
     try:
         return ArmBackend(
-            sidecar, task_ids, num_envs=num_envs, width=width, height=height,
-            absolute=mode == "absolute", horizon=horizon,
+            sidecar, task_ids, arm=arm, control=control, num_envs=num_envs, width=width, height=height,
+            horizon=horizon,
         )  # fmt: skip
     except BaseException:
         sidecar.close()

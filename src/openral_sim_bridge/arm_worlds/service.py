@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, OpenralError, SimulationError
 from openral_core.sidecar.errors import SidecarRefused
 from openral_sim_bridge.arm_worlds.advice import Advice
-from openral_sim_bridge.arm_worlds.command import ACTION_DIM
-from openral_sim_bridge.arm_worlds.robot import COLLISION_GROUP, NAMES, ROOT_BODY, as_panda
+from openral_sim_bridge.arm_worlds.arms import ROOT_BODY, Arm
+from openral_sim_bridge.arm_worlds.command import Control
+from openral_sim_bridge.arm_worlds.robot import COLLISION_GROUP, named
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backend import WORLD, Snapshot
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
@@ -42,6 +43,10 @@ class WorldState:
 class World(Protocol):
     """One world."""
 
+    arm: Arm
+    """Which arm it has; the same in all worlds of a server."""
+    control: Control
+    """What its actions mean; likewise."""
     steps: int
     """Control steps since the last reset."""
 
@@ -65,7 +70,7 @@ class World(Protocol):
         ...
 
     def step(self, action: NDArray[Any]) -> None:
-        """Advance by one control step with an action (7,)."""
+        """Advance by one control step with an action (A,), see `control`."""
         ...
 
     def state(self) -> WorldState:
@@ -109,10 +114,11 @@ class WorldService:
         return self._reply()
 
     def step(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{actions (B, 7)} -> the state of all worlds, each of which must have been reset before."""
+        """{actions (B, A)} -> the state of all worlds, each of which must have been reset before."""
         actions = np.asarray(data["actions"], dtype=np.float64)
-        if actions.shape != (len(self._worlds), ACTION_DIM):
-            raise ValueError(f"actions {actions.shape}, needed ({len(self._worlds)}, {ACTION_DIM})")
+        needed = (len(self._worlds), self._worlds[0].control.dim)
+        if actions.shape != needed:
+            raise ValueError(f"actions {actions.shape}, needed {needed}")
         if not all(
             self._was_reset
         ):  # a server that was started anew knows nothing of the worlds of the old one
@@ -136,9 +142,8 @@ class WorldService:
         world, directory = self._worlds[0], data["mesh_directory"]
         articulation = Articulation(world.model, ROOT_BODY, hidden_groups=(COLLISION_GROUP,))
         folder = Path(directory) if directory else None
-        robot = as_panda(
-            articulation.describe(world.data, str(data["name"]), ROOT_BODY, folder), str(data["base_frame"])
-        )
+        found = articulation.describe(world.data, str(data["name"]), ROOT_BODY, folder)
+        robot = named(found, world.arm, str(data["base_frame"]))
         return {"urdf": robot.urdf, **vars(robot.base)}
 
     def camera(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +155,11 @@ class WorldService:
         parent = WORLD
         if model.body_rootid[body] == model.body(ROOT_BODY).id:
             link = model.body(body).name
-            parent, position, rotation = NAMES.get(link, link), model.cam_pos[index].copy(), np.zeros(9)
+            parent, position, rotation = (
+                world.arm.names.get(link, link),
+                model.cam_pos[index].copy(),
+                np.zeros(9),
+            )
             mujoco.mju_quat2Mat(rotation, model.cam_quat[index])
         # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
         optical = rotation.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 from openral_core.errors import OpenralError
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.server import serve, server_arguments, server_options
+from openral_sim_bridge.arm_worlds.command import ControlName
 from openral_sim_bridge.arm_worlds.service import World, WorldService
 
 Builder = Callable[[argparse.Namespace], Sequence[World]]
@@ -30,7 +32,7 @@ def main(name: str, build: Builder, add_arguments: Callable[[argparse.ArgumentPa
     parser.add_argument("--width", type=int, default=256, help="[px] of rendered images")
     parser.add_argument("--height", type=int, default=256, help="[px]")
     parser.add_argument("--render-profile", default="published")
-    parser.add_argument("--control", choices=["relative", "absolute"], default="relative")
+    parser.add_argument("--control", choices=get_args(ControlName), default="relative")
     server_arguments(parser)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")

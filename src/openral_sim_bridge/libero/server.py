@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.sidecar.places import cache_home
+from openral_sim_bridge.arm_worlds.command import named_control
 from openral_sim_bridge.arm_worlds.service import World
 from openral_sim_bridge.arm_worlds.serving import main
 from openral_sim_bridge.libero.upstream import prepare
@@ -23,8 +24,8 @@ def build_worlds(args: argparse.Namespace) -> Sequence[World]:
     prepare(args.assets, cache_home() / "libero")
     from openral_sim_bridge.libero.world import LiberoWorld
 
-    tasks = args.tasks.split(",")
-    worlds = [LiberoWorld(tasks, absolute=args.control == "absolute") for _ in range(args.num_envs)]
+    tasks, control = args.tasks.split(","), named_control(args.control)
+    worlds = [LiberoWorld(tasks, control=control) for _ in range(args.num_envs)]
     # The first steps compile the controller (half a minute, once a machine); no client should wait for that.
     worlds[0].reset(tasks[0], 0)
     return worlds

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.arm_worlds.advice import Advice
-from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.arm_worlds.arms import PANDA
+from openral_sim_bridge.arm_worlds.command import CONTROL_HZ, OPEN, Control
 from openral_sim_bridge.arm_worlds.service import WorldState
 from openral_sim_bridge.libero.upstream import Task, load_task
 
@@ -27,18 +28,20 @@ before every reset. Evaluations of LIBERO seed with 0, too."""
 class LiberoWorld:
     """One simulated Panda. A scene is built when a task first needs it and kept until another one does."""
 
-    def __init__(self, task_ids: Sequence[str], *, absolute: bool) -> None:
+    arm = PANDA
+
+    def __init__(self, task_ids: Sequence[str], *, control: Control) -> None:
         """Build the world of the first task.
 
         Args:
             task_ids: tasks that the world can be reset to and judges.
-            absolute: actions are poses of the hand and not displacements.
+            control: relative or absolute; see `step`.
 
         Raises:
             NotFoundError: no such task.
         """
         self._tasks = {task_id: load_task(task_id) for task_id in task_ids}
-        self._absolute = absolute
+        self.control = control
         self._env: Any = None
         self._scene = ""
         self._observation: dict[str, NDArray[Any]] = {}
@@ -84,8 +87,8 @@ class LiberoWorld:
         self._observation = self._env.set_init_state(task.states[init_id])
         robot.controller.use_delta = True
         for _ in range(SETTLE_STEPS):
-            self._step(np.array([0.0] * (ACTION_DIM - 1) + [OPEN]))
-        robot.controller.use_delta = not self._absolute
+            self._step(np.append(np.zeros(self.control.dim - 1), OPEN))
+        robot.controller.use_delta = self.control.name == "relative"
         self.steps = 0
 
     def step(self, action: NDArray[Any]) -> None:

@@ -8,23 +8,26 @@ import sys
 from collections.abc import Sequence
 
 from openral_core.sidecar.places import cache_home
+from openral_sim_bridge.arm_worlds.arms import arm_of
+from openral_sim_bridge.arm_worlds.command import named_control
 from openral_sim_bridge.arm_worlds.service import World
 from openral_sim_bridge.arm_worlds.serving import main
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """There are none of its own."""
+    """Add robosuite's own."""
+    parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[World]:
-    """Return the worlds. Raises NotFoundError: no such task."""
+    """Return the worlds. Raises NotFoundError: no such task or arm."""
     os.environ["NUMBA_CACHE_DIR"] = str(
         cache_home() / "robosuite" / "numba"
     )  # else it writes into site-packages
     from openral_sim_bridge.robosuite.world import RobosuiteWorld
 
-    tasks = args.tasks.split(",")
-    worlds = [RobosuiteWorld(tasks) for _ in range(args.num_envs)]
+    tasks, arm, control = args.tasks.split(","), arm_of(args.robot), named_control(args.control)
+    worlds = [RobosuiteWorld(tasks, arm, control) for _ in range(args.num_envs)]
     worlds[0].warm_up()
     return worlds
 

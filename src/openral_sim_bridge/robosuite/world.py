@@ -1,4 +1,4 @@
-"""One world of robosuite: a Panda, a table or bins, and robosuite's own judge.
+"""One world of robosuite: an arm, a table or bins, and robosuite's own judge.
 
 For the sidecar's interpreter only.
 """
@@ -14,27 +14,37 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.arm_worlds.advice import Advice
-from openral_sim_bridge.arm_worlds.command import ACTION_DIM, CONTROL_HZ, OPEN
+from openral_sim_bridge.arm_worlds.arms import Arm
+from openral_sim_bridge.arm_worlds.command import CONTROL_HZ, OPEN, Control
 from openral_sim_bridge.arm_worlds.service import WorldState
 from openral_sim_bridge.robosuite.expert import EXPERTS
 from openral_sim_bridge.robosuite.sight import look
 
 TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
 LAST_INIT_ID = 999_999
-_STAY = np.array([0.0] * (ACTION_DIM - 1) + [OPEN])
 
 
 class RobosuiteWorld:
-    """One simulated Panda. A task's environment is built when it is first needed and kept until another one is."""
+    """One simulated arm. A task's environment is built when it is first needed and kept until another one is."""
 
-    def __init__(self, task_ids: Sequence[str]) -> None:
-        """Build the world of the first task. Raises NotFoundError: no such task."""
+    def __init__(self, task_ids: Sequence[str], arm: Arm, control: Control) -> None:
+        """Build the world of the first task.
+
+        Args:
+            task_ids: tasks that the world can be reset to and judges.
+            arm: which one stands there.
+            control: relative or joints; see `step`.
+
+        Raises:
+            NotFoundError: no such task.
+        """
         unknown = sorted(set(task_ids) - set(TASKS))
         if unknown:
             raise NotFoundError(f"robosuite has no task '{unknown[0]}' here; it has {', '.join(TASKS)}")
         # It tells of private macros and optional packages that nobody needs.
         logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
         self._task_ids = tuple(task_ids)
+        self.arm, self.control = arm, control
         self._env: Any = None
         self._task = ""
         self._observation: dict[str, NDArray[Any]] = {}
@@ -82,8 +92,9 @@ class RobosuiteWorld:
         """Advance by one control step of 50 ms.
 
         Args:
-            action: (7,) displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle) in the frame of
-                the arm's base, which stands parallel to the world; then the gripper, -1 open, 1 closed.
+            action: (7,) relative: displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle) in the
+                frame of the arm's base, which stands parallel to the world; (8,) joints: displacement of each joint
+                in units of 0.05 rad. Then the gripper, -1 open, 1 closed. Units are robosuite's defaults.
 
         Raises:
             SimulationError: the simulation diverged.
@@ -100,7 +111,7 @@ class RobosuiteWorld:
             joint_positions=np.concatenate([seen["robot0_joint_pos"], seen["robot0_gripper_qpos"]]),
             ee_position=np.array(seen["robot0_eef_pos"]),
             ee_quaternion=np.array(seen["robot0_eef_quat"]),
-            hold_pose=np.zeros(ACTION_DIM - 1),
+            hold_pose=np.zeros(6),
         )
 
     def judge(self) -> list[bool]:
@@ -108,7 +119,9 @@ class RobosuiteWorld:
         return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
 
     def advice(self) -> Advice:
-        """Return what the task's expert would do. Raises SimulationError: the task has none."""
+        """Return what the task's expert would do. Raises SimulationError: the task has none, or joints are moved."""
+        if self.control.name != "relative":
+            raise SimulationError("robosuite's experts move the hand; use delta_ee_6d_plus_gripper")
         if self._task not in EXPERTS:
             raise SimulationError(f"{self._task} has no scripted expert; {', '.join(EXPERTS)} have")
         sight = look(self._env, self._task)
@@ -117,7 +130,7 @@ class RobosuiteWorld:
     def warm_up(self) -> None:
         """Take one step: the first one of a machine compiles the controller, for half a minute."""
         self.reset(self._task, 0)
-        self._env.step(_STAY)
+        self._env.step(np.append(np.zeros(self.control.dim - 1), OPEN))
 
     def _build(self, task_id: str) -> None:
         import robosuite
@@ -126,7 +139,8 @@ class RobosuiteWorld:
             self._env.close()
         self._env = robosuite.make(
             task_id,
-            robots="Panda",
+            robots=self.arm.model,
+            controller_configs=self._controllers(),
             has_renderer=False,
             has_offscreen_renderer=False,
             use_camera_obs=False,
@@ -136,3 +150,14 @@ class RobosuiteWorld:
             seed=0,
         )
         self._task = task_id
+
+    def _controllers(self) -> dict[str, Any] | None:
+        """Return the configuration of robosuite's controllers; None: its default, OSC_POSE."""
+        if self.control.name == "relative":
+            return None
+        from robosuite.controllers import load_composite_controller_config, load_part_controller_config
+
+        whole: dict[str, Any] = load_composite_controller_config(robot=self.arm.model)
+        part: dict[str, Any] = load_part_controller_config(default_controller="JOINT_POSITION")
+        whole["body_parts"]["right"] = {**part, "gripper": whole["body_parts"]["right"]["gripper"]}
+        return whole

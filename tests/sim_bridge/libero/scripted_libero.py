@@ -12,6 +12,8 @@ import mujoco
 import numpy as np
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.arm_worlds.arms import PANDA
+from openral_sim_bridge.arm_worlds.command import Control, named_control
 from openral_sim_bridge.arm_worlds.service import WorldState
 from openral_sim_bridge.arm_worlds.serving import main
 from openral_sim_bridge.libero.server import add_arguments
@@ -59,9 +61,10 @@ class ScriptedWorld:
     """
 
     scene = "boxes"
+    arm = PANDA
 
-    def __init__(self, tasks: list[str], absolute: bool) -> None:
-        self.tasks, self.absolute, self.steps = tasks, absolute, 0
+    def __init__(self, tasks: list[str], control: Control) -> None:
+        self.tasks, self.control, self.steps = tasks, control, 0
         self.model = mujoco.MjModel.from_xml_string(MJCF)
         self.data = mujoco.MjData(self.model)
 
@@ -76,7 +79,7 @@ class ScriptedWorld:
 
     def step(self, action: np.ndarray) -> None:
         self.steps += 1
-        if self.absolute:
+        if self.control.name == "absolute":
             self.data.qpos[:3] = action[:3]
         else:
             self.data.qpos[:3] += 0.01 * action[:3]
@@ -99,7 +102,8 @@ class ScriptedWorld:
 def build(args: argparse.Namespace) -> list[ScriptedWorld]:
     if not args.assets.is_dir():
         raise SimulationError(f"no assets at {args.assets}")
-    return [ScriptedWorld(args.tasks.split(","), args.control == "absolute") for _ in range(args.num_envs)]
+    control = named_control(args.control)
+    return [ScriptedWorld(args.tasks.split(","), control) for _ in range(args.num_envs)]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,8 @@ from openral_core.errors import InstallationError
 
 Array = NDArray[np.float32]
 EMBEDDING_DIM = 384
+MOST_REMEMBERED = 4096
+"""Sentences whose vectors are kept."""
 
 
 def default_model_folder() -> Path:
@@ -61,26 +62,38 @@ class SentenceEncoder:
         self._weights: dict[str, Array] = load_file(str(self.folder / "model.safetensors"))
         self._tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         self._tokenizer.no_padding()
+        self._known: dict[str, Array] = {}
 
     def encode(self, sentences: Sequence[str]) -> Array:
         """Return (N, 384) float32 unit vectors, one a sentence."""
         if not sentences:
             return np.zeros((0, EMBEDDING_DIM), np.float32)
-        return np.stack([self._encode_one(" ".join(sentence.split())) for sentence in sentences])
+        plain = [" ".join(sentence.split()) for sentence in sentences]
+        by_length: dict[int, dict[str, list[int]]] = {}
+        for sentence in dict.fromkeys(plain):
+            if sentence not in self._known:
+                ids = self._tokenizer.encode(sentence).ids
+                by_length.setdefault(len(ids), {})[sentence] = ids
+        found = {sentence: self._known[sentence] for sentence in plain if sentence in self._known}
+        for same_length in by_length.values():
+            found.update(zip(same_length, self._forward(np.array(list(same_length.values()))), strict=True))
+        if len(self._known) + len(found) > MOST_REMEMBERED:
+            self._known.clear()
+        self._known.update(found)
+        return np.stack([found[sentence] for sentence in plain])
 
-    @lru_cache(maxsize=4096)  # noqa: B019 - one encoder lives as long as its process
-    def _encode_one(self, sentence: str) -> Array:
-        ids = np.asarray(self._tokenizer.encode(sentence).ids)
+    def _forward(self, ids: NDArray[np.int64]) -> Array:
+        """(N, T) token ids of sentences of one length -> (N, 384) unit vectors."""
         hidden = self._embed(ids)
         for layer in range(self._layers):
             hidden = self._layer(hidden, f"encoder.layer.{layer}.")
-        pooled = hidden.mean(axis=0)
-        unit: Array = (pooled / np.linalg.norm(pooled)).astype(np.float32)
+        pooled = hidden.mean(axis=1)
+        unit: Array = (pooled / np.linalg.norm(pooled, axis=1, keepdims=True)).astype(np.float32)
         return unit
 
     def _embed(self, ids: NDArray[np.int64]) -> Array:
         words = self._weights["embeddings.word_embeddings.weight"][ids]
-        places = self._weights["embeddings.position_embeddings.weight"][: len(ids)]
+        places = self._weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
         kind = self._weights["embeddings.token_type_embeddings.weight"][0]
         return self._norm(words + places + kind, "embeddings.LayerNorm.")
 
@@ -95,19 +108,22 @@ class SentenceEncoder:
         )
 
     def _attend(self, hidden: Array, prefix: str) -> Array:
-        tokens, width = hidden.shape
+        sentences, tokens, width = hidden.shape
         query, key, value = (
-            self._linear(hidden, f"{prefix}{name}.").reshape(tokens, self._heads, -1).swapaxes(0, 1)
+            self._linear(hidden, f"{prefix}{name}.")
+            .reshape(sentences, tokens, self._heads, -1)
+            .transpose(0, 2, 1, 3)
             for name in ("query", "key", "value")
         )
-        scores = query @ key.swapaxes(1, 2) / np.sqrt(width / self._heads)
+        scores = query @ key.swapaxes(2, 3) / np.sqrt(width / self._heads)
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed: Array = (scores / scores.sum(axis=-1, keepdims=True)) @ value
-        return mixed.swapaxes(0, 1).reshape(tokens, width)
+        return mixed.transpose(0, 2, 1, 3).reshape(sentences, tokens, width)
 
     def _linear(self, x: Array, prefix: str) -> Array:
-        y: Array = x @ self._weights[prefix + "weight"].T + self._weights[prefix + "bias"]
-        return y
+        flat = x.reshape(-1, x.shape[-1])  # one matrix product for all tokens of all sentences
+        y: Array = flat @ self._weights[prefix + "weight"].T + self._weights[prefix + "bias"]
+        return y.reshape(*x.shape[:-1], -1)
 
     def _norm(self, x: Array, prefix: str) -> Array:
         centred = x - x.mean(axis=-1, keepdims=True)

@@ -15,7 +15,7 @@ from openral_reasoner.decisions import Decisions
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict
 from openral_reasoner.mission import LogEntry, Mission, MissionState, TaskState
 from openral_reasoner.palette import Palette, Skill
-from openral_reasoner.planner import CannotDo, Plan, PlannedTask
+from openral_reasoner.planner import Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import words
 
 STOP_WORDS = frozenset({"stop", "halt", "abort", "freeze", "cancel", "quit"})
@@ -111,11 +111,11 @@ class Director:
             self._palette = palette
             self._palette_wall_s = wall_s
 
-    def planned(self, ticket: int, result: Plan | CannotDo, now_s: float, wall_s: float) -> list[Command]:
+    def planned(self, ticket: int, result: Proposal, now_s: float, wall_s: float) -> list[Command]:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
         if ticket != self._ticket or not self._proposed or self.mission.state is not MissionState.ACTIVE:
             return []
-        if isinstance(result, CannotDo):
+        if not isinstance(result, Plan):
             self.mission.end(MissionState.FAILED, now_s, result.sentence)
             return []
         self.mission.adopt(result, now_s)

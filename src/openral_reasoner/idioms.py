@@ -1,7 +1,7 @@
 """Turns of phrase, rewritten as plain orders: "give the button a push" is "push the button".
 
-Each rule cuts words that say how, why or with what, never words that say what not to do: the parser refuses
-prohibitions, conditions and exceptions before it comes here.
+Each rule cuts words that say how, why, with what or how politely, never words that say what not to do: a
+"not" that forbids is still there when the parser looks for it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from openral_reasoner.vocabulary import is_verb, words
+from openral_reasoner.verbs import is_verb
+from openral_reasoner.vocabulary import words
 
-_THING = r"(?P<thing>(?:the|that|this|my) \w+(?: \w+)?)"
+_THING = r"(?P<thing>(?:the|that|this|my) \w+(?: \w+)??)"
 _PARTS = "handle|knob|grip|edge"
+_BODY = "grippers?|hands?|fingers?|fingertips?|fist|arm|claw|end effector|tool"
 _WEATHER = "cold|chilly|freezing|hot|warm|stuffy|raining|windy|dark|bright|noisy|late"
+_COUNT = r"(?:a few|some|two|three|four|five|six|\d)"
+
+_CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(short), long)
+    for short, long in (
+        (r"\bwon't\b", "will not"),
+        (r"\bcan't\b", "cannot"),
+        (r"(?<=\w)n't\b", " not"),
+        (r"\bdont\b", "do not"),
+        (r"\b(i|we|you|he|she|they)'d\b", r"\1 would"),
+        (r"'re\b", " are"),
+        (r"'ll\b", " will"),
+        (r"'ve\b", " have"),
+        (r"\bi'm\b", "i am"),
+        (r"\blet'?s\b", "let us"),
+        (r"\b(it|that|there|what|he|she|who|where)'s\b", r"\1 is"),
+    )
+)
 
 
 def _verb_first(match: re.Match[str]) -> str:
@@ -27,31 +47,168 @@ def _purpose(match: re.Match[str]) -> str:
     return match[0] if own_order else match["order"]
 
 
-_RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"\b(?:let's|lets|let us) (?:have|get) "), "get "),
-    (re.compile(rf"^it(?:'s| is)(?: so| very| too)? (?:{_WEATHER})(?: \w+)?, "), ""),
+def _manner(match: re.Match[str]) -> str:
+    """ "move the puck to the goal by pushing it" -> "pushing the puck to the goal"."""
+    return f"{match['verb']} {match['rest']}" if is_verb(match["verb"]) else match[0]
+
+
+_Rule = tuple[str, str | Callable[[re.Match[str]], str]]
+
+_POLITE: tuple[_Rule, ...] = (
+    (r"\bdo not (?:forget|hesitate|fail|neglect|be (?:shy|afraid)) to (?=\w)", ""),
+    (r"\b(?:can|could|would|will|might) you (?:please |kindly |just )*(?:not mind |mind )?(?!not\b)", ""),
+    (r"\b(?:please |kindly )?be (?:so|as|very) (?:kind|good|nice)(?: as to| and)? ", ""),
+    (r"\bbe an? (?:dear|angel|darling|sport|star) and ", ""),
+    (r"\bdo me (?:a|the) (?:favou?r|kindness)(?: and|,| of)? ", ""),
     (
-        re.compile(
-            rf"\b(?:grab|grasp|take|hold|use|with|by)(?: hold of)? (?:the|its|that) (?:{_PARTS})(?:,? (?:and|to|then))?"
-            r"(?= \w)"
-        ),
+        r"\b(?:i|we) (?:would )?(?:really |very much )?(?:appreciate|like"
+        r"|love) it if (?:you )?(?:could |would )?",
         "",
     ),
-    (re.compile(rf"\bgive {_THING} an? (?:\w+ )??(?P<verb>\w+)\b"), _verb_first),
+    (r"\b(?:i|we) would be (?:grateful|glad|happy|pleased|thankful) if you (?:could |would )?", ""),
+    (r"\bit would be (?:very |really )?\w+ if you (?:could |would )?", ""),
+    (r"\b(?:i|we) (?:was|were|am|are) wondering (?:if|whether) you (?:could|can|would) ", ""),
     (
-        re.compile(
-            r"\b(?:move|go|reach|come)(?: down| up| over)? (?:on|in)?to(?:wards?)? "
-            rf"{_THING} and (?P<verb>\w+) it\b"
-        ),
+        r"\b(?:i|we) (?:would )?(?:really |just )?(?:want|like|need|love|wish|ask|expect|order|tell"
+        r"|prefer)(?: for)? "
+        r"you (?:to )?(?!not\b)",
+        "",
+    ),
+    (r"\b(?:i|we) (?:would )?(?:want|like|love|need|wish) to (?:see|have|get) ", "get "),
+    (r"\b(?:i|we) (?:suggest|propose|recommend)(?: that)?(?: you)? ", ""),
+    (r"\b(?:how|what) about (?=\w+ing\b)", ""),
+    (
+        r"\byou (?:can|may|could|should|must|have to|need to|are to|might|will|ought to)(?: now"
+        r"| please)? (?!not\b)",
+        "",
+    ),
+    (r"\b(?:it is )?(?:high )?time (?:for you )?to ", ""),
+    (
+        rf"\b(?:make sure|ensure|be sure|see|see to it|take care)(?: that)? {_THING} (?:is|are|gets|be"
+        rf"|stands) (?!not\b)"
+        r"(?P<state>\w+)",
+        r"get \g<thing> \g<state>",
+    ),
+    (
+        rf"\b{_THING} (?:needs?|wants?|requires?|could (?:do with|use)) (?:an? )?(?:good |proper "
+        rf"|quick )?(?P<verb>\w+ing)\b",
+        r"\g<verb> \g<thing>",
+    ),
+    (r"\b(?:feel free|remember|proceed|be sure|see|take care) to (?:it that )?(?=\w)", ""),
+    (r"\b(?:see|make sure|ensure|take care)(?: to it)? that ", ""),
+    (
+        r"^(?:please )?(?:go|come)(?: ahead)? (?:and )?(?=(?:open|close|shut|press|push|pull|put|pick"
+        r"|get|insert)\b)",
+        "",
+    ),
+    (r"\blet us (?:have|get) ", "get "),
+    (r"\b(?:have|make) (?=(?:the|that|this|my|our) )", "get "),
+)
+_ASIDES: tuple[_Rule, ...] = (
+    (r"\bas soon as (?:you can|possible|you are able)\b,?", ""),
+    (
+        r"\b(?:when|whenever|if) (?:you )?(?:can|could|like|please|possible|have (?:a|the) (?:time"
+        r"|moment|minute))\b,?",
+        "",
+    ),
+    (r",? (?:will|would|can|could) you(?: please)?(?=[?.!]*$)", ""),
+    (
+        r"\bif (?:you (?:would|do not mind|want|wish)|it is not too much trouble|that is (?:ok|okay"
+        r"|alright))\b,?",
+        "",
+    ),
+    (r"\b(?:for )?(?:just )?a (?:second|sec|moment|minute)\b(?! hand)", ""),
+    (r"\bright (?:away|now)\b|\bat once\b|\basap\b|\bstraight away\b", ""),
+    (r"\bfor (?:some|a bit of|a little)(?: fresh)? (?:air|light|breeze|space)\b", ""),
+    (rf"\b(?:with|using|by using) (?:your|the|its|a|one|both)(?: \w+)? (?:{_BODY})\b", ""),
+    (rf"\b(?:use|take) (?:your|the|its) (?:{_BODY}) (?:to|and) (?=\w)", ""),
+    (
+        rf"\b(?:lower|raise|lift|move|stretch|extend|bring|reach)(?: out| down| up"
+        rf"| over)? (?:with )?(?:your|the) (?:{_BODY})"
+        r"(?: out| down| up| over)*,? (?:and|to) (?=(?!the\b)\w)",
+        "",
+    ),
+    (
+        rf"\b(?:move|bring|get|guide|steer|take|position|place|put|drive|send|extend|stretch"
+        rf"|reach)(?: out| down| up| over)? "
+        rf"(?:your|the) (?:{_BODY})(?: over| out| up| down)? (?:to(?:wards?)?|at|onto|to touch) (?=the\b)",
+        "reach ",
+    ),
+    (r"\bin(?:to)? your (?:gripper|hand|hands|fingers)\b", ""),
+    (
+        r"\band wait (?:for (?:it|that)|until (?:it|that)(?: is)?)(?: to)? (?:be )?(?:finish|finished"
+        r"|done|complete|end)\b",
+        "",
+    ),
+    (
+        r"\bwait (?:for (?:it|that)|until (?:it|that)(?: is)?)(?: to)? (?:be )?(?:finish|finished|done"
+        r"|complete|end)\b",
+        "",
+    ),
+)
+_ORDER: tuple[_Rule, ...] = (
+    (r"\b(?:and )?(?:when|once|after|as soon as)(?: you| that| this| it)?(?: are| is| have| has)?(?: been)? "
+     r"(?:done|finished|ready|complete|completed)(?: (?:with )?(?:that|this|it|so))?\b,?", ", then "),
+    (r"\bhaving (?P<first>\w+ed (?:the|that|this|my) [^,]+), (?P<second>.+)$", r"\g<first>, then \g<second>"),
+    (
+        rf"\b(?:there are |i (?:need|want|have) )?{_COUNT} (?:things|tasks|jobs|steps)(?: (?:to do|done"
+        rf"|for you))?\s*,", ""
+    ),
+    (r"(?:^|(?<=[\s.;,]))step (?:\d|one|two|three|four|five|six)\s*[,.)-]?\s", "; "),
+    (r"(?:^|(?<=\s))[a-f1-9]\)\s", "\n"),
+    (r"\b(?:as well as|plus|along with|together with)\b", "and"),
+    (r"\b(?:too|as well|also)(?=\s*(?:$|[.,;!]))", ""),
+    (r",? followed by ", ", then "),
+)  # fmt: skip
+_PHRASES: tuple[_Rule, ...] = (
+    (rf"^it is(?: so| very| too)? (?:{_WEATHER})(?: \w+)?, ", ""),
+    (
+        rf"\b(?:with|by) (?:the|its|that)(?: \w+)? (?:{_PARTS})(?: of the \w+)?\b",
+        "",
+    ),
+    (r"(?P<thing>the \w+) belongs (?P<place>(?:in|on|at|into|to) the \w+)", r"put \g<thing> \g<place>"),
+    (r"(?P<put>put the \w+ (?:in|on|at|into|to) the \w+),? (?:so )?put it (?:there|back)", r"\g<put>"),
+    (
+        rf"\b(?:grab|grasp|take|hold|use)(?: hold of)? (?:the|its|that)(?: \w+)? (?:{_PARTS})"
+        r"(?: of the \w+)?(?:,? (?:and|to|then))?(?= \w)",
+        "",
+    ),
+    (
+        rf"\bgive {_THING} an? (?:\w+ )?(?P<verb>\w+)\b(?=\s*(?:$|[,.;!?]|and\b|then\b|from\b|with\b"
+        rf"|on\b|please\b|now\b))",
         _verb_first,
     ),
-    (re.compile(rf"\b(?:take|get|catch) hold of {_THING} and (?P<verb>\w+) it\b"), _verb_first),
-    (re.compile(r"^(?P<purpose>[^,;.]+?) by (?P<order>\w+ing .+)$"), _purpose),
+    (r"\btowards? (?:you|me|us|yourself)\b", "outward"),
+    (
+        rf"\b(?:move|go|reach|come)(?: down| up| over)? (?:on"
+        rf"|in)?to(?:wards?)? {_THING} and (?P<verb>\w+) it\b",
+        _verb_first,
+    ),
+    (rf"\b(?:take|get|catch) hold of {_THING} and (?P<verb>\w+) it\b", _verb_first),
+    (r"\b(?:bring|draw) (?P<thing>(?:the|that) \w+) to (?:a|an|its) (?P<verb>\w+)\b", _verb_first),
+    (r"\buntil (?:it|that) (?:reaches|is at|gets to|arrives at|comes to|hits) (?=the \w+)", "to "),
+    (
+        r"\b(?:move|get|bring|drive|send|take|transport) (?P<rest>.+?) by (?P<verb>\w+ing) (?:it|them"
+        r"|that)\b",
+        _manner,
+    ),
+    (r"^(?P<purpose>[^,;.]+?) by (?P<order>\w+ing .+)$", _purpose),
+)
+_RULES = tuple(
+    (re.compile(pattern), replacement) for pattern, replacement in (*_POLITE, *_ASIDES, *_ORDER, *_PHRASES)
 )
 
 
-def plain(text: str) -> str:
-    """Return the text with every known turn of phrase replaced, lower case in, lower case out."""
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text).strip()
+def spelled_out(text: str) -> str:
+    """Lower case, without contractions: "Don't" is "do not", "it's" is "it is"."""
+    text = text.lower().replace("’", "'")
+    for short, long in _CONTRACTIONS:
+        text = short.sub(long, text)
     return text
+
+
+def plain(text: str) -> str:
+    """Return a text that was `spelled_out` with every known turn of phrase replaced."""
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return re.sub(r"[ \t]+", " ", text).strip(" ,")

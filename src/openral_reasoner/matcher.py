@@ -8,15 +8,31 @@ opens a drawer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from openral_reasoner.idioms import plain, spelled_out
 from openral_reasoner.meaning import Meaning, analyse, object_stem
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.vocabulary import MODIFIERS, STRONG_VERBS, WEAK_VERBS, stem, stems, words
+from openral_reasoner.verbs import STRONG_VERBS, WEAK_VERBS
+from openral_reasoner.vocabulary import MODIFIERS, stem, stems, words
 
 ACCEPT = 0.6
 """Score from which a match is executed."""
+WORTH_ASKING = 0.4
+"""Score from which the operator is asked whether it is meant; what scores less is refused."""
+PART = 0.5
+"""Factor for a clause that says only some of a task's actions: "lift the puck" of "pick up the puck and place it"."""
+OPPOSITE: dict[str, str] = {
+    one: other
+    for pair in (
+        ("open", "close"), ("opened", "closed"), ("open", "shut"), ("on", "off"), ("in", "out"), ("into", "out of"),
+        ("up", "down"), ("left", "right"), ("top", "bottom"), ("insert", "remove"), ("inserted", "removed"),
+    )
+    for one, other in (pair, pair[::-1])
+}  # fmt: skip
+"""Words that turn a task or a state into what undoes it; "open" and "shut" both have one."""
 MARGIN = 0.1
 """Two different tasks whose scores are closer than this are ambiguous."""
 UNKNOWN_WORD = 0.5
@@ -67,6 +83,8 @@ class _Entry:
     phrases: frozenset[frozenset[str]]
     """The examples as sets of stems."""
     says: str
+    deeds: tuple[frozenset[str], ...] = ()
+    """Actions of each example; one of these sets must be said in full."""
 
 
 class LexicalMatcher:
@@ -93,13 +111,17 @@ def offers(palette: Palette) -> tuple[str, ...]:
 
 def _score(meaning: Meaning, entry: _Entry, told_apart: frozenset[str]) -> float:
     """Score of one entry; a description that tells the entries apart is no mere description."""
-    if meaning.conflict:
+    if meaning.unchanged or (meaning.foreign and meaning.foreign not in entry.vocabulary | entry.actions):
+        return 0.0
+    if len(meaning.said) > 1 and not meaning.said <= entry.actions:
         return 0.0
     if meaning.raw and meaning.raw in entry.phrases:
         return 1.0
     action = max((weight for name, weight in meaning.actions.items() if name in entry.actions), default=0.0)
     if meaning.verb in entry.verbs:
         action = 1.0
+    if entry.deeds and not any(deeds <= frozenset(meaning.actions) for deeds in entry.deeds):
+        action *= PART
     if entry.objects and meaning.things.isdisjoint(entry.objects):
         return 0.0
     if not entry.objects:
@@ -135,22 +157,29 @@ def _entries(skill: Skill) -> list[_Entry]:
 def _task_entry(skill: Skill, task: SkillTask) -> _Entry:
     phrases = task.phrases or (task.phrase,)
     own = frozenset(root for phrase in phrases if (root := _unknown_verb(phrase)))
-    meanings = [analyse(phrase, own) for phrase in phrases]
+    meanings = [analyse(plain(spelled_out(phrase)), own) for phrase in phrases]
+    deeds = _deeds(meanings)
     declared = {object_stem(word) for name in skill.objects for word in words(name)}
     said = frozenset().union(*(meaning.things for meaning in meanings))
     common = frozenset.intersection(*(meaning.things for meaning in meanings))
     return _Entry(
         skill=skill,
         task=task,
-        actions=frozenset(
-            action for meaning in meanings for action, weight in meaning.actions.items() if weight == 1.0
-        ),
+        actions=frozenset().union(*deeds),
         objects=(said & declared) or common or said,
         vocabulary=said | frozenset(root for scene in skill.scenes for root in stems(scene)),
         verbs=frozenset(meaning.verb for meaning in meanings if meaning.verb),
         phrases=frozenset(meaning.raw for meaning in meanings),
         says=task.phrase,
+        deeds=deeds,
     )
+
+
+def _deeds(meanings: Sequence[Meaning]) -> tuple[frozenset[str], ...]:
+    """Actions of each example, and the one verb that stands for picking and placing."""
+    deeds = [frozenset(name for name, weight in m.actions.items() if weight == 1.0) for m in meanings]
+    whole = any({"pick", "place"} <= each for each in deeds)
+    return (*deeds, frozenset({"carry"})) if whole else tuple(deeds)
 
 
 def _unknown_verb(phrase: str) -> str:

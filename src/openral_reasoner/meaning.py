@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from openral_reasoner.vocabulary import (
+from openral_reasoner.verbs import (
+    DAMAGING,
     DECIDING_PARTICLES,
-    DETERMINERS,
-    FILLERS,
-    OBJECT_SYNONYMS,
-    PARTIAL,
+    OTHER_VERBS,
     STATE_VERBS,
     STRONG_VERBS,
     WEAK_ALONE,
     WEAK_VERBS,
+)
+from openral_reasoner.vocabulary import (
+    DETERMINERS,
+    FILLERS,
+    OBJECT_SYNONYMS,
+    PARTIAL,
+    PRONOUNS,
     is_manner,
     stem,
     words,
 )
 
+SURE = 0.9
+"""Weight from which an action counts as said in a task of several clauses."""
+_STATES = frozenset({"open", "close", "lock", "unlock"})
+"""Actions whose word is a state of things, too: an open drawer."""
 _STATE_NOUNS = frozenset({"position", "state"})
 _PARTICLES = frozenset({particle for _, particle in DECIDING_PARTICLES} | {"inwards", "outwards"})
 
@@ -34,8 +43,12 @@ class Meaning:
     """Stems of verb and particle as said, ("slid", "out"): compared with the skills' own phrases."""
     things: frozenset[str]
     """Stems of all other words that carry meaning: the object, its descriptions, places."""
-    conflict: bool = False
-    """Two actions that contradict each other, or a request to change nothing."""
+    said: frozenset[str] = frozenset()
+    """Actions of the strong verbs; more than one is a contradiction, unless a task has them all."""
+    unchanged: bool = False
+    """A request to change nothing."""
+    foreign: str = ""
+    """Stem of a leading verb that means something else than any action; empty: there is none."""
     raw: frozenset[str] = field(default=frozenset(), compare=False)
     """Stems of all words but the fillers: two clauses with the same ones say the same."""
 
@@ -46,36 +59,53 @@ def object_stem(word: str) -> str:
     return OBJECT_SYNONYMS.get(root, root)
 
 
-def analyse(clause: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
-    """Read a clause such as "pull the open drawer shut".
+def analyse(text: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
+    """Read a clause such as "pull the open drawer shut", or a task of several, "pick up the cup and put it down".
 
     Args:
-        clause: one task, as `openral_reasoner.parser` cuts it.
+        text: one task, as `openral_reasoner.parser` cuts it.
         extra_verbs: stems of verbs that only the skills at hand know ("hammer").
+    """
+    parts = [_analyse(part, extra_verbs) for part in text.split(" and ")]
+    if len(parts) == 1:
+        return parts[0]
+    actions: dict[str, float] = {}
+    for part in parts:
+        for name, weight in part.actions.items():
+            actions[name] = max(weight, actions.get(name, 0.0))
+    return Meaning(
+        actions=actions,
+        verb=(),
+        things=frozenset().union(*(part.things for part in parts)),
+        said=frozenset(name for part in parts for name, weight in part.actions.items() if weight >= SURE),
+        unchanged=any(part.unchanged for part in parts),
+        foreign=next((part.foreign for part in parts if part.foreign), ""),
+        raw=frozenset().union(*(part.raw for part in parts)),
+    )
+
+
+def _analyse(clause: str, extra_verbs: frozenset[str]) -> Meaning:
+    """Read one clause.
 
     A word of state between a determiner and a noun ("the open drawer") describes the object and is no
-    order; after a weak verb ("push … shut", "slide open …") it decides the verb.
+    order; after another verb ("push … shut", "slide open …") it decides the verb.
     """
     tokens = words(clause)
     roots = [stem(word) for word in tokens]
-    attributive = {
-        index
-        for index in range(1, len(tokens) - 1)
-        if tokens[index - 1] in DETERMINERS
-        and roots[index] in STRONG_VERBS
-        and tokens[index + 1] not in _STATE_NOUNS
+    nouns = {
+        i for i in range(1, len(tokens)) if tokens[i - 1] in DETERMINERS and not _describes(tokens, roots, i)
     }
-    if len(tokens) > 2 and tokens[-2] in DETERMINERS and roots[-1] in STRONG_VERBS:
-        attributive.add(len(tokens) - 1)  # a noun that could be a verb elsewhere: "shut off the tap"
-    weak_at = next((i for i, root in enumerate(roots) if root in WEAK_VERBS and i not in attributive), None)
-    strong_at = [i for i, root in enumerate(roots) if root in STRONG_VERBS and i not in attributive]
-    extra_at = next((i for i, root in enumerate(roots) if root in extra_verbs), None)
+    attributive = {i for i in range(1, len(tokens)) if tokens[i - 1] in DETERMINERS} - nouns
+    idle = nouns | attributive
+    weak_at = next((i for i, root in enumerate(roots) if root in WEAK_VERBS and i not in idle), None)
+    strong_at = [i for i, root in enumerate(roots) if root in STRONG_VERBS and i not in idle]
+    extra_at = next((i for i, root in enumerate(roots) if root in extra_verbs and i not in idle), None)
     particle_at = _particle(tokens, weak_at)
+    manner = _manner_verb(tokens, roots, strong_at)
+    if manner and strong_at[0] == 0:
+        strong_at = strong_at[1:]
 
-    noun = (
-        {len(tokens) - 1} & attributive if tokens and tokens[-2:-1] and tokens[-2] in DETERMINERS else set()
-    )
-    used = {*strong_at, *(attributive - noun)}
+    used = {*strong_at, *attributive, *([0] if manner else [])}
     actions: Mapping[str, float] = {}
     verb: list[str] = []
     if weak_at is not None:
@@ -88,24 +118,43 @@ def analyse(clause: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
             verb.append(particle)
             actions = DECIDING_PARTICLES.get((roots[weak_at], particle), {})
     if strong_at:
-        said = dict.fromkeys(STRONG_VERBS[roots[i]] for i in strong_at)
-        actions = dict.fromkeys(said, 1.0)
+        actions = dict.fromkeys((STRONG_VERBS[roots[i]] for i in strong_at), 1.0)
         verb = [roots[strong_at[0]]] if weak_at is None else [*verb[:1], roots[strong_at[0]]]
     elif weak_at is None and extra_at is not None:
         used.add(extra_at)
         verb = [roots[extra_at]]
         actions = {roots[extra_at]: 1.0}
     rest = [word for i, word in enumerate(tokens) if i not in used and _carries(word)]
-    unchanged = any(root in STATE_VERBS for root in roots)
+    known = roots[:1] and (roots[0] in STRONG_VERBS or roots[0] in WEAK_VERBS or roots[0] in extra_verbs)
     return Meaning(
         actions=actions,
         verb=tuple(verb),
         things=frozenset(object_stem(word) for word in rest),
-        conflict=unchanged or len({STRONG_VERBS[roots[i]] for i in strong_at}) > 1,
+        said=frozenset(STRONG_VERBS[roots[i]] for i in strong_at),
+        unchanged=any(root in STATE_VERBS for root in roots),
+        foreign=roots[0] if roots and not known and not manner and roots[0] in OTHER_VERBS else "",
         raw=frozenset(
             object_stem(word) for i, word in enumerate(tokens) if _carries(word) or i == particle_at
         ),
     )
+
+
+def _describes(tokens: list[str], roots: list[str], index: int) -> bool:
+    """Whether the word behind a determiner is a word of state before a noun: "the open drawer"."""
+    state = STRONG_VERBS.get(roots[index]) in _STATES
+    last = index + 1 == len(tokens)
+    return state and not last and tokens[index + 1] not in _STATE_NOUNS
+
+
+def _manner_verb(tokens: list[str], roots: list[str], strong_at: list[int]) -> bool:
+    """Whether the first word only says how a word of state at the end comes true: "kick the door open"."""
+    if not roots or roots[0] in WEAK_VERBS or roots[0] in DAMAGING or tokens[1:2] == []:
+        return False
+    last = strong_at[-1] if strong_at else 0
+    ends = bool(last) and not any(_carries(word) for word in tokens[last + 1 :])
+    blow = roots[0] not in STRONG_VERBS or STRONG_VERBS[roots[0]] == "press"
+    others = [i for i in strong_at if i not in (0, last)]
+    return ends and blow and not others and tokens[1] in DETERMINERS and STRONG_VERBS[roots[last]] in _STATES
 
 
 def _particle(tokens: list[str], verb_at: int | None) -> int | None:
@@ -121,4 +170,6 @@ def _particle(tokens: list[str], verb_at: int | None) -> int | None:
 
 
 def _carries(word: str) -> bool:
-    return word in PARTIAL or not (word in FILLERS or word in _STATE_NOUNS or is_manner(word))
+    return word in PARTIAL or not (
+        word in FILLERS or word in PRONOUNS or word in _STATE_NOUNS or is_manner(word)
+    )

@@ -13,7 +13,7 @@ from openral_reasoner.attempt import Command, Propose
 from openral_reasoner.director import Director
 from openral_reasoner.mission import Mission, MissionState
 from openral_reasoner.palette import Palette
-from openral_reasoner.planner import CannotDo, Plan, Planner
+from openral_reasoner.planner import Planner, Proposal
 from openral_reasoner.requests import Desk, Look, QueryProgress, Reply, Request
 from openral_reasoner.steering import Steering, SteeringLimits
 
@@ -70,7 +70,7 @@ class Thinker:
         self._make_agent, self._who, self._senses = make_agent, who, senses
         self._limits = limits
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="planner")
-        self._plan: tuple[Propose, Future[Plan | CannotDo]] | None = None
+        self._plan: tuple[Propose, Future[Proposal]] | None = None
         self._steered: tuple[Propose, Mission, Agent, Desk, Steering] | None = None
 
     @property

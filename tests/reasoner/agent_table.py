@@ -18,8 +18,8 @@ from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.memory import Memory
 from openral_reasoner.mission import LogEntry
+from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.planner import OfflinePlanner
 from openral_reasoner.requests import Look, QueryProgress, Reply
 from openral_reasoner.steering import SteeringLimits
 from openral_reasoner.thinker import Thinker

@@ -11,7 +11,7 @@ from openral_reasoner.director import Director, is_stop
 from openral_reasoner.gate import GateConfig, Reading
 from openral_reasoner.mission import LogEntry
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.planner import OfflinePlanner
+from openral_reasoner.offline import OfflinePlanner
 
 NAME = "openral/rskill-mini"
 SKILL = Skill(

@@ -17,7 +17,15 @@ from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
 
-BARS = {"single": 0.95, "multi_step": 0.95, "paraphrase": 0.9, "impossible": 0.95, "negation": 0.95}
+BARS = {
+    "single": 0.95,
+    "multi_step": 0.95,
+    "paraphrase": 0.9,
+    "impossible": 0.95,
+    "negation": 0.95,
+    "conditional": 0.95,
+    "repetition": 0.95,
+}
 
 
 def test_the_offline_planner_keeps_its_bars() -> None:
@@ -78,7 +86,8 @@ def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
 
 
 def test_sentences_without_a_task_are_refused() -> None:
-    from openral_reasoner.parser import NotUnderstood, parse
+    from openral_reasoner.parser import parse
+    from openral_reasoner.structure import NotUnderstood
 
     for sentence in ("do it again", "help me", "please", "and then"):
         assert isinstance(parse(sentence), NotUnderstood), sentence

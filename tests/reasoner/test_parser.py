@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from openral_reasoner.parser import NotUnderstood, parse
+from openral_reasoner.parser import Orders, parse
+from openral_reasoner.structure import NotUnderstood, State
 from openral_reasoner.vocabulary import stem
 
 
 def tasks(sentence: str) -> list[str]:
-    phrases = parse(sentence)
-    assert not isinstance(phrases, NotUnderstood), phrases
-    return [phrase.text for phrase in phrases]
+    return [task for orders in passages(sentence) for task in orders.tasks]
+
+
+def passages(sentence: str) -> tuple[Orders, ...]:
+    read = parse(sentence)
+    assert not isinstance(read, NotUnderstood), read
+    return read
 
 
 @pytest.mark.parametrize(
@@ -44,8 +49,14 @@ def test_order_verbs_and_pronouns(sentence: str, expected: list[str]) -> None:
     ("sentence", "reason"),
     [
         ("don't open the drawer", "forbids"),
-        ("open the drawer if it is closed", "condition"),
-        ("open the drawer three times", "repeats"),
+        ("open the drawer if you are in the mood", "condition"),
+        ("open the drawer every time the bell rings", "repeats"),
+        ("press the button a thousand times", "at most 10 times"),
+        ("open the drawer by 5 cm", "measure"),
+        ("the drawer is open", "describes"),
+        ("open the window, the drawer is not to be opened", "forbids"),
+        ("whenever the drawer is open, close it", "condition"),
+        ("do that twice", "repeat"),
         ("what is in the drawer?", "question"),
         ("open the window rather than the drawer", "exception"),
         ("!?", "no words"),
@@ -56,6 +67,55 @@ def test_refusals_say_why(sentence: str, reason: str) -> None:
     refused = parse(sentence)
     assert isinstance(refused, NotUnderstood)
     assert reason in refused.reason
+
+
+OPEN = State("the drawer", "open")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("if the drawer is open, close it", Orders(("close the drawer",), OPEN)),
+        ("close the drawer if it's open", Orders(("close the drawer",), OPEN)),
+        (
+            "if the drawer isn't open, pull it open",
+            Orders(("pull the drawer open",), State("the drawer", "open", True)),
+        ),
+        (
+            "close the drawer unless it is already shut",
+            Orders(("close the drawer",), State("the drawer", "shut", True)),
+        ),
+        ("when the drawer is open, close it", Orders(("close the drawer",), OPEN, wait=True)),
+        (
+            "if the drawer is open, close it; otherwise press the button",
+            Orders(("close the drawer",), OPEN, otherwise=("press the button",)),
+        ),
+        ("press the button until the drawer is open", Orders(("press the button",), until=OPEN)),
+        ("open and close the drawer three times", Orders(("open the drawer", "close the drawer"), times=3)),
+    ],
+)
+def test_conditions_and_repetitions_are_taken_off(sentence: str, expected: Orders) -> None:
+    assert passages(sentence) == (expected,)
+
+
+def test_a_condition_ends_at_then() -> None:
+    first, second = passages("if the drawer is open close it, then press the button")
+    assert first == Orders(("close the drawer",), OPEN)
+    assert second == Orders(("press the button",))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "would you be so kind as to open the drawer",
+        "it is stuffy in here, open the drawer",
+        "the drawer is shut, open it",
+        "I need my socks from the drawer, so open it",
+        "don't forget to open the drawer",
+    ],
+)
+def test_politeness_and_remarks_are_no_tasks(sentence: str) -> None:
+    assert tasks(sentence) == ["open the drawer"]
 
 
 def test_inflections_share_a_stem() -> None:

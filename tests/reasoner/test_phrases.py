@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.planner import CannotDo, OfflinePlanner
+from openral_reasoner.planner import CannotDo, Plan
 
 FOLDER = Path(__file__).parent
 UNDERSTOOD_FIRST = 8
@@ -43,8 +44,14 @@ def load(name: str) -> list[tuple[str, list[str]]]:
 
 
 def planned(sentence: str) -> list[str]:
+    """Ids of what would be done unasked; behind a guarded one, the task whose success is its condition."""
     plan = OfflinePlanner().plan(sentence, PALETTE)
-    return [] if isinstance(plan, CannotDo) else [task.skill_task for task in plan.tasks]
+    if not isinstance(plan, Plan):
+        return []
+    return [
+        f"{task.skill_task} if {task.guard.condition.task}" if task.guard else task.skill_task
+        for task in plan.tasks
+    ]
 
 
 @pytest.mark.parametrize(("sentence", "tasks"), load("phrases_tuned.yaml"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
-from openral_reasoner.planner import CannotDo, OfflinePlanner, Plan
+from openral_reasoner.planner import Ask, CannotDo, Plan, Proposal
 
 
 def skill(name: str = "o/rskill-a", **fields: object) -> Skill:
@@ -23,7 +24,7 @@ DRAWER = (
 )
 
 
-def plan(sentence: str, *skills: Skill) -> Plan | CannotDo:
+def plan(sentence: str, *skills: Skill) -> Proposal:
     return OfflinePlanner().plan(sentence, Palette(skills))
 
 
@@ -85,9 +86,10 @@ def test_a_verb_that_only_the_manifest_knows() -> None:
 
 def test_ambiguity_is_asked_back_not_guessed() -> None:
     two = (SkillTask("a", ("press the left button",)), SkillTask("b", ("press the right-hand button",)))
-    refused = plan("press the button", skill(tasks=two, objects=("button",)))
-    assert isinstance(refused, CannotDo)
-    assert set(refused.offers) == {"press the left button", "press the right-hand button"}
+    asked = plan("press the button", skill(tasks=two, objects=("button",)))
+    assert isinstance(asked, Ask)
+    assert [[task.skill_task for task in option.tasks] for option in asked.options] == [["a"], ["b"]]
+    assert asked.question.startswith('Did you mean "press the left button" or "press the right-hand button"?')
 
 
 def test_one_unknown_task_refuses_the_whole_sentence() -> None:

@@ -11,13 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.director import Director
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.gate import GateConfig, Reading
 from openral_reasoner.mission import LogEntry, Mission, TaskState
+from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette
-from openral_reasoner.planner import OfflinePlanner, Plan
+from openral_reasoner.planner import Plan
 from openral_reasoner.requests import Look, QueryProgress, Reply
 from openral_reasoner.thinker import MakeAgent, Thinker
 
@@ -26,6 +27,8 @@ PATIENCE_WALL_S = 600.0
 """[s] wall time of one mission; a model that hangs is cut off."""
 OPPOSITES = (("open", "close"), ("on", "off"), ("pick", "place"))
 """Words of task ids that undo each other."""
+RESTING = frozenset({"close", "off"})
+"""Words in the ids of tasks that count as done where the mission does not say otherwise."""
 
 
 class SimulatedDeployment:
@@ -37,7 +40,9 @@ class SimulatedDeployment:
         self._written = written
         self._now = 1.0
         self._tries: Counter[str] = Counter()
-        self._true = set(written.world)
+        known = {task.id for skill in palette.skills for task in skill.tasks}
+        rest = {task for task in known if set(task.split("-")) & RESTING}
+        self._true = set(written.world) | {task for task in rest if _undone(task) not in written.world}
         self._running: SendGoal | None = None
         self.sent: list[str] = []
         """Tasks of the goals that were sent, one for each attempt."""
@@ -82,10 +87,14 @@ class SimulatedDeployment:
         if isinstance(request, Look):
             answer(Reply(False, "there is no camera"))
             return
-        plan = OfflinePlanner().plan(request.task, self._palette)
-        asked = [task.skill_task for task in plan.tasks] if isinstance(plan, Plan) else []
-        level = 0.97 if len(asked) == 1 and asked[0] in self._true else 0.04
+        level = 0.97 if self._is_done(request.task) else 0.04
         answer(Reply(True, f"progress {level:.2f}, success {level:.2f}"))
+
+    def _is_done(self, words: str) -> bool:
+        """Whether a task counts as done; what nobody opened is closed."""
+        plan = OfflinePlanner().plan(words, self._palette)
+        asked = [task.skill_task for task in plan.tasks] if isinstance(plan, Plan) else []
+        return len(asked) == 1 and asked[0] in self._true
 
     def _work(self) -> None:
         """Readings of the running goal; a task that works is at its end after half a second."""
@@ -111,6 +120,9 @@ class SimulatedDeployment:
                 )
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel", "")
+            elif isinstance(command, AskWorld):
+                holds = self._is_done(command.condition.task) is not command.condition.negated
+                self._do(self._director.found_out(command.key, holds, "simulated", self._now, self._now))
 
     def _end(self, outcome: str, check: str, words: str) -> None:
         goal, self._running = self._running, None
@@ -124,8 +136,8 @@ class SimulatedDeployment:
 
 def _undone(task: str) -> str:
     """The task that this one undoes: drawer-open undoes drawer-close."""
-    for one, other in OPPOSITES:
-        for said, opposite in ((one, other), (other, one)):
-            if task.endswith(f"-{said}"):
-                return f"{task.removesuffix(said)}{opposite}"
+    parts = task.split("-")
+    for one, other in (*OPPOSITES, *(pair[::-1] for pair in OPPOSITES)):
+        if one in parts:
+            return "-".join(other if part == one else part for part in parts)
     return ""

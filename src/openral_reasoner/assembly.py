@@ -1,0 +1,175 @@
+"""From clauses to a plan: every clause gets a task of a skill; conditions and loops are hung on the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from openral_reasoner.condition import Condition, Guard, Until
+from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher, offers
+from openral_reasoner.palette import Palette
+from openral_reasoner.parser import Orders
+from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
+from openral_reasoner.structure import State
+from openral_reasoner.verbs import PREPARING
+from openral_reasoner.vocabulary import words
+
+MAX_TASKS = 20
+"""Tasks of one plan, repetitions counted."""
+MAX_OPTIONS = 3
+"""Meanings that the operator is asked to choose between."""
+
+
+class _Refused(Exception):
+    """Carries the `CannotDo` out of the middle of a plan."""
+
+    def __init__(self, answer: CannotDo) -> None:
+        super().__init__(answer.reason)
+        self.answer = answer
+
+
+class Assembly:
+    """Makes one plan. Make one for each sentence."""
+
+    def __init__(self, matcher: Matcher, palette: Palette) -> None:
+        self._matcher, self._palette = matcher, palette
+        self._doubts: list[tuple[int, str, tuple[Match, ...]]] = []
+        """(index of the task, clause, what it may mean)."""
+
+    def plan(self, orders: Sequence[Orders]) -> Proposal:
+        """Return the plan, a question where a clause is unclear, or why there is none."""
+        tasks: list[PlannedTask] = []
+        try:
+            for each in orders:
+                tasks += self._passage(each, len(tasks))
+        except _Refused as refused:
+            return refused.answer
+        if len(tasks) > MAX_TASKS:
+            return self._cannot(
+                f"it comes to {len(tasks)} tasks, and I do at most {MAX_TASKS} in one mission"
+            )
+        return self._asked_back(tasks) if self._doubts else Plan(tuple(tasks))
+
+    def _asked_back(self, tasks: list[PlannedTask]) -> Proposal:
+        if len({clause for _, clause, _ in self._doubts}) > 1:
+            clauses = ", ".join(dict.fromkeys(f'"{clause}"' for _, clause, _ in self._doubts))
+            return Ask(f"I am not sure of {clauses}", (Plan(tuple(tasks)),))
+        _, clause, meanings = self._doubts[0]
+        places = {index for index, _, _ in self._doubts}
+        options = []
+        for match in meanings:
+            chosen = [_planned(clause, match, each) if i in places else each for i, each in enumerate(tasks)]
+            options.append(Plan(tuple(chosen)))
+        return Ask(f'"{clause}" is not quite clear', tuple(options))
+
+    def _passage(self, orders: Orders, begin: int) -> list[PlannedTask]:
+        tasks = self._tasks(orders.tasks, begin)
+        if orders.times > 1:
+            self._check_repeatable(tasks)
+            self._doubts += [
+                (index + len(tasks) * n, clause, meanings)
+                for index, clause, meanings in self._doubts
+                if index >= begin
+                for n in range(1, orders.times)
+            ]
+            tasks *= orders.times
+        if orders.until:
+            until = self._condition(orders.until)
+            if until.negated or until.task != tasks[-1].meant:  # else the gate's own success ends it
+                tasks[-1] = replace(tasks[-1], until=Until(until, len(tasks)))
+        otherwise = self._tasks(orders.otherwise, begin + len(tasks))
+        if orders.condition:
+            condition = self._condition(orders.condition)
+            guard = Guard(condition, len(tasks), len(otherwise), orders.wait)
+            tasks[0] = replace(tasks[0], guard=guard)
+        return tasks + otherwise
+
+    def _tasks(self, clauses: Sequence[str], begin: int) -> list[PlannedTask]:
+        """One task a clause; neighbours that only together say a task become one."""
+        left, tasks = list(clauses), list[PlannedTask]()
+        while left:
+            clause, ranked, used = self._first(left)
+            left = left[used:]
+            best = ranked[0]
+            rivals = [m for m in ranked if best.score - m.score < MARGIN and m.says != best.says]
+            if best.score < ACCEPT or rivals:
+                sayings = {m.says: m for m in (*rivals, best)}
+                meanings = [m for m in ranked if m.score >= WORTH_ASKING and sayings.get(m.says) is m]
+                self._doubts.append((begin + len(tasks), clause, tuple(meanings[:MAX_OPTIONS])))
+            tasks.append(_planned(clause, best))
+        return tasks
+
+    def _first(self, clauses: Sequence[str]) -> tuple[str, list[Match], int]:
+        """The first task: its clause, what it may mean, and how many clauses were used."""
+        ranked = self._matcher.rank(clauses[0], self._palette)
+        if _sure(ranked):
+            return clauses[0], ranked, 1
+        if len(clauses) > 1 and _same_object(clauses[0], clauses[1]):
+            joined = f"{clauses[0]} and {clauses[1]}"
+            together = self._matcher.rank(joined, self._palette)
+            if _sure(together):
+                return joined, together, 2
+            if len(clauses) > 2 and _same_object(clauses[1], clauses[2]):
+                joined = f"{joined} and {clauses[2]}"
+                together = self._matcher.rank(joined, self._palette)
+                if _sure(together):
+                    return joined, together, 3
+            if words(clauses[0])[0] in PREPARING:
+                after = self._first(clauses[1:])
+                return after[0], after[1], after[2] + 1
+        if not ranked or ranked[0].score < WORTH_ASKING:
+            raise _Refused(self._cannot(f'no skill here does "{clauses[0]}"'))
+        return clauses[0], ranked, 1
+
+    def _check_repeatable(self, tasks: Sequence[PlannedTask]) -> None:
+        """Refuse "open the drawer twice": after the first time there is nothing left to do."""
+        if len({task.skill_task for task in tasks}) == 1 and self._undone(tasks[0].meant):
+            raise _Refused(self._cannot(f'after "{tasks[0].meant}" there is nothing left to repeat'))
+
+    def _condition(self, state: State) -> Condition:
+        """The task whose success tells whether a state holds, and the one that undoes it."""
+        ranked = self._matcher.rank(state.clause, self._palette)
+        if _sure(ranked):
+            return Condition(state.text, ranked[0].says, self._undone(ranked[0].says), state.negated)
+        opposite = self._undone(state.clause)
+        if opposite:
+            return Condition(state.text, opposite, "", not state.negated)
+        raise _Refused(self._cannot(f"I cannot judge whether {state.text}"))
+
+    def _undone(self, clause: str) -> str:
+        """Words of the task that undoes what a clause says; empty: no skill here has one."""
+        said = words(clause)
+        turned = [OPPOSITE.get(word, word) for word in said]
+        if turned == said:
+            return ""
+        ranked = self._matcher.rank(" ".join(turned), self._palette)
+        return ranked[0].says if _sure(ranked) else ""
+
+    def _cannot(self, reason: str) -> CannotDo:
+        return CannotDo(reason, offers(self._palette))
+
+
+def _sure(ranked: Sequence[Match]) -> bool:
+    return bool(ranked) and ranked[0].score >= ACCEPT
+
+
+def _same_object(one: str, other: str) -> bool:
+    """Whether two clauses speak of the same thing: a noun behind a determiner in both."""
+    return not _nouns(one).isdisjoint(_nouns(other))
+
+
+def _nouns(clause: str) -> set[str]:
+    return {word for before, word in pairwise(words(clause)) if before in ("the", "that", "this", "my")}
+
+
+def _planned(clause: str, match: Match, like: PlannedTask | None = None) -> PlannedTask:
+    """The task for a clause; `like`: with that one's guard and loop.
+
+    A clause that the skill's task covers word by word is passed on in the words the skill was trained with;
+    where the operator said more, the policy gets what the operator said.
+    """
+    instruction = match.task.phrase if match.task and match.covered else clause
+    task_id = match.task.id if match.task else ""
+    planned = PlannedTask(clause, match.skill, task_id, instruction, match.score)
+    return replace(planned, guard=like.guard, until=like.until) if like else planned

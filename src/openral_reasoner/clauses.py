@@ -1,0 +1,202 @@
+"""Orders without conditions, cut into clauses: each with its own verb and its own object.
+
+"Open and close the drawer" shares an object, "open the window and the drawer" a verb, "open the drawer, then
+close it" an object by name. Remarks beside the order ("it is cold, …", "I need the scissors, so …") are dropped;
+what they name can be meant by a pronoun.
+"""
+
+from __future__ import annotations
+
+import re
+
+from openral_reasoner.structure import NotUnderstood, State
+from openral_reasoner.verbs import is_verb
+from openral_reasoner.vocabulary import DETERMINERS, FILLERS, is_manner, words
+
+_AFTER_FIRST = re.compile(r"^(?:after|once|when|as soon as)\s+(?P<first>[^,]+),\s*(?P<second>.+)$")
+_AFTER_LAST = re.compile(r"^(?P<second>.+?),?\s+after\s+(?P<first>.+)$")
+_BEFORE_FIRST = re.compile(r"^before\s+(?P<second>[^,]+),\s*(?P<first>.+)$")
+_BEFORE_LAST = re.compile(r"^(?P<first>.+?),?\s+before\s+(?P<second>.+)$")
+_OPENING = re.compile(
+    r"^(?:(?:please|kindly|(?:hey|hi|hello)(?: there)?|ok|okay|robot|so|now|also|just|well|and|to|by"
+    r"|with|first|lastly|finally)\b[\s,]*"
+    r"|(?:i|we)(?: would)? (?:want|like|need|wish) (?:you )?(?:to (?=\w+ ))?(?=(?:to|the|that|this|my"
+    r"|open|close)\b)"
+    r"|(?:go ahead|try|start|begin|finish|end|continue|proceed)(?: off| on)? (?:and|by|with|to) "
+    r"|(?:let us|help me|make sure(?: that)?|be sure to|your (?:task|job) is to|it is time to)\s+)"
+)
+_LIST = re.compile(r"\s*,?\s+and\s+|\s*,\s*|\s*&\s*")
+_PRONOUN = re.compile(
+    r"\b(?:it|them|this one|that one|the same)\b|\b(?:this|that|these|those|both)(?=\s*(?:one |too "
+    r"|again )?$)"
+)
+_PLURAL = ("them", "both", "these", "those")
+_NOUN = r"(?:the|that|this|my|our|its) (\w+)"
+_REMARK = re.compile(
+    r"^(?:(?:i|we|he|she|they|you|someone|somebody|everyone|everybody|people|there|it|let (?:me|us|the"
+    r"|him|her))\b(?= \w)"
+    r"|(?:(?:the|that|this|my|our|your|some|a|an) )?\w+(?: \w+)? (?:is|are|was|were|has been|have been"
+    r"|belongs?|comes?|looks?"
+    r"|seems?|feels?|smells?|hurts?|had|got|has got)\b(?! (?:to|supposed to)\b))"
+)
+"""A statement: it says what is so, not what to do."""
+
+
+def strip_opening(clause: str) -> str:
+    """Cut greetings and politeness off the front, as often as they come."""
+    clause = clause.strip(" ,?!.")
+    while (shorter := _OPENING.sub("", clause).strip(" ,")) != clause:
+        clause = shorter
+    return clause
+
+
+def in_order(clause: str) -> list[str]:
+    """Turn "after A, B", "B after A", "before B, A" and "A before B" into A, B."""
+    for pattern in (_AFTER_FIRST, _BEFORE_FIRST, _AFTER_LAST, _BEFORE_LAST):
+        match = pattern.match(clause)
+        if match and _verb_in(match["first"]) and _verb_in(match["second"]):
+            return [_without_you(match["first"]), _without_you(match["second"])]
+    return [clause]
+
+
+def _without_you(clause: str) -> str:
+    """ "You have opened the drawer", behind an "after", is an order of events, no remark."""
+    return re.sub(r"^(?:you|we) (?:have |had )?", "", strip_opening(clause))
+
+
+class Clauses:
+    """Reads one passage after the other; the objects that were named stay in mind for the next."""
+
+    def __init__(self) -> None:
+        self._group: list[str] = []
+        self._group_verb = ""
+        self._verb = ""
+        self._topics: list[str] = []
+        self.unsaid = ""
+        """A thing that was named and not spoken of since."""
+        self.idle = ""
+        """Why nothing came of a passage."""
+
+    @property
+    def last(self) -> str:
+        """The object named last, with its determiner; empty: none yet."""
+        return self._group[-1] if self._group else ""
+
+    def name(self, state: State) -> State:
+        """A state with its pronoun replaced, where something was named."""
+        if state.subject in ("it", "that", "this") and self.last:
+            return State(self.last, state.predicate, state.negated)
+        return state
+
+    def begin(self, subject: str) -> None:
+        """Go on with a passage whose condition speaks of that subject; empty or a pronoun: of nothing new."""
+        if subject and subject not in ("it", "that", "this"):
+            self._group, self._group_verb = [subject], ""
+
+    def read(self, clauses: list[str]) -> tuple[str, ...] | NotUnderstood:
+        """Cut clauses at commas and "and", and give every one its verb and its object."""
+        return self._resolve(self._distribute(clauses))
+
+    def _distribute(self, clauses: list[str]) -> list[str]:
+        """Members of a list share the verb or the object of their neighbours."""
+        tasks: list[str] = []
+        for clause in clauses:
+            pending: list[
+                str
+            ] = []  # verbs still waiting for the object they share: "open and close the drawer"
+            for member in (strip_opening(part) for part in _LIST.split(clause)):
+                if not _content(member):
+                    continue
+                if _REMARK.match(member):
+                    tasks.append(f"({member})")
+                    continue
+                verb, rest = _split_verb(member)
+                if verb and not _content(rest) and not _PRONOUN.search(rest):
+                    pending.append(member)
+                    continue
+                if not verb and not _verb_in(member):
+                    if not self._verb:
+                        tasks.append(f"[{member}]")
+                        continue
+                    member = f"{self._verb} {member}"
+                self._verb = _split_verb(member)[0] or self._verb
+                tasks.extend(f"{waiting} {rest}" for waiting in pending)
+                pending = []
+                tasks.append(member)
+            tasks.extend(pending)
+        return tasks
+
+    def _resolve(self, clauses: list[str]) -> tuple[str, ...] | NotUnderstood:
+        """Replace pronouns by the object named last, plural ones by all objects of the last group."""
+        tasks: list[str] = []
+        for clause in clauses:
+            if clause.startswith(("(", "[")):
+                remark = clause[1:-1]
+                self.idle = "it describes something; say what to do"
+                self._topics += [f"the {noun}" for noun in re.findall(_NOUN, remark)[-1:]]
+                self._group, self._group_verb = self._topics[:] or self._group, ""
+                self.unsaid = self.unsaid or (remark if clause.startswith("[") else "")
+                continue
+            self._topics = []
+            verb, rest = _split_verb(clause)
+            pronoun = _PRONOUN.search(rest)
+            if pronoun is None and self.unsaid:
+                return NotUnderstood(f'I do not know what to do with "{self.unsaid}"')
+            self.unsaid = ""
+            if pronoun is None:
+                phrase = _noun_phrase(rest)
+                if phrase:
+                    self._group = [*self._group, phrase] if verb == self._group_verb else [phrase]
+                    self._group_verb = verb
+                tasks.append(clause)
+                continue
+            if not self._group:
+                return NotUnderstood(f"'{pronoun[0]}' stands for nothing that was named before")
+            chosen = self._group if pronoun[0] in _PLURAL else self._group[-1:]
+            tasks += [f"{verb} {_PRONOUN.sub(phrase, rest, count=1)}".strip() for phrase in chosen]
+            self._group, self._group_verb = chosen, ""
+        return tuple(tasks)
+
+
+def _verb_in(clause: str) -> bool:
+    return any(is_verb(word) for word in words(clause))
+
+
+def _content(text: str) -> list[str]:
+    """Words of a text that carry meaning, pronouns not among them."""
+    return [
+        word
+        for word in words(text)
+        if word not in FILLERS and word != "it" and word != "them" and not is_manner(word)
+    ]
+
+
+def _split_verb(clause: str) -> tuple[str, str]:
+    """Split a clause into leading verb and rest; an unknown word before a determiner is a verb too."""
+    tokens = clause.split()
+    bare = [word.strip(",'\"") for word in tokens]
+    for index, word in enumerate(bare):
+        if is_verb(word) or (
+            index == 0
+            and len(bare) > 1
+            and (bare[1] in DETERMINERS or bare[1] in ("it", "them"))
+            and word not in DETERMINERS
+        ):
+            return word, " ".join(tokens[index + 1 :])
+        if word in DETERMINERS:
+            break
+    return "", clause
+
+
+def _noun_phrase(rest: str) -> str:
+    """The object of a clause with its determiner, without particles around it."""
+    kept = [
+        word
+        for word in words(rest)
+        if (word in DETERMINERS or word not in FILLERS) and not is_verb(word) and not is_manner(word)
+    ]
+    while kept and kept[-1] in ("in", "out", "down", "on"):
+        kept.pop()
+    while kept and kept[0] in ("in", "out", "down", "on", *(DETERMINERS - {"the", "a", "an", "my", "your"})):
+        kept.pop(0)
+    return " ".join(kept)

@@ -1,0 +1,55 @@
+"""The offline planner: rules, tables and sentence embeddings, without network or language model."""
+
+from __future__ import annotations
+
+import re
+from textwrap import shorten
+
+from openral_reasoner.assembly import Assembly
+from openral_reasoner.matcher import LexicalMatcher, Matcher, offers
+from openral_reasoner.palette import Palette
+from openral_reasoner.parser import parse
+from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
+from openral_reasoner.structure import NotUnderstood
+from openral_reasoner.vocabulary import words
+
+_STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
+"""Where one step surely ends and the next begins."""
+
+
+class OfflinePlanner:
+    """Parses a sentence, matches each task, asks where it is unsure, refuses what is unknown."""
+
+    def __init__(self, matcher: Matcher | None = None) -> None:
+        self._matcher = matcher or LexicalMatcher()
+
+    def plan(self, sentence: str, palette: Palette) -> Proposal:
+        """See `Planner.plan`. The same sentence and palette always give the same plan."""
+        if known := _word_for_word(sentence, palette):
+            return Plan(known)
+        orders = parse(sentence)
+        if isinstance(orders, NotUnderstood):
+            shown = shorten(sentence, 200, placeholder=" …")
+            return CannotDo(f'I do not follow "{shown}": {orders.reason}', offers(palette))
+        return Assembly(self._matcher, palette).plan(orders)
+
+
+def _word_for_word(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:
+    """Tasks of a sentence whose every step is, word for word, a phrase of a skill; none if one step is not.
+
+    A benchmark's instructions are such phrases, and some hold two verbs: "pick up the bowl and place it on the plate".
+    """
+    phrases = {
+        tuple(words(phrase)): (skill, task)
+        for skill in reversed(palette.skills)
+        for task in skill.tasks
+        for phrase in (task.phrase, *task.phrases)
+    }
+    tasks = []
+    for step in _STEPS.split(sentence):
+        said = tuple(words(step))
+        if said not in phrases:
+            return ()
+        skill, task = phrases[said]
+        tasks.append(PlannedTask(" ".join(said), skill, task.id, " ".join(said), 1.0))
+    return tuple(tasks)

@@ -14,7 +14,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter, cameras_for
 from openral_core.scene import DeployScene
 from openral_core.scene_parts import SceneCamera
-from openral_core.state_layout import layout_of, state_function
+from openral_core.state_layout import layout_of, state_function, state_vector
 from openral_core.types import Image, Observation, RobotState
 
 Make = Callable[..., RSkillManifest]
@@ -118,6 +118,21 @@ def test_liberos_eight_numbers(
     vector = state_function(manifest(state_contract=PANDA))(panda)
     np.testing.assert_allclose(vector, [0.1, 0.6, 0.2, *turn, -0.02, 0.03], atol=1e-6)
     assert vector.dtype == np.float32
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_ten_numbers_that_do_not_jump_where_the_hand_points_down(
+    manifest: Make, state: RobotState, sign: float
+) -> None:
+    down = replace(state, ee_quaternion=sign * np.array([1.0, 0.0, 0.0, 1e-9]))
+    contract = {"layout": "ee_pos3_rot6_gripper1", "dim": 10}
+    vector = state_function(manifest(state_contract=contract))(down)
+    np.testing.assert_allclose(vector, [0.1, 0.6, 0.2, 1, 0, 0, 0, -1, 0, state.gripper_opening], atol=1e-6)
+    aside = replace(state, ee_quaternion=sign * np.array([0.0, 0.0, np.sin(0.25), np.cos(0.25)]))
+    turned = [np.cos(0.5), np.sin(0.5), 0, -np.sin(0.5), np.cos(0.5), 0]
+    np.testing.assert_allclose(
+        state_vector("ee_pos3_rot6_gripper1", aside)[3:9], turned, atol=1e-6, err_msg="columns, not rows"
+    )
 
 
 def test_a_manifest_that_gives_the_length_only_means_liberos_panda(manifest: Make) -> None:

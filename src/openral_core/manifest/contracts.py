@@ -11,7 +11,13 @@ from openral_core.vocabulary import ControlMode, Representation, StateLayout
 
 BOUND_LAYOUTS = ("rc365", "human300_16d", "libero_eef8d")
 """Layouts that name frames and joints of the robot, and so need bindings."""
-LAYOUT_DIMS: dict[str, int] = {"ee_pos3_gripper1": 4, "libero_eef8d": 8, "smolvla_9d": 9, "human300_16d": 16}
+LAYOUT_DIMS: dict[str, int] = {
+    "ee_pos3_gripper1": 4,
+    "libero_eef8d": 8,
+    "smolvla_9d": 9,
+    "ee_pos3_rot6_gripper1": 10,
+    "human300_16d": 16,
+}
 """Length of the layouts whose name or definition fixes it."""
 
 

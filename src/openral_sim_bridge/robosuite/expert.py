@@ -24,6 +24,11 @@ METRES, RADIANS = 0.05, 0.5
 POINTING_DOWN = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 """Orientation of the grip site with the fingers straight down and opening along the world's y axis."""
 
+NEIGHBOUR = 0.085
+"""[m] between two cubes' centres, below which an open finger may come down on the other one."""
+ASIDE = np.pi / 3
+"""[rad] between the fingers' axis and such a neighbour's direction: enough to pass it."""
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -72,7 +77,11 @@ def stack(sight: Sight) -> NDArray[np.float64]:
     left = sight.goal - sight.thing
     if np.linalg.norm(left[:2]) < 0.02 and abs(left[2]) < 0.006:
         return let_go(sight)
-    return command(sight, through(left, OVER_CUBES), CLOSED) if sight.held else pick(sight)
+    if not sight.held:
+        return pick(sight, yaw=clear_of_neighbour(left))
+    # Turning back beside the large cube would knock it over.
+    yaw = yaw_of(sight) if left[2] > 0 else 0.0
+    return command(sight, through(left, OVER_CUBES), CLOSED, yaw)
 
 
 def place(sight: Sight) -> NDArray[np.float64]:
@@ -93,11 +102,23 @@ EXPERTS: dict[str, Callable[[Sight], NDArray[np.float64]]] = {
 """By robosuite's name of the task."""
 
 
-def pick(sight: Sight, above: float = 0.0) -> NDArray[np.float64]:
-    """Return the command (7,) that grasps the thing, `above` [m] its centre."""
+def clear_of_neighbour(way: NDArray[np.float64]) -> float:
+    """Return the yaw [rad] at which open fingers pass a neighbour that lies `way` (3,) [m] from the thing."""
+    if np.linalg.norm(way[:2]) > NEIGHBOUR:
+        return 0.0
+    towards = (
+        float(np.arctan(-way[0] / way[1])) if way[1] else np.pi / 2
+    )  # the yaw that points a finger at it
+    if abs(towards) > ASIDE:
+        return 0.0
+    return towards - ASIDE if towards > 0 else towards + ASIDE
+
+
+def pick(sight: Sight, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float64]:
+    """Return the command (7,) that grasps the thing, `above` [m] its centre, with the hand turned by `yaw` [rad]."""
     way = sight.thing - sight.hand + np.array([0.0, 0.0, above])
     there = np.linalg.norm(way[:2]) < 0.016 and abs(way[2]) < 0.012
-    return command(sight, through(way, PICK), CLOSED if there else OPEN)
+    return command(sight, through(way, PICK), CLOSED if there else OPEN, yaw)
 
 
 def let_go(sight: Sight) -> NDArray[np.float64]:
@@ -117,18 +138,38 @@ def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
     return np.append(way[:2] * sideways, up)
 
 
-def command(sight: Sight, displacement: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
-    """Return the command (7,) in -1..1 that heads for a displacement [m] with the hand pointing down."""
+def command(
+    sight: Sight, displacement: NDArray[np.float64], gripper: float, yaw: float = 0.0
+) -> NDArray[np.float64]:
+    """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
+
+    Args:
+        sight: the present state.
+        displacement: (3,) [m]
+        gripper: its command.
+        yaw: [rad] of the hand about the vertical, from the fingers along y.
+    """
     move = GAIN * displacement / METRES
-    turn = rotation_vector(POINTING_DOWN @ sight.rotation.T) / RADIANS
+    turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    turn = rotation_vector(turned @ POINTING_DOWN @ sight.rotation.T) / RADIANS
     return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
+
+
+def yaw_of(sight: Sight) -> float:
+    """Return the hand's yaw [rad], as `command` counts it."""
+    turned = sight.rotation @ POINTING_DOWN.T
+    return float(np.arctan2(turned[1, 0], turned[0, 0]))
 
 
 def rotation_vector(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return axis times angle (3,) [rad] of a rotation (3, 3) by less than half a turn."""
-    skew = np.array([rotation[2, 1], rotation[0, 2], rotation[1, 0]]) - np.array(
-        [rotation[1, 2], rotation[2, 0], rotation[0, 1]]
+    twice: NDArray[np.float64] = np.array(
+        [
+            rotation[2, 1] - rotation[1, 2],
+            rotation[0, 2] - rotation[2, 0],
+            rotation[1, 0] - rotation[0, 1],
+        ]
     )
-    sine = float(np.linalg.norm(skew)) / 2
+    sine = float(np.linalg.norm(twice)) / 2
     angle = float(np.arctan2(sine, (np.trace(rotation) - 1) / 2))
-    return skew * (angle / (2 * sine) if sine > 1e-9 else 0.5)
+    return twice * (angle / (2 * sine) if sine > 1e-9 else 0.5)

@@ -1,0 +1,82 @@
+"""The scripted experts that live beside robosuite's worlds, in the simulator's own process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.scene import SceneCamera
+from openral_core.types import RobotState
+from openral_sim_bridge.arm_worlds.advice import Advice
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_training.experts.world import Verdict
+
+
+class RobosuiteExperts:
+    """World 0 of a backend, see ExpertWorld. One task a world: robosuite judges no other."""
+
+    def __init__(self, backend: ArmBackend, cameras: Sequence[SceneCamera]) -> None:
+        """Take over a backend of one world.
+
+        Args:
+            backend: is closed by `close`.
+            cameras: of the scene; those are seen.
+
+        Raises:
+            SimulationError: there is no expert for the task.
+        """
+        self.task_ids = backend.task_ids
+        self._backend = backend
+        self._keys = {camera.name: camera.feature_key or camera.name for camera in cameras}
+        self.reset(self.task_ids[0], 0)
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """See ExpertWorld.reset."""
+        [self._state] = self._backend.reset([task_id], [init_id])
+        self._task, self._solved = task_id, False
+        self._advice: Advice = self._backend.advice()
+
+    def begin(self, task_id: str) -> None:
+        """See ExpertWorld.begin: these experts remember nothing."""
+
+    def advice(self) -> NDArray[np.float64]:
+        """See ExpertWorld.advice: (7,)."""
+        return self._advice.action
+
+    def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See ExpertWorld.hold."""
+        return self._backend.hold_action(advice)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """See ExpertWorld.verdicts."""
+        thing, goal = self._advice.thing, self._advice.goal
+        reach = float(np.linalg.norm(self._state.ee_position - thing))
+        return {self._task: Verdict(self._solved, reach, float(np.linalg.norm(goal - thing)))}
+
+    def landmarks(self) -> NDArray[np.float64]:
+        """See ExpertWorld.landmarks."""
+        return np.concatenate([self._advice.thing, self._advice.goal])
+
+    def robot_state(self) -> RobotState:
+        """See ExpertWorld.robot_state."""
+        return self._state
+
+    def images(self) -> dict[str, NDArray[np.uint8]]:
+        """See ExpertWorld.images."""
+        return {
+            self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
+        }
+
+    def step(self, action: NDArray[Any]) -> None:
+        """See ExpertWorld.step."""
+        result = self._backend.step(np.clip(action, -1.0, 1.0)[None])
+        [self._state] = result.states
+        self._solved = bool(result.success[0, self.task_ids.index(self._task)])
+        self._advice = self._backend.advice()
+
+    def close(self) -> None:
+        """See ExpertWorld.close."""
+        self._backend.close()

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from openral_core.history import FrameHistory
 from openral_core.types import Image, Instant, Observation, Policy, PolicyBatch, RobotState
-from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.backend import Backend, Snapshot
 from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy
+from openral_sim_bridge.trace import Trace, steps_a_frame
 
 
 class Observe(Protocol):
@@ -45,6 +46,8 @@ class Job:
     task_id: str
     init_id: int
     instruction: str
+    traced: bool = False
+    """Note what its world looks like, for a film. It costs a snapshot a frame and changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class _Running:
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
     return_: float | None = None
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     @property
     def episode(self) -> str:
@@ -114,6 +118,9 @@ class _Running:
         """Count the reward of one step."""
         self.return_ = reward + (self.return_ or 0.0)
 
+    def trace(self) -> Trace:
+        return Trace.of(self.job.task_id, self.job.init_id, self.snapshots)
+
 
 @dataclass(frozen=True)
 class Round:
@@ -123,6 +130,8 @@ class Round:
     """Numbers of the jobs that share its batch; empty: all have ended."""
     finished: Mapping[int, EpisodeRow]
     """By the number of the job: what ended since the round before."""
+    traces: Mapping[int, Trace]
+    """Of those among them whose jobs are traced."""
 
 
 Watch = Callable[[int, Observation], None]
@@ -188,6 +197,7 @@ def rounds(
     waiting = list(enumerate(jobs))
     running: dict[int, _Running] = {}
     finished: dict[int, EpisodeRow] = {}
+    traces: dict[int, Trace] = {}
     # Inference is due every n_action_steps, so these steps of a replay are the only ones that are looked back at.
     glances = {offset % n_action_steps for offset in observe.history}
     while waiting or running:
@@ -199,15 +209,16 @@ def rounds(
                 history: FrameHistory[Instant] = FrameHistory(observe.history)
                 running[env] = _Running(number, job, state, time.perf_counter(), history)
                 begun.append(running[env].episode)
-        yield Round(tuple(sorted(run.number for run in running.values())), finished)
+        yield Round(tuple(sorted(run.number for run in running.values())), finished, traces)
         if begun:
             policy.reset(begun)
         _look(backend, running, cameras)
         chunks = _infer(policy, observe, act, running, watch)
         ended = _execute(backend, running, chunks, n_action_steps, horizon, glances, cameras)
         finished = {running[env].number: running[env].row(success) for env, success in ended.items()}
+        traces = {running[env].number: running[env].trace() for env in ended if running[env].job.traced}
         running = {env: run for env, run in running.items() if env not in ended}
-    yield Round((), finished)
+    yield Round((), finished, traces)
 
 
 def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
@@ -239,6 +250,7 @@ def _execute(
 ) -> dict[int, bool]:  # fmt: skip
     """Step all worlds; return the episodes that ended, with their success. Idle worlds hold."""
     ended: dict[int, bool] = {}
+    frame = steps_a_frame(backend)
     for step in range(steps):
         actions = np.stack([backend.hold_action(None)] * backend.num_envs)
         active = {env: run for env, run in running.items() if env not in ended}
@@ -257,6 +269,8 @@ def _execute(
                 run.add_reward(float(result.reward[env, column]))
             if success or run.steps >= horizon:
                 ended[env] = success
+            if run.job.traced and (env in ended or run.steps % frame == 1 % frame):
+                run.snapshots.append(backend.snapshot(env))
     return ended
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,10 @@ from PIL import Image
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.mp4 import write_mp4
 from openral_sim_bridge.outcome import Arrays, load_mission, load_steps, load_truth
-from openral_sim_bridge.overlay import WIDTH, PanelState, draw_panel
+from openral_sim_bridge.overlay import PanelState, draw_panel
+from openral_sim_bridge.trace import enlarged
 
 SIZE = 480
 """[px] of the square picture."""
@@ -44,17 +45,7 @@ def write_film(
         NotFoundError: a part of the record is missing.
         SimulationError: rendering failed.
     """
-    path = run_dir / "mission.mp4"
-    partial = path.with_suffix(".partial.mp4")
-    with av.open(str(partial), "w") as container:
-        stream = container.add_stream("libx264", rate=FPS, options={"crf": "20", "preset": "veryfast"})
-        stream.pix_fmt, stream.width, stream.height = "yuv420p", SIZE + WIDTH, SIZE
-        stream.time_base = Fraction(1, FPS)
-        for frame in film_frames(run_dir, scene, on_frame=on_frame):
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
-        container.mux(stream.encode())
-    partial.replace(path)
-    return path
+    return write_mp4(run_dir / "mission.mp4", film_frames(run_dir, scene, on_frame=on_frame), fps=FPS)
 
 
 def write_gif(film: Path, path: Path, *, width: int = 640) -> Path:
@@ -85,7 +76,7 @@ def film_frames(
     truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
     rows = _filmed_rows(truth)
     camera = scene.cameras[0].name
-    backend = make_backend(_large(scene))
+    backend = make_backend(enlarged(scene, SIZE, LOOK))
     try:
         resets = 0
         for count, row in enumerate(rows, start=1):
@@ -133,12 +124,3 @@ def _filmed_rows(truth: Arrays) -> range:
     margin = round(MARGIN_S * rate)
     rows = range(max(first - margin, 0), min(last + margin, len(truth["held"])), max(1, round(rate / FPS)))
     return rows[:MAX_FRAMES]
-
-
-def _large(scene: DeployScene) -> DeployScene:
-    """The same scene, rendered for people."""
-    options = {**scene.scene.backend_options, "render_profile": LOOK}
-    size = {"observation_width": SIZE, "observation_height": SIZE}
-    return scene.model_copy(
-        update={"scene": scene.scene.model_copy(update={**size, "backend_options": options})}
-    )

@@ -8,11 +8,12 @@ others simulate.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.rollout import Round
+from openral_sim_bridge.trace import Trace
 from openral_training.benchmark.crew import Begun, Crew, Ended, Event, Failed, Lost, Silent
 from openral_training.benchmark.desk import Desk, Work
 from openral_training.benchmark.journal import Entry
@@ -48,7 +49,10 @@ class Statistics:
 class Engine:
     """Hands blocks to a crew and watches it. Used once."""
 
-    def __init__(self, crew: Crew, blocks: Sequence[Block], *, patience_s: float) -> None:
+    def __init__(
+        self, crew: Crew, blocks: Sequence[Block], *, patience_s: float,
+        keep: Callable[[BenchmarkScene, Trace], None] = lambda scene, trace: None,
+    ) -> None:  # fmt: skip
         """Begin with nothing done.
 
         Args:
@@ -56,11 +60,12 @@ class Engine:
             blocks: what is to be run.
             patience_s: [s] that a policy may take for a batch; a worker is cut off when it gave no sign of life for
                 twice as long.
+            keep: called with the trace of each episode that is traced, when it has ended.
         """
         self.statistics = Statistics()
         self.last = ""
         """Task of the newest row."""
-        self._crew, self._desk, self._patience_s = crew, Desk(blocks), patience_s
+        self._crew, self._desk, self._patience_s, self._keep = crew, Desk(blocks), patience_s, keep
         self._works: dict[int, Work] = {}
         self._scenes: dict[int, BenchmarkScene] = {}
         """What each worker's simulator shows."""
@@ -131,6 +136,8 @@ class Engine:
         )
         for row in now.finished.values():
             self.last = row.task
+        for trace in now.traces.values():
+            self._keep(work.scene, trace)
 
     def _lost(self, worker: int, event: Lost) -> None:
         if event.policy:

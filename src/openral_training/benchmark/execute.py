@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_core.vram import budget, require_budget
+from openral_sim_bridge.trace import Trace
 from openral_training.benchmark.engine import Engine
+from openral_training.benchmark.films import draw_films, filmed_rows, trace_path
 from openral_training.benchmark.journal import Journal
 from openral_training.benchmark.local import LocalCrew
 from openral_training.benchmark.plan import Settings, identity, plan
@@ -25,7 +28,7 @@ from openral_training.workers import cores
 
 def execute(
     suite: Suite, package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings, folder: Path,
-    *, workers: int, resume: bool, patience_s: float, command: str,
+    *, workers: int, resume: bool, patience_s: float, command: str, videos: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     """Run a suite, or what is left of it, and return its result.
 
@@ -39,6 +42,7 @@ def execute(
         resume: go on with the rows that are there.
         patience_s: [s] after which worlds or a policy that give no sign of life are cut off.
         command: the command line, for the record.
+        videos: draw the first so many successes and failures of each task.
 
     Raises:
         ContractError: the skill does not fit a scene; one line a failing gate, before anything runs.
@@ -54,7 +58,7 @@ def execute(
                 allow_unevaluated=settings.allow_unevaluated,
             )
         )  # fmt: skip
-    blocks = plan(scenes, settings)
+    blocks = plan(scenes, settings, traced=videos > 0)
     journal = Journal(folder, identity(package, scenes, settings), resume=resume)
     try:
         left = [block for block in blocks if block.number not in journal.done]
@@ -65,13 +69,31 @@ def execute(
             with contextlib.closing(
                 LocalCrew(source, size, num_envs=settings.num_envs, patience_s=patience_s)
             ) as crew:
-                engine = Engine(crew, left, patience_s=patience_s)
+                engine = Engine(crew, left, patience_s=patience_s, keep=partial(_keep_trace, folder))
                 _run(engine, journal, sum(len(block.jobs) for block in blocks))
                 used |= {"policy_loads": crew.policy_loads, **engine.statistics.record()}
     finally:
         journal.close()
     content = result(suite, package, scenes, settings, journal.entries, blocks, command)
-    return {**content, "engine": used}
+    return {**content, "engine": used, "films": _films(folder, scenes, content, videos)}
+
+
+def _keep_trace(folder: Path, scene: BenchmarkScene, trace: Trace) -> None:
+    trace.save(trace_path(folder, scene.task.id, trace.init_id))
+
+
+def _films(
+    folder: Path, scenes: Sequence[BenchmarkScene], content: dict[str, Any], videos: int
+) -> list[dict[str, Any]]:
+    """Draw films, with a bar."""
+    rows = content["results"]["episodes"]
+    films: list[dict[str, Any]] = []
+    if videos:
+        with progress_bar("films", len(filmed_rows(rows, videos))) as (bar, task):
+            for film in draw_films(folder, scenes, rows, videos):
+                films.append(film)
+                bar.update(task, advance=1, note=str(film["task"]))
+    return films
 
 
 def _run(engine: Engine, journal: Journal, total: int) -> None:

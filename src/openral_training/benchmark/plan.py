@@ -65,13 +65,19 @@ EPISODES_A_WORLD = 4
 block keeps the batches full; a short one loses less when the run is killed, and can be run beside others."""
 
 
-def plan(scenes: Sequence[BenchmarkScene], settings: Settings) -> list[Block]:
-    """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed."""
+def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool = False) -> list[Block]:
+    """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed.
+
+    Args:
+        scenes: one a task.
+        settings: how the suite is run.
+        traced: note what the episodes look like, for films; does not change a row.
+    """
     blocks: list[Block] = []
     for scene in scenes:
         first, task = scene.seed, simulator_task(scene)
         jobs = [
-            Job(task, init_id, scene.task.instruction)
+            Job(task, init_id, scene.task.instruction, traced)
             for init_id in range(first, first + settings.n_episodes)
         ]
         count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))

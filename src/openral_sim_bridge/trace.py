@@ -1,0 +1,85 @@
+"""What worlds looked like while episodes ran, so that some of them can be drawn afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend, Snapshot
+
+FPS = 10
+"""[1/s of simulation] snapshots taken, and frames drawn of them."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One episode: its initial state, and what came of it."""
+
+    task_id: str
+    """As its simulator knows it."""
+    init_id: int
+    qpos: NDArray[np.float64]
+    """(T, nq) see Snapshot."""
+    mocap_pos: NDArray[np.float64]
+    """(T, 3) [m] see Snapshot."""
+
+    def save(self, path: Path) -> None:
+        """Write it, as whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".part")
+        with partial.open("wb") as file:
+            np.savez_compressed(file, **vars(self))
+        partial.replace(path)
+
+    @classmethod
+    def of(cls, task_id: str, init_id: int, snapshots: Sequence[Snapshot]) -> Trace:
+        """Return the trace of an episode from its T snapshots, at least one."""
+        qpos = np.stack([snapshot.qpos for snapshot in snapshots])
+        return cls(task_id, init_id, qpos, np.stack([snapshot.mocap_pos for snapshot in snapshots]))
+
+    @classmethod
+    def load(cls, path: Path) -> Trace:
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as found:
+            return cls(str(found["task_id"]), int(found["init_id"]), found["qpos"], found["mocap_pos"])
+
+
+def steps_a_frame(backend: Backend) -> int:
+    """Return how many control steps lie between two snapshots."""
+    return max(1, round(backend.control_hz / FPS))
+
+
+def trace_frames(backend: Backend, trace: Trace, camera: str) -> Iterator[NDArray[np.uint8]]:
+    """Draw an episode again, FPS frames for each second of simulation.
+
+    Args:
+        backend: of the scene in which it ran; its world 0 is used.
+        trace: of the episode.
+        camera: point of view.
+
+    Yields:
+        (H, W, 3) uint8 RGB
+    """
+    backend.reset([trace.task_id], [trace.init_id], [0])
+    for qpos, mocap in zip(trace.qpos, trace.mocap_pos, strict=True):
+        backend.restore(Snapshot(qpos, mocap))
+        yield np.ascontiguousarray(backend.render([camera], [0])[camera][0])
+
+
+def enlarged(scene: DeployScene, size: int, look: str | None = None) -> DeployScene:
+    """Return a scene whose pictures are squares of `size` [px], for people.
+
+    Args:
+        scene: that is drawn.
+        size: [px]
+        look: name of another render profile; None: as it is.
+    """
+    world = scene.scene
+    options = {**world.backend_options, **({"render_profile": look} if look else {})}
+    pictured = {"observation_width": size, "observation_height": size, "backend_options": options}
+    return scene.model_copy(update={"scene": world.model_copy(update=pictured)})

@@ -17,7 +17,10 @@ from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
 from openral_core.sidecar.settings import SidecarSettings
+from openral_reasoner.memory import default_memory_file
 
+ASK_PATIENCE_S = 60.0
+"""[s] the operator has to answer a question of the reasoner."""
 ARGUMENTS = [
     DeclareLaunchArgument(
         "scene", default_value="metaworld_drawer", description="name or path of a scene file"
@@ -46,6 +49,11 @@ ARGUMENTS = [
         description="run skills in a scene they were not evaluated in",
     ),
     DeclareLaunchArgument("run_dir", default_value="", description="folder for the record; empty: none"),
+    DeclareLaunchArgument(
+        "memory_file",
+        default_value=str(default_memory_file()),
+        description="notes of a language model, see `openral memory`; empty: it keeps none",
+    ),
     DeclareLaunchArgument(
         "enable_reward_monitor",
         default_value="true",
@@ -139,6 +147,9 @@ def reasoner(mission, watched, values, common):
         "mission": text(mission),
         "exit_when_done": exit_when_done,
         "await_monitor": watched,
+        "memory_file": text(values["memory_file"]),
+        # Who keeps a deployment running is there to be asked; a mission of its own ends by itself.
+        "director.ask_patience_s": 0.0 if exit_when_done else ASK_PATIENCE_S,
         "use_sim_time": True,
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,

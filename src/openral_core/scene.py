@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar, overload
+from typing import Annotated, Literal, TypeVar, overload
 
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
@@ -22,6 +22,7 @@ __all__ = [
     "BenchmarkScene",
     "DeployScene",
     "Protocol",
+    "Resume",
     "SceneAction",
     "SceneCamera",
     "SceneTask",
@@ -31,6 +32,7 @@ __all__ = [
     "scene_of",
 ]
 
+Resume = Literal["ask", "always", "never"]
 SceneT = TypeVar("SceneT", bound="DeployScene")
 SCENE_PATTERNS = ("scenes/deploy/{}.yaml", "scenes/sim/{}.yaml", "scenes/benchmarks/{}.yaml")
 
@@ -54,6 +56,11 @@ class DeployScene(Schema):
     """Reference of the reward skill that watches."""
     mission: Word | None = None
     """The sentence that starts it, if the operator says nothing else."""
+    resume: Resume = "ask"
+    """What the reasoner does, started again after a crash, about the mission that was in work: ask the operator, always
+    go on, or never."""
+    playbooks: Many[Word] = ()
+    """References of the written procedures (kind playbook) that the reasoner may follow."""
     reasoner: dict[str, JsonValue] = Field(default_factory=dict)
     """The language model that plans, see `openral_reasoner.llm.settings`; absent: the offline planner."""
     _source: Document | None = PrivateAttr(default=None)

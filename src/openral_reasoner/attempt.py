@@ -83,7 +83,12 @@ class AskWorld:
     condition: Condition
 
 
-Command = Propose | SendGoal | CancelGoal | AskWorld
+@dataclass(frozen=True)
+class StopSkills:
+    """Cancel every goal of every deployed skill, whoever sent it: "stop" means the arm, not one's own goal."""
+
+
+Command = Propose | SendGoal | CancelGoal | AskWorld | StopSkills
 
 
 @dataclass

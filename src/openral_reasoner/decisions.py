@@ -62,6 +62,10 @@ class Decisions:
         self._key += 1
         return [AskWorld(self._key, condition)]
 
+    def question(self, key: int) -> Condition | None:
+        """The condition that the `AskWorld` of that key is about; None: it counts no more."""
+        return self._open.condition if self._open is not None and key == self._key else None
+
     def found_out(
         self, mission: Mission, key: int, holds: bool | None, why: str, now_s: float, wall_s: float
     ) -> None:

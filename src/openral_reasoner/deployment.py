@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from openral_core.registry import resolve
 from openral_core.robot import load_robot
-from openral_core.scene import DeployScene, SceneCamera, load_scene
+from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
 from openral_reasoner.gate import GateConfig
+from openral_reasoner.playbook import Playbook, load_playbook
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class Deployment:
     """What an agent may look through."""
     reasoner: Mapping[str, object] = field(default_factory=dict)
     """The scene's section about the language model."""
+    resume: Resume = "ask"
+    """What becomes of a mission that a restart broke off."""
+    playbooks: tuple[Playbook, ...] = ()
+    """Written procedures."""
 
 
 def load_deployment(scene: str) -> Deployment:
@@ -45,4 +50,6 @@ def load_deployment(scene: str) -> Deployment:
         gate=gate,
         cameras=loaded.cameras,
         reasoner=loaded.reasoner,
+        resume=loaded.resume,
+        playbooks=tuple(load_playbook(resolve(reference)) for reference in loaded.playbooks),
     )

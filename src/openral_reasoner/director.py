@@ -1,21 +1,26 @@
 """The director: carries a mission through its tasks. Without ROS, threads or clocks of its own.
 
-Events come in (prompt, palette, reading, goal answers, ticks), commands go out (`Command`). The ladder for
-one task: verified success -> next task; stalled, deadline, failure or lost skill -> another attempt ->
-abandoned, and the mission has failed; nobody could verify -> abandoned at once, never called a success. At
-most one goal is in flight; the next one is sent when the last has ended.
+Events come in (prompt, palette, reading, goal answers, ticks), commands go out (`Command`). A verified success leads
+to the next task, anything else to the next rung of the ladder (`openral_reasoner.ladder`); what nobody could verify
+is never called a success. At most one goal is in flight; the next one is sent when the last has ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from openral_reasoner.attempt import Attempt, CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_core.scene import Resume
+from openral_reasoner.attempt import Command, DirectorConfig, Propose, StopSkills
+from openral_reasoner.climb import Climb
+from openral_reasoner.condition import Condition
 from openral_reasoner.decisions import Decisions
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict
-from openral_reasoner.mission import LogEntry, Mission, MissionState, TaskState
+from openral_reasoner.goal_keeper import GoalKeeper
+from openral_reasoner.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.palette import Palette, Skill
-from openral_reasoner.planner import Plan, PlannedTask, Proposal
+from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
+from openral_reasoner.question import YES_OR_NO, Answered, Question
+from openral_reasoner.resume import KEY, Resumption
 from openral_reasoner.vocabulary import words
 
 STOP_WORDS = frozenset({"stop", "halt", "abort", "freeze", "cancel", "quit"})
@@ -49,59 +54,123 @@ class Director:
         self._config = config or DirectorConfig()
         self._palette = Palette()
         self._palette_wall_s = 0.0
-        self._attempt: Attempt | None = None
         self._seen: set[str] = set()
-        self._keys = 0
         self._ticket = 0
         self._proposed = False
         self._waiting_since_wall_s = 0.0
-        self._bridge_wall_s = 0.0
-        self._decisions = Decisions(self._config.condition_patience_s)
         self._estopped = False
+        self._question: Question | None = None
+        self._resumption: Resumption | None = None
+        self._goals = GoalKeeper(self._say, self._settled, self._gate, self._config)
+        self._decisions = Decisions(self._config.condition_patience_s)
+        self._climb = Climb(self.ask, self._config)
         self.mission = Mission("", "", log)
 
     @property
     def idle(self) -> bool:
         """No goal in flight, and no mission in work."""
-        return self._attempt is None and self.mission.state is not MissionState.ACTIVE
+        return not self._goals.busy and not self._active
+
+    @property
+    def recovering(self) -> bool:
+        """A mission that a restart broke off is not yet going on: nothing may run that was begun before."""
+        return self._resumption is not None and self._active
+
+    @property
+    def _active(self) -> bool:
+        return self.mission.state is MissionState.ACTIVE
 
     # -- the operator ------------------------------------------------------------------------------
 
     def prompt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
-        """Words from the operator: a mission in place of the running one, or "stop"; a known id is ignored."""
+        """Words from the operator: an answer, a mission in place of the running one, or "stop".
+
+        A known id is ignored. "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is.
+        """
         if prompt_id in self._seen:
             return []
         self._seen.add(prompt_id)
-        running = self.mission.state is MissionState.ACTIVE
         if is_stop(text):
-            if running:
-                return self._halt(f'stopped: the operator said "{text.strip()}"', now_s, wall_s)
-            self.mission = Mission(prompt_id, text, self._log)
-            self.mission.end(MissionState.STOPPED, now_s, "there is nothing to stop")
-            return []
-        commands = self._halt(f'replaced by "{text.strip()}"', now_s, wall_s) if running else []
-        self.mission = Mission(prompt_id, text, self._log, MissionState.ACTIVE)
+            if not self._active:  # the mission that has ended stays as it is
+                self._log(LogEntry(now_s, "prompt", f'"{text.strip()}": no mission is running', prompt_id))
+            return [*self.stop(f'stopped: the operator said "{text.strip()}"', now_s, wall_s), StopSkills()]
+        if self.operator_says(text):
+            return self.tick(now_s, wall_s)
+        commands = self.stop(f'replaced by "{text.strip()}"', now_s, wall_s)
+        self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
         self.mission.say(now_s, "prompt", f'"{text.strip()}"')
-        self._proposed = False
-        self._decisions.forget()
-        self._waiting_since_wall_s = wall_s
         if self._estopped:
             self.mission.end(
                 MissionState.FAILED, now_s, "the E-stop is latched; reset it with /openral/estop_reset"
             )
         return [*commands, *self.tick(now_s, wall_s)]
 
+    def stop(self, reason: str, now_s: float, wall_s: float) -> list[Command]:
+        """End the mission, if one is in work."""
+        if not self._active:
+            return []
+        self.mission.end(MissionState.STOPPED, now_s, reason)
+        return self._goals.cancel(Judgement(Verdict.RUNNING, reason), wall_s)
+
     def estop(self, pressed: bool, now_s: float, wall_s: float) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
         fresh = pressed and not self._estopped
         self._estopped = pressed
-        if fresh and self.mission.state is MissionState.ACTIVE:
-            return self._halt("stopped: the E-stop was pressed", now_s, wall_s)
-        return []
+        return self.stop("stopped: the E-stop was pressed", now_s, wall_s) if fresh else []
 
-    def _halt(self, reason: str, now_s: float, wall_s: float) -> list[Command]:
-        self.mission.end(MissionState.STOPPED, now_s, reason)
-        return self._cancel(Judgement(Verdict.RUNNING, reason), wall_s)
+    def resume(self, mission: Mission, policy: Resume, now_s: float, wall_s: float) -> list[Command]:
+        """Take up a mission that was in work when an earlier process ended; see `Resumption`."""
+        self._seen.add(mission.id)
+        self._begin(mission, wall_s)
+        self._proposed = bool(mission.tasks) and not mission.open_ended
+        self._resumption = Resumption(mission, policy, self._config.resume_patience_s, self.ask)
+        self._resumption.begin(now_s)
+        return [StopSkills()]
+
+    def _begin(self, mission: Mission, wall_s: float) -> None:
+        self.mission = mission
+        self._proposed = False
+        self._question = self._resumption = None
+        self._climb.forget()
+        self._decisions.forget()
+        self._waiting_since_wall_s = wall_s
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    @property
+    def question(self) -> str:
+        """What the operator is asked; empty: nothing."""
+        return self._question.text if self._question and self._active else ""
+
+    def ask(
+        self,
+        text: str,
+        patience_s: float,
+        answered: Answered,
+        now_s: float,
+        wall_s: float,
+        options: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
+        """Ask the operator; the answer, or None after `patience_s` [s], is told at a later tick."""
+        self._question = Question(text, wall_s + patience_s, answered, options or {})
+        self.mission.question = text
+        self.mission.say(now_s, "question", text)
+
+    def operator_says(self, text: str) -> bool:
+        """Take words as the answer to the open question; False if none is open, or they are none of its answers."""
+        return bool(self.question) and self._question is not None and self._question.take(text)
+
+    def _hear(self, now_s: float, wall_s: float) -> None:
+        question = self._question
+        if question is None or (question.answer is None and wall_s <= question.until_wall_s):
+            return
+        self._question, self.mission.question = None, ""
+        heard = (
+            "nobody answered in time" if question.answer is None else f'the operator said "{question.answer}"'
+        )
+        self.mission.say(now_s, "answer", heard)
+        self._waiting_since_wall_s = wall_s
+        question.answered(question.answer, now_s, wall_s)
 
     # -- the plan ----------------------------------------------------------------------------------
 
@@ -113,14 +182,60 @@ class Director:
 
     def planned(self, ticket: int, result: Proposal, now_s: float, wall_s: float) -> list[Command]:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
-        if ticket != self._ticket or not self._proposed or self.mission.state is not MissionState.ACTIVE:
+        if ticket != self._ticket or not self._proposed or not self._active:
             return []
-        if not isinstance(result, Plan):
-            self.mission.end(MissionState.FAILED, now_s, result.sentence)
-            return []
-        self.mission.adopt(result, now_s)
         self._waiting_since_wall_s = wall_s
+        if self._climb.waits:
+            self._climb.planned(self.mission, result, now_s, wall_s)
+        elif isinstance(result, Plan):
+            self.mission.adopt(result, now_s)
+        elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
+            self._ask_which(result, now_s, wall_s)
+        else:
+            self.mission.end(MissionState.FAILED, now_s, result.sentence)
         return self.tick(now_s, wall_s)
+
+    def _ask_which(self, asked: Ask, now_s: float, wall_s: float) -> None:
+        """Let the operator choose between what the words may mean; silence chooses nothing."""
+        single = len(asked.options) == 1
+        signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
+        options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
+        answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
+
+        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            if choice is None or choice == "no":
+                self.mission.end(MissionState.FAILED, now_s, asked.sentence)
+            else:
+                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now_s)
+
+        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now_s, wall_s, options)
+
+    def _propose(self, now_s: float, wall_s: float) -> list[Command]:
+        if self._ready(now_s, wall_s):
+            self._proposed = True
+            self._ticket += 1
+            return [Propose(self._ticket, self.mission.text, self._palette, history=self.mission.history())]
+        return []
+
+    def _propose_part(self) -> list[Command]:
+        """Ask the planner for another way to do a task that failed, once."""
+        wanted = self._climb.take_wanted()
+        if wanted is None:
+            return []
+        self._ticket += 1
+        return [Propose(self._ticket, *wanted, part=True)]
+
+    def _ready(self, now_s: float, wall_s: float) -> bool:
+        """Whether the palette has settled; a mission that waited too long for it has failed."""
+        settled = wall_s - self._palette_wall_s >= self._config.palette_settle_s
+        if self._palette.skills and settled:
+            return True
+        if wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
+            why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
+            found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
+            patience = f"{self._config.palette_patience_s:.0f} s"
+            self.mission.end(MissionState.FAILED, now_s, f"no skill is ready after {patience} ({found})")
+        return False
 
     # -- an agent in place of a plan ---------------------------------------------------------------
 
@@ -130,7 +245,7 @@ class Director:
         Returns:
             Whether the ticket still counts.
         """
-        if ticket != self._ticket or self.mission.state is not MissionState.ACTIVE:
+        if ticket != self._ticket or not self._active:
             return False
         self.mission.open_ended = True
         self.mission.say(now_s, "model", f"{who} plans step by step")
@@ -138,7 +253,7 @@ class Director:
 
     def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
         """The agent of that ticket broke down. True: nothing was run yet, another planner may take the ticket."""
-        if ticket != self._ticket or self.mission.state is not MissionState.ACTIVE:
+        if ticket != self._ticket or not self._active:
             return False
         self.mission.say(now_s, "model", reason)
         if self.mission.tasks:
@@ -161,183 +276,111 @@ class Director:
         """The agent says that the mission is over."""
         self.mission.finish(done, words, now_s)
 
-    def _propose(self, now_s: float, wall_s: float) -> list[Command]:
-        settled = wall_s - self._palette_wall_s >= self._config.palette_settle_s
-        if self._palette.skills and settled:
-            self._proposed = True
-            self._ticket += 1
-            return [Propose(self._ticket, self.mission.text, self._palette)]
-        if wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
-            why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
-            found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
-            self.mission.end(
-                MissionState.FAILED,
-                now_s,
-                f"no skill is ready after {self._config.palette_patience_s:.0f} s ({found})",
-            )
-        return []
-
-    # -- the attempt -------------------------------------------------------------------------------
+    # -- the tasks ---------------------------------------------------------------------------------
 
     def tick(self, now_s: float, wall_s: float) -> list[Command]:
         """Look at the time: call it often (10 Hz), on wall time."""
-        attempt = self._attempt
-        if attempt is not None:
-            return self._watch(attempt, now_s, wall_s)
-        if self.mission.state is not MissionState.ACTIVE:
+        if self._goals.busy:
+            return self._goals.watch(now_s, wall_s)
+        if self._active:
+            self._hear(now_s, wall_s)
+        if not self._active or self._question is not None:
             return []
+        if self._resumption is not None:
+            return self._take_up(self._resumption, now_s, wall_s)
         if not self._proposed:
             return self._propose(now_s, wall_s)
+        if self._climb.waits:
+            return self._propose_part()
         undecided = self._decisions.due(self.mission, now_s, wall_s)
         if undecided is not None:
             return list(undecided)
         return self._start(now_s, wall_s) if self.mission.current else []
 
-    def found_out(self, key: int, holds: bool | None, why: str, now_s: float, wall_s: float) -> list[Command]:
-        """The answer to the `AskWorld` of that key; None: nobody can tell."""
-        if self.mission.state is not MissionState.ACTIVE:
-            return []
-        self._decisions.found_out(self.mission, key, holds, why, now_s, wall_s)
-        self._waiting_since_wall_s = wall_s
-        return self.tick(now_s, wall_s)
-
     def _start(self, now_s: float, wall_s: float) -> list[Command]:
         planned = self.mission.tasks[self.mission.active_task].planned
         skill = self._palette.find(planned.skill.name)
-        if skill is None:
-            if wall_s - self._waiting_since_wall_s > self._config.comeback_patience_s:
-                reason = (
-                    f"{planned.skill.node} did not come back within {self._config.comeback_patience_s:.0f} s"
-                )
-                self.mission.abandon(now_s, reason)
-            return []
-        task = self.mission.attempt(now_s)
-        self._keys += 1
-        deadline_s = skill.max_execution_s or self._config.default_deadline_s
-        self._attempt = Attempt(self._keys, skill, now_s, deadline_s, wall_s)
-        self._bridge_wall_s = wall_s
-        words_sent = f'{skill.name} is asked to "{planned.instruction}"'
-        self.mission.say(
-            now_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s"
+        if skill is not None:
+            return [self._goals.send(self.mission.attempt(now_s), skill, now_s, wall_s)]
+        patience_s = self._config.comeback_patience_s
+        if wall_s - self._waiting_since_wall_s > patience_s:
+            gone = Judgement(
+                Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
+            )
+            self._climb.fail(self.mission, self._palette, gone, now_s, wall_s, lost=True)
+        return []
+
+    def _take_up(self, resumption: Resumption, now_s: float, wall_s: float) -> list[Command]:
+        """Go on after a restart, as far as that is settled."""
+        unsettled = resumption.step(
+            now_s, wall_s, lambda: self._ready(now_s, wall_s), self._goals.active_goal
         )
-        return [SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s)]
+        if unsettled is not None:
+            return unsettled
+        self._resumption = None
+        self._waiting_since_wall_s = wall_s
+        return self.tick(now_s, wall_s)
 
-    def _watch(self, attempt: Attempt, now_s: float, wall_s: float) -> list[Command]:
-        patience = self._config.answer_patience_s
-        if attempt.ending is not None:
-            if wall_s - attempt.cancelled_wall_s > patience:
-                self.mission.say(now_s, "silent", f"{attempt.skill.node} did not answer the cancellation")
-                self._settle(attempt, attempt.ending, now_s, wall_s)
+    def found_out(self, key: int, holds: bool | None, why: str, now_s: float, wall_s: float) -> list[Command]:
+        """The answer to the `AskWorld` of that key; None: the reward monitor cannot tell, so the operator is asked."""
+        if not self._active:
             return []
-        if not attempt.goal_id:
-            if wall_s - attempt.sent_wall_s > patience:
-                return self._fail(
-                    f"{attempt.skill.node} did not answer the goal within {patience:.0f} s", wall_s
-                )
-            return []
-        if wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
-            silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
-            return self._fail(silent, wall_s)
-        return self._judge(attempt, now_s, wall_s)
+        self._waiting_since_wall_s = wall_s
+        doubt = self._decisions.question(key)
+        if self._resumption is not None and key == KEY:
+            resumption, self._resumption = self._resumption, None
+            self._judged(resumption.judge(holds, why), now_s, wall_s)
+        elif holds is None and doubt and self._config.ask_patience_s > 0:
+            self._ask_whether(doubt, key, why, now_s, wall_s)
+        else:
+            self._decisions.found_out(self.mission, key, holds, why, now_s, wall_s)
+        return self.tick(now_s, wall_s)
 
-    def _judge(self, attempt: Attempt, now_s: float, wall_s: float) -> list[Command]:
-        judgement = attempt.judge(now_s, self._gate)
-        if judgement.verdict is Verdict.ABSTAINED and not attempt.abstaining and attempt.readings:
-            self.mission.say(now_s, "abstained", judgement.reason)
-        attempt.abstaining = judgement.verdict is Verdict.ABSTAINED
-        if judgement.verdict in (Verdict.RUNNING, Verdict.ABSTAINED):
-            return []
-        self.mission.say(now_s, "verdict", f"{judgement.verdict.value}: {judgement.reason}")
-        return self._cancel(judgement, wall_s)
+    def _ask_whether(self, condition: Condition, key: int, why: str, now_s: float, wall_s: float) -> None:
+        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            holds = None if choice is None else (choice == "yes") is not condition.negated
+            told = "nobody answered" if choice is None else "the operator says so"
+            self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now_s, wall_s)
 
-    def _fail(self, reason: str, wall_s: float) -> list[Command]:
-        return self._cancel(Judgement(Verdict.STALLED, reason), wall_s)
+        self.ask(condition.question, self._config.ask_patience_s, answered, now_s, wall_s, YES_OR_NO)
 
-    def _cancel(self, judgement: Judgement, wall_s: float) -> list[Command]:
-        attempt = self._attempt
-        if attempt is None or attempt.ending is not None:
-            return []
-        attempt.ending = judgement
-        attempt.cancelled_wall_s = wall_s
-        task = self.mission.current
-        if task:
-            task.state = TaskState.VERIFYING
-        return [CancelGoal(attempt.key)]
+    def _settled(self, task: Task, judgement: Judgement, now_s: float, wall_s: float) -> None:
+        """The goal is out of the way."""
+        self._waiting_since_wall_s = wall_s
+        if self._active and task is self.mission.current:  # else the mission was stopped or replaced
+            self._judged(judgement, now_s, wall_s)
+
+    def _judged(self, judgement: Judgement, now_s: float, wall_s: float) -> None:
+        if judgement.verdict is Verdict.SUCCEEDED:
+            self.mission.complete(now_s, judgement.reason)
+        else:
+            self._climb.fail(self.mission, self._palette, judgement, now_s, wall_s)
+
+    # -- what the neighbours say -------------------------------------------------------------------
 
     def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
         """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
-        attempt, task = self._attempt, self.mission.current
-        if (
-            attempt is None
-            or task is None
-            or goal_id != attempt.goal_id
-            or attempt.ending
-            or not reading.valid
-        ):
-            return
-        if attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s:
-            return  # the same frame once more tells nothing new
-        attempt.readings.append(reading)
-        task.progress, task.success = reading.progress, reading.success
-        above = not reading.abstained and reading.score >= self._gate.success_threshold
-        task.state = TaskState.VERIFYING if above else TaskState.ACTIVE
-        self.mission.say(now_s, "reading", f"progress {reading.progress:.2f}, success {reading.success:.2f}")
+        self._goals.reading(goal_id, reading, now_s)
 
-    def bridge_alive(self, wall_s: float) -> None:
-        """The bridge said something."""
-        self._bridge_wall_s = wall_s
-
-    # -- answers of the policy node ----------------------------------------------------------------
+    def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
+        """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
+        self._goals.bridge_says(active_goal, wall_s)
 
     def goal_answered(
         self, key: int, goal_id: str, accepted: bool, now_s: float, wall_s: float
     ) -> list[Command]:
         """The policy node took the goal, or refused it."""
-        attempt = self._attempt
-        if attempt is None or attempt.key != key:
-            return [CancelGoal(key)] if accepted else []  # a late yes to a goal that was given up
-        if not accepted:
-            reason = f"{attempt.skill.node} refused the goal"
-            self._settle(attempt, attempt.ending or Judgement(Verdict.STALLED, reason), now_s, wall_s)
-            return []
-        attempt.goal_id = goal_id
-        attempt.started_s = now_s
-        return [CancelGoal(key)] if attempt.ending else []
+        return self._goals.answered(key, goal_id, accepted, now_s, wall_s)
 
     def goal_ended(
         self, key: int, outcome: str, check: str, message: str, now_s: float, wall_s: float
     ) -> None:
         """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        attempt = self._attempt
-        if attempt is None or attempt.key != key:
-            return
-        if attempt.ending is None:
-            attempt.ending = attempt.judge_own_end(
-                outcome, f"{check}: {message}".rstrip(": "), now_s, self._gate
-            )
-            self.mission.say(now_s, "verdict", f"{attempt.ending.verdict.value}: {attempt.ending.reason}")
-        self._settle(attempt, attempt.ending, now_s, wall_s)
+        self._goals.ended(key, outcome, check, message, now_s, wall_s)
 
     def skill_lost(self, name: str, reason: str, now_s: float, wall_s: float) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""
-        attempt = self._attempt
-        if attempt is not None and attempt.skill.name == name:
-            self._settle(attempt, attempt.ending or Judgement(Verdict.STALLED, reason), now_s, wall_s)
+        self._goals.skill_lost(name, reason, now_s, wall_s)
 
-    def _settle(self, attempt: Attempt, judgement: Judgement, now_s: float, wall_s: float) -> None:
-        """The goal is out of the way: climb the ladder."""
-        self._attempt = None
-        self._waiting_since_wall_s = wall_s
-        task = self.mission.current
-        if self.mission.state is not MissionState.ACTIVE or task is None or task.state is TaskState.PENDING:
-            return  # the attempt belonged to a mission that was stopped or replaced
-        if judgement.verdict is Verdict.SUCCEEDED:
-            self.mission.complete(now_s, judgement.reason)
-        elif judgement.verdict is Verdict.UNVERIFIED:
-            self.mission.abandon(now_s, f"it could not be verified: {judgement.reason}")
-        elif task.attempts >= self._config.max_attempts:
-            self.mission.abandon(now_s, judgement.reason)
-        else:
-            self.mission.say(
-                now_s, "retry", f"attempt {task.attempts} failed: {judgement.reason}; trying again"
-            )
+    def _say(self, now_s: float, kind: str, reason: str) -> None:
+        self.mission.say(now_s, kind, reason)

@@ -16,6 +16,7 @@ from typing import Any
 import rclpy
 from openral.action import ExecuteSkill
 from openral.msg import ControlStatus, SkillInfo, TaskProgress
+from openral.srv import QueryTaskProgress
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -103,7 +104,7 @@ class FakeSkillServer(Node):
 class FakeMonitor(Node):
     """A reward monitor whose progress rises over `rise_s` [s] to `levels[attempt]`.
 
-    The last level serves all later attempts.
+    The last level serves all later attempts. Asked, it tells the newest value, whatever the words are.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -113,8 +114,16 @@ class FakeMonitor(Node):
         self._goal = ""
         self._begin = 0.0
         self._attempt = -1
+        self._value: float | None = None
         self._publisher = self.create_publisher(TaskProgress, "/openral/progress", 10)
         self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10)
+        self.create_service(QueryTaskProgress, "/openral/perception/query_task_progress", self._on_query)
+
+    def _on_query(self, request: Any, response: Any) -> Any:
+        response.ok = self._value is not None
+        response.message = "" if response.ok else "no attempt has been seen yet"
+        response.progress_now = response.success_now = self._value or 0.0
+        return response
 
     def _on_status(self, status: ControlStatus) -> None:
         if not status.active_goal:
@@ -125,7 +134,7 @@ class FakeMonitor(Node):
             self._attempt += 1
         levels = self.get_parameter("levels").value
         share = min(1.0, (time.monotonic() - self._begin) / self.get_parameter("rise_s").value)
-        value = share * levels[min(self._attempt, len(levels) - 1)]
+        self._value = value = share * levels[min(self._attempt, len(levels) - 1)]
         reading = TaskProgress(goal_id=self._goal, task=status.instruction, progress=value, success=value)
         reading.header.stamp = self.get_clock().now().to_msg()
         self._publisher.publish(reading)

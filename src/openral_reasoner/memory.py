@@ -4,13 +4,15 @@ One note a line: date written, date after which it is forgotten, who wrote it, a
 
     2026-03-01 | 2026-05-30 | operator | the blue drawer sticks, it needs two attempts
 
-Notes are shown to the planner as data under a cap. Nothing in them is ever executed.
+Notes are shown to a language model as data under a cap. Nothing in them is ever executed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -23,6 +25,12 @@ MAX_NOTES = 500
 """Notes in the file; the oldest give way."""
 LIFETIME = timedelta(days=90)
 SEPARATOR = " | "
+
+
+def default_memory_file() -> Path:
+    """Return where notes are kept if nobody says otherwise: the user's data folder of the XDG base directories."""
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser() / "openral" / "memory.txt"
 
 
 @dataclass(frozen=True)
@@ -41,11 +49,10 @@ class Note:
 
 
 class Memory:
-    """The notes of one deployment. Thread-safe; every write is whole or not at all."""
+    """The notes of one file. Threads and processes may share it; every write is whole or not at all."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
 
     def notes(self, today: date | None = None) -> list[Note]:
         """Return the notes that have not expired, oldest first; lines that are no notes are passed over."""
@@ -56,21 +63,57 @@ class Memory:
             return []
         return [note for line in lines if (note := _parse(line)) and note.expires >= now]
 
-    def remember(self, text: str, *, source: str, today: date | None = None) -> str:
-        """Add a note, unless it is there already. Returns a sentence about what was done."""
+    def remember(
+        self, text: str, *, source: str, lifetime: timedelta = LIFETIME, today: date | None = None
+    ) -> str:
+        """Add a note, or renew it if it is there already.
+
+        Args:
+            text: one line of at most `MAX_NOTE` characters; it is flattened to one.
+            source: who wrote it.
+            lifetime: until it is forgotten.
+            today: date of the note, for tests.
+
+        Returns:
+            A word about what was done.
+        """
         flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         flat = flat.replace(SEPARATOR.strip(), "/")
         if not flat or len(flat) > MAX_NOTE:
             return f"a note has 1 to {MAX_NOTE} characters; nothing was kept"
         now = today or date.today()
-        with self._lock:
+        with self._locked():
             kept = [note for note in self.notes(now) if note.text != flat]
-            kept.append(Note(now, now + LIFETIME, source, flat))
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self._path.with_suffix(".part")
-            partial.write_text("".join(f"{note.line}\n" for note in kept[-MAX_NOTES:]), encoding="utf-8")
-            os.replace(partial, self._path)
+            self._write([*kept, Note(now, now + lifetime, source, flat)])
         return "kept"
+
+    def forget(self, number: int, today: date | None = None) -> Note | None:
+        """Take a note out of the file and return it; None: there is none of that number.
+
+        Args:
+            number: place in `notes`, from 1.
+            today: date of the look-up, for tests.
+        """
+        with self._locked():
+            notes = self.notes(today)
+            if not 1 <= number <= len(notes):
+                return None
+            gone = notes.pop(number - 1)
+            self._write(notes)
+        return gone
+
+    def _write(self, notes: list[Note]) -> None:
+        partial = self._path.with_suffix(".part")
+        partial.write_text("".join(f"{note.line}\n" for note in notes[-MAX_NOTES:]), encoding="utf-8")
+        os.replace(partial, self._path)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other writers out, in this process and others; the lock goes with the process that holds it."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def recall(self, about: str = "", limit: int = 8, today: date | None = None) -> list[str]:
         """Return the notes nearest to some words, best first; without words the newest.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from openral.msg import Mission as MissionMessage
-from openral.msg import MissionTask, SkillInfo, TaskProgress
+from openral.msg import MissionStep, MissionTask, SkillInfo, TaskProgress
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_reasoner.gate import Reading
-from openral_reasoner.mission import Mission
+from openral_reasoner.mission import LogEntry, Mission
 from openral_reasoner.palette import Skill
 from openral_reasoner.record import describe
 
@@ -17,6 +17,11 @@ LATCHED = QoSProfile(
     depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 """Deep enough for one message of each policy node on `/openral/skills`."""
+
+STEPS = QoSProfile(
+    depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Of `/openral/mission_log`: who comes late gets the last 256 steps."""
 
 
 def skill_of(info: SkillInfo) -> Skill:
@@ -51,6 +56,17 @@ def reading_of(message: TaskProgress) -> Reading:
         abstained=message.abstained,
         remark=message.remark,
     )
+
+
+def step_of(entry: LogEntry) -> MissionStep:
+    """A step of the mission log as it is published."""
+    sec, nanosec = divmod(round(entry.stamp_s * 1e9), 1_000_000_000)
+    message = MissionStep(
+        mission=entry.mission, task=entry.task, text=entry.text, kind=entry.kind, reason=entry.reason,
+        attempt=entry.attempt, state=entry.outcome,
+    )  # fmt: skip
+    message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
+    return message
 
 
 def message_of(mission: Mission, stamp: Any) -> MissionMessage:

@@ -72,8 +72,9 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, attempt, reading, abstained, verdict, silent, retry, done, abandoned or mission; of an
-    agent also steps, says, question, reason, refused or model."""
+    """prompt, plan, condition, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of the ladder
+    retry, other skill, decompose, question or answer; after a restart resume; of an agent steps, says, reason, refused
+    or model."""
     reason: str
     mission: str
     task: int = -1
@@ -169,6 +170,10 @@ class Mission:
             return
         done = sum(task.state is TaskState.DONE for task in self.tasks)
         skipped = sum(task.state is TaskState.SKIPPED for task in self.tasks)
+        if done + skipped < len(self.tasks):
+            words = f"{done} of {len(self.tasks)} tasks, the operator left the others out"
+            self.end(MissionState.FAILED, now_s, f"mission not done: {words}")
+            return
         if not done:
             self.end(MissionState.DONE, now_s, f"nothing had to be done: {self.tasks[-1].outcome}")
             return
@@ -195,6 +200,31 @@ class Mission:
         self.tasks[here:here] = [Task(each) for each in planned]
         self.say(now_s, "condition", reason)
         self.active_task = here
+
+    def leave_out(self, now_s: float, reason: str) -> None:
+        """Leave the current task undone and go on; the mission cannot end as done any more."""
+        self._end_task(TaskState.ABANDONED, now_s, reason)
+        self.advance(now_s)
+
+    def reassign(self, planned: PlannedTask) -> None:
+        """Let another skill try the current task; its words, guard and loop stay as they were planned."""
+        task = self.tasks[self.active_task]
+        before = task.planned
+        task.planned = replace(planned, text=before.text, guard=before.guard, until=before.until)
+        task.state, task.tries = TaskState.PENDING, 0
+
+    def decompose(self, steps: Sequence[PlannedTask]) -> None:
+        """Put steps, one level deeper, in the place of the current task."""
+        here = self.active_task
+        depth = self.tasks[here].depth + 1
+        self.tasks[here : here + 1] = [Task(step, depth=depth) for step in steps]
+
+    def history(self) -> tuple[str, ...]:
+        """What became of its tasks so far, one line each."""
+        lines = ((task.planned.text, task.state.value, task.outcome) for task in self.tasks)
+        return tuple(
+            f'"{text}": {state}{f", {outcome}" if outcome else ""}' for text, state, outcome in lines
+        )
 
     def abandon(self, now_s: float, reason: str) -> None:
         """Give the current task up, and with it the mission: later tasks may build on it."""

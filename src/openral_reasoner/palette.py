@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from openral_reasoner.playbook import Playbook
 from openral_reasoner.vocabulary import words
 
 ANY_BODY = "any"
@@ -65,6 +66,10 @@ class Palette:
     skills: tuple[Skill, ...] = ()
     excluded: dict[str, str] = field(default_factory=dict)
     """Skill name -> one sentence."""
+    playbooks: tuple[Playbook, ...] = ()
+    """Written procedures for orders."""
+    recoveries: tuple[Playbook, ...] = ()
+    """Written procedures for tasks that failed."""
 
     def find(self, name: str) -> Skill | None:
         """The skill of that manifest name, if it may be used now."""

@@ -11,14 +11,13 @@ from openral.msg import Mission
 from openral.msg import Prompt as PromptMessage
 from rclpy.node import Node
 from rich.console import Console
-from rich.table import Table
 
 from openral_reasoner.director import is_stop
 from openral_reasoner.messages_node import LATCHED
+from openral_reasoner.mission_view import ENDED, table_of
 
 DONE, FAILED, NOBODY = 0, 1, 2
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence."""
-_ENDED = ("done", "failed", "stopped")
 
 
 class PromptNode(Node):
@@ -30,13 +29,24 @@ class PromptNode(Node):
         self.sentence = sentence
         self.mission: Any = None
         self.taken = False
-        """The reasoner showed the mission of this prompt."""
+        """The reasoner showed the mission of this prompt, or took it as the answer to its question."""
+        self._asked: tuple[str, str] | None = None
         self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
         self.create_subscription(Mission, "/openral/mission", self._on_mission, LATCHED)
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission
-        self.taken = self.taken or mission.id == self.prompt_id
+        self.taken = self.taken or mission.id == self.prompt_id or self._answered(mission)
+
+    def _answered(self, mission: Any) -> bool:
+        """Whether the question that was open when the words went out is open no more, in the same mission."""
+        return self._asked is not None and mission.id == self._asked[0] and mission.question != self._asked[1]
+
+    @property
+    def replaced(self) -> bool:
+        """Another mission came in the place of the one that is followed."""
+        followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
+        return self.taken and self.mission.id not in followed
 
     def send(self, patience_s: float) -> bool:
         """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
@@ -46,6 +56,8 @@ class PromptNode(Node):
             if time.monotonic() > end:
                 return False
             rclpy.spin_once(self, timeout_sec=0.05)
+        if self.mission.question:
+            self._asked = (self.mission.id, self.mission.question)
         message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
         message.header.stamp = self.get_clock().now().to_msg()
         self._publisher.publish(message)
@@ -56,10 +68,12 @@ class PromptNode(Node):
         """None while the mission is running."""
         mission = self.mission
         if is_stop(self.sentence):
-            return DONE if mission.state in (*_ENDED, "idle") else None
-        if mission.id != self.prompt_id:
-            return FAILED if self.taken else None
-        return (DONE if mission.state == "done" else FAILED) if mission.state in _ENDED else None
+            return DONE if mission.state in (*ENDED, "idle") else None
+        if not self.taken:
+            return None
+        if self.replaced:
+            return FAILED
+        return (DONE if mission.state == "done" else FAILED) if mission.state in ENDED else None
 
 
 def converse(sentence: str, patience_s: float) -> int:
@@ -98,7 +112,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
             if words != shown and not words.startswith("progress "):
                 console.print(words, markup=False, highlight=False, soft_wrap=True)
             shown = words
-    if node.mission.id != node.prompt_id and not is_stop(node.sentence):
+    if node.replaced and not is_stop(node.sentence):
         console.print(f'The mission was replaced by "{node.mission.text}".', markup=False)
         return code
     if node.mission.tasks:
@@ -107,15 +121,3 @@ def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
         style = "green" if code == DONE else "red"
         console.print(node.mission.message, markup=False, style=style, soft_wrap=True)
     return code
-
-
-def table_of(mission: Any) -> Table:
-    """The tasks of a mission as a table."""
-    table = Table(title=mission.text or None)
-    for column in ("task", "skill", "state", "attempts", "progress", "seconds"):
-        table.add_column(column)
-    for task in mission.tasks:
-        seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
-        progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
-        table.add_row(task.text, task.skill, task.state, str(task.attempts), progress, seconds)
-    return table

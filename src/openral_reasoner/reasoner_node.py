@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import rclpy
-from openral.msg import ControlStatus, Mission, Prompt, SkillInfo, TaskProgress
+from openral.msg import ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -27,21 +27,31 @@ from std_msgs.msg import Bool
 from openral_core.errors import OpenralError
 from openral_core.license import accepts_noncommercial
 from openral_reasoner.agents import agent_maker
-from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.attempt import (
+    AskWorld,
+    CancelGoal,
+    Command,
+    DirectorConfig,
+    Propose,
+    SendGoal,
+    StopSkills,
+)
 from openral_reasoner.deployment import Deployment, load_deployment
-from openral_reasoner.director import Director, is_stop
+from openral_reasoner.director import Director
 from openral_reasoner.gate import GateConfig
-from openral_reasoner.messages_node import LATCHED, message_of, reading_of, skill_of
+from openral_reasoner.inquiry import Inquiry
+from openral_reasoner.messages_node import LATCHED, STEPS, message_of, reading_of, step_of
 from openral_reasoner.mission import LogEntry, MissionState
+from openral_reasoner.mission import Mission as HeldMission
 from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.palette import Palette, Skill, build_palette
 from openral_reasoner.planner import Planner
+from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.record import MissionRecord
+from openral_reasoner.roster_node import PROGRESS, Roster
 from openral_reasoner.senses_node import CameraAndMonitor
 from openral_reasoner.skill_client_node import SkillClients
 from openral_reasoner.thinker import Thinker
 
-PROGRESS = "/openral/progress"
 TICK_S = 0.1
 FAREWELL_S = 0.5
 """[s] between the end of the mission and the end of the process, so that every listener gets the last
@@ -50,31 +60,35 @@ words."""
 
 class ReasonerNode(LifecycleNode):
     """Parameters: `scene`, `mission`, `run_dir`, `memory_file`, `autostart`, `exit_when_done`, `commercial`,
-    `await_monitor` (no task begins before the reward monitor watches), `gate.*`, `director.*`."""
+    `await_monitor` (no task begins before the reward monitor watches), `resume` (ask, always or never; empty: the
+    scene's), `gate.*`, `director.*`."""
 
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
         super().__init__("reasoner", namespace="/openral", **kwargs)
-        for name, default in (("scene", ""), ("mission", ""), ("run_dir", ""), ("memory_file", "")):
+        for name, default in (
+            ("scene", ""), ("mission", ""), ("run_dir", ""), ("memory_file", ""), ("resume", "")
+        ):  # fmt: skip
             self.declare_parameter(name, default)
         # What the policy nodes may load, their operator having accepted its terms, may be used, too.
         commercial = not accepts_noncommercial()
         for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
             self.declare_parameter(name, flag)
         self.declare_parameter("await_monitor", False)
-        self._monitor_seen = False
-        self._planner = planner or OfflinePlanner()
+        self._planner = PlaybookPlanner(planner or OfflinePlanner())
         self._deployment = Deployment()
         self._record: MissionRecord | None = None
-        self._deployed: dict[str, Skill] = {}
-        self._seen: set[str] = set()
+        self._unfinished: HeldMission | None = None
+        self._roster: Roster
         self._goals = SkillClients(self, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
         self._publisher: Any = None
+        self._steps: Any = None
         self._changed = True
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
         self._thinker = Thinker(self._director, self._planner)
         self._senses: CameraAndMonitor | None = None
+        self._inquiry: Inquiry
         self.finished: Any = Future()
         """Done when the process may end (`exit_when_done`)."""
 
@@ -87,22 +101,30 @@ class ReasonerNode(LifecycleNode):
             gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
             director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
             model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
+            run_dir = self.get_parameter("run_dir").value
+            self._record = MissionRecord(Path(run_dir)) if run_dir else None
+            self._unfinished = self._record.unfinished(self._note) if self._record else None
         except (OpenralError, ValueError) as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        run_dir = self.get_parameter("run_dir").value
-        self._record = MissionRecord(Path(run_dir)) if run_dir else None
+        self._roster = Roster(
+            self, self._deployment,
+            commercial=self.get_parameter("commercial").value,
+            await_monitor=self.get_parameter("await_monitor").value,
+        )  # fmt: skip
         self._director = Director(self._note, gate=gate, config=director)
-        self._senses = CameraAndMonitor(self, self._deployment.cameras) if model else None
+        self._senses = CameraAndMonitor(self, self._deployment.cameras)
+        self._inquiry = Inquiry(self._senses.sense, gate)
         who, make_agent = model or ("", None)
         self._thinker = Thinker(
             self._director, self._planner, make_agent=make_agent, who=who, senses=self._senses
         )
         self._publisher = self.create_publisher(Mission, "/openral/mission", LATCHED)
+        self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Listen, and take the parameter `mission` as the first prompt."""
+        """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
         for kind, topic, callback, qos in (
             (SkillInfo, "/openral/skills", self._on_skill, LATCHED),
             (Prompt, "/openral/prompt", self._on_prompt, 10),
@@ -113,15 +135,21 @@ class ReasonerNode(LifecycleNode):
             self._listeners.append(("subscription", self.create_subscription(kind, topic, callback, qos)))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._listeners.append(("timer", self.create_timer(TICK_S, self._tick, clock=steady)))
-        mission = self.get_parameter("mission").value
-        if mission:
-            self._run(self._director.prompt(uuid4().hex, mission, *self._now()))
+        self._begin()
         self._flush()
         return super().on_activate(state)
 
+    def _begin(self) -> None:
+        ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
+        if unfinished is not None and ordered in ("", unfinished.text):
+            policy = self.get_parameter("resume").value or self._deployment.resume
+            self._run(self._director.resume(unfinished, policy, *self._now()))
+        elif ordered:
+            self._run(self._director.prompt(uuid4().hex, ordered, *self._now()))
+
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
         """Stop the mission and stop listening."""
-        self._run(self._director.prompt(uuid4().hex, "stop", *self._now()))
+        self._run(self._director.stop("stopped: the reasoner was deactivated", *self._now()))
         self._flush()
         self._release()
         return super().on_deactivate(state)
@@ -131,11 +159,12 @@ class ReasonerNode(LifecycleNode):
         self._goals.close()
         self._end_thinking()
         self.destroy_publisher(self._publisher)
+        self.destroy_publisher(self._steps)
+        self._publisher = self._steps = None
         if self._record:
             self._record.close()
         self._record = None
         self._director = Director(self._note)
-        self._deployed.clear()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
@@ -170,12 +199,12 @@ class ReasonerNode(LifecycleNode):
         return self.get_clock().now().nanoseconds * 1e-9, time.monotonic()
 
     def _on_skill(self, info: SkillInfo) -> None:
-        self._deployed[info.name] = skill_of(info)
-        self._renew_palette()
+        self._roster.announce(info)
+        if self._director.recovering:  # what an earlier process began must not go on unwatched
+            self._goals.stop(info.action_server)
+        self._director.palette(self._roster.palette(), time.monotonic())
 
     def _on_prompt(self, prompt: Prompt) -> None:
-        if not is_stop(prompt.text) and self._thinker.operator_says(prompt.text):
-            return
         self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
         self._flush()
 
@@ -185,7 +214,7 @@ class ReasonerNode(LifecycleNode):
         self._flush()
 
     def _on_status(self, status: ControlStatus) -> None:
-        self._director.bridge_alive(time.monotonic())
+        self._director.bridge_alive(time.monotonic(), status.active_goal)
 
     def _on_estop(self, state: Bool) -> None:
         self._run(self._director.estop(state.data, *self._now()))
@@ -196,6 +225,8 @@ class ReasonerNode(LifecycleNode):
         if self._senses:
             self._senses.tick()
         self._run(self._thinker.tick(*self._now()))
+        if told := self._inquiry.tick(time.monotonic()):
+            self._run(self._director.found_out(*told, *self._now()))
         self._goals.retry()
         self._run(self._director.tick(*self._now()))
         self._flush()
@@ -203,35 +234,9 @@ class ReasonerNode(LifecycleNode):
 
     def _look_for_lost_nodes(self) -> None:
         """A policy node that was in the graph and is no more takes its skill and its goal with it."""
-        present = {f"{space.rstrip('/')}/{name}" for name, space in self.get_node_names_and_namespaces()}
-        for skill in list(self._deployed.values()):
-            if skill.node in present:
-                self._seen.add(skill.node)
-            elif skill.node in self._seen:
-                self._seen.discard(skill.node)
-                del self._deployed[skill.name]
-                self._director.skill_lost(skill.name, f"the policy node {skill.node} went away", *self._now())
-        self._renew_palette()
-
-    def _renew_palette(self) -> None:
-        palette = build_palette(
-            self._deployed.values(),
-            embodiment_tags=self._deployment.embodiment_tags,
-            commercial=self.get_parameter("commercial").value,
-            scene_tasks=self._deployment.scene_tasks,
-        )
-        if self.get_clock().now().nanoseconds == 0:  # a deadline cannot begin before simulation time does
-            palette = Palette((), {"/clock": "simulation time has not begun"})
-        elif not self._monitor_watches():  # an attempt that begins before could only end unverified
-            palette = Palette((), {PROGRESS: "the reward monitor does not watch yet"})
-        self._director.palette(palette, time.monotonic())
-
-    def _monitor_watches(self) -> bool:
-        """Whether the reward monitor was active at some time, where one is to be waited for."""
-        if not self._monitor_seen:
-            awaited = self.get_parameter("await_monitor").value
-            self._monitor_seen = not awaited or self.count_publishers(PROGRESS) > 0
-        return self._monitor_seen
+        for skill in self._roster.take_lost():
+            self._director.skill_lost(skill.name, f"the policy node {skill.node} went away", *self._now())
+        self._director.palette(self._roster.palette(), time.monotonic())
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -243,6 +248,11 @@ class ReasonerNode(LifecycleNode):
                 self._goals.send(command)
             elif isinstance(command, CancelGoal):
                 self._goals.cancel(command.key)
+            elif isinstance(command, AskWorld):
+                self._inquiry.ask(command, time.monotonic())
+            elif isinstance(command, StopSkills):
+                for server in self._roster.servers:
+                    self._goals.stop(server)
 
     def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
         self._run(self._director.goal_answered(key, goal_id, accepted, *self._now()))
@@ -258,6 +268,8 @@ class ReasonerNode(LifecycleNode):
         self._changed = True
         if entry.kind != "reading":
             self.get_logger().info(f"{entry.kind}: {entry.reason}")
+            if self._steps is not None:
+                self._steps.publish(step_of(entry))
         if self._record:
             self._record.step(entry, time.time())
 
@@ -274,7 +286,7 @@ class ReasonerNode(LifecycleNode):
 
     def interrupted(self) -> None:
         """Write the mission off in the run folder; the graph is gone already."""
-        self._publisher = None
+        self._publisher = self._steps = None
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now()[0], "stopped: the process was interrupted"

@@ -1,14 +1,23 @@
-"""The mission on disk: `mission.jsonl`, one step a line, and `mission.json`, the newest state."""
+"""The mission on disk: `mission.jsonl`, one step a line, and `mission.json`, the newest state.
+
+`mission.json` holds what `openral/msg/Mission` holds, and under `resume` all that a restarted node needs to go on.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from openral_reasoner.mission import LogEntry, Mission
+from pydantic import TypeAdapter, ValidationError
+
+from openral_core.errors import ManifestError
+from openral_reasoner.mission import LogEntry, Mission, MissionState, Task
+
+_TASKS = TypeAdapter(list[Task])
 
 
 class MissionRecord:
@@ -33,12 +42,55 @@ class MissionRecord:
     def state(self, mission: Mission) -> None:
         """Replace `mission.json` by the mission as it is now; a reader never sees half a file."""
         partial = self._final.with_suffix(".json.part")
-        partial.write_text(json.dumps(describe(mission), indent=2) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(written(mission), indent=2) + "\n", encoding="utf-8")
         os.replace(partial, self._final)
+
+    def unfinished(self, log: Callable[[LogEntry], None]) -> Mission | None:
+        """The mission that was in work when the last process ended; None: there was none.
+
+        Args:
+            log: takes the steps of the mission from now on.
+
+        Raises:
+            ManifestError: the file was altered, and is no mission any more.
+        """
+        try:
+            fields = json.loads(self._final.read_text(encoding="utf-8"))
+            if fields["state"] != MissionState.ACTIVE.value:
+                return None
+            kept = fields["resume"]
+            return Mission(
+                id=str(fields["id"]),
+                text=str(fields["text"]),
+                log=log,
+                state=MissionState.ACTIVE,
+                tasks=_TASKS.validate_python(kept["tasks"]),
+                active_task=int(fields["active_task"]),
+                message=str(fields["message"]),
+                open_ended=bool(kept["open_ended"]),
+                stamp_s=float(kept["stamp_s"]),
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+            what = " ".join(str(error).split())[:200]
+            raise ManifestError(
+                f"{self._final}: {type(error).__name__}: {what}; move it away to begin without its mission"
+            ) from None
 
     def close(self) -> None:
         """Close the log; called once."""
         self._steps.close()
+
+
+def written(mission: Mission) -> dict[str, Any]:
+    """The mission as `mission.json` holds it."""
+    kept = {
+        "open_ended": mission.open_ended,
+        "stamp_s": mission.stamp_s,
+        "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
+    }
+    return {**describe(mission), "resume": kept}
 
 
 def describe(mission: Mission) -> dict[str, Any]:
@@ -49,6 +101,7 @@ def describe(mission: Mission) -> dict[str, Any]:
         "state": mission.state.value,
         "active_task": mission.active_task,
         "message": mission.message,
+        "question": mission.question,
         "tasks": [
             {
                 "id": f"{mission.id}/{index}",
@@ -59,6 +112,7 @@ def describe(mission: Mission) -> dict[str, Any]:
                 "match_score": task.planned.score,
                 "state": task.state.value,
                 "attempts": task.attempts,
+                "depth": task.depth,
                 "progress": task.progress,
                 "success": task.success,
                 "outcome": task.outcome,

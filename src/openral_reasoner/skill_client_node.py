@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from action_msgs.srv import CancelGoal
 from openral.action import ExecuteSkill
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -39,6 +40,7 @@ class SkillClients:
         self._clients: dict[str, ActionClient] = {}
         self._waiting: dict[int, SendGoal] = {}
         self._handles: dict[int, Any] = {}
+        self._stoppers: dict[str, Any] = {}
 
     def send(self, command: SendGoal) -> None:
         """Send a goal as soon as its server is in the graph."""
@@ -63,8 +65,18 @@ class SkillClients:
         elif key in self._handles:
             self._handles[key].cancel_goal_async()
 
+    def stop(self, server: str) -> None:
+        """Cancel every goal of an action server, whoever sent it; a server that is not there has none."""
+        if server not in self._stoppers:
+            self._stoppers[server] = self._node.create_client(CancelGoal, f"{server}/_action/cancel_goal")
+        if self._stoppers[server].service_is_ready():
+            self._stoppers[server].call_async(CancelGoal.Request())  # id and stamp of zero mean all goals
+
     def close(self) -> None:
         """Destroy all clients."""
+        for stopper in self._stoppers.values():
+            self._node.destroy_client(stopper)
+        self._stoppers.clear()
         self._waiting.clear()
         self._handles.clear()
         for client in self._clients.values():

@@ -8,7 +8,6 @@ after a stop. Refusals are replies in words, so that the model can choose again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,13 +40,6 @@ class SteeringLimits(BaseModel):
     """[s] longest wait for an answer of the operator, wall time."""
 
 
-@dataclass
-class _Question:
-    text: str
-    deadline_wall_s: float
-    answer: Answer
-
-
 class Steering:
     """Lets an agent add tasks to the director's mission. Not thread-safe: call it where the director is called."""
 
@@ -55,13 +47,7 @@ class Steering:
         self._director = director
         self._limits = limits or SteeringLimits()
         self._running: tuple[int, Answer] | None = None
-        self._question: _Question | None = None
         self._asked = 0
-
-    @property
-    def asks(self) -> str:
-        """The open question, or nothing."""
-        return self._question.text if self._question else ""
 
     def handle(self, request: Request, answer: Answer, now_s: float, wall_s: float) -> list[Command]:
         """Decide about one request; its answer may come later, from `tick`."""
@@ -89,19 +75,8 @@ class Steering:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
         return []
 
-    def operator_says(self, text: str) -> bool:
-        """Take a prompt as the answer to the open question; False if none is open."""
-        if self._question is None:
-            return False
-        self._question.answer(Reply(True, f'the operator answered: "{_plain(text)}"'))
-        self._question = None
-        return True
-
     def tick(self, now_s: float, wall_s: float) -> None:
-        """Answer what has come to its end: a task, or the patience for a question."""
-        if self._question and wall_s > self._question.deadline_wall_s:
-            self._question.answer(Reply(False, "the operator did not answer in time"))
-            self._question = None
+        """Tell the agent of a task that has come to its end."""
         if self._running is None:
             return
         index, answer = self._running
@@ -149,13 +124,17 @@ class Steering:
         return PlannedTask(instruction, skill, request.task, instruction, 1.0)
 
     def _ask(self, request: AskOperator, answer: Answer, now_s: float, wall_s: float) -> None:
-        if self._question is not None or self._asked >= self._limits.max_questions:
+        if self._director.question or self._asked >= self._limits.max_questions:
             answer(Reply(False, f"at most {self._limits.max_questions} questions a mission, one at a time"))
             return
         self._asked += 1
-        patience = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
-        self._question = _Question(_plain(request.question), wall_s + patience, answer)
-        self._director.mission.say(now_s, "question", self._question.text)
+
+        def answered(words: str | None, now_s: float, wall_s: float) -> None:
+            said = None if words is None else f'the operator answered: "{_plain(words)}"'
+            answer(Reply(said is not None, said or "the operator did not answer in time"))
+
+        patience_s = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
+        self._director.ask(_plain(request.question), patience_s, answered, now_s, wall_s)
 
 
 def _plain(text: str) -> str:

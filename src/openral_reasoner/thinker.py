@@ -5,7 +5,7 @@ Neither ever runs in the node's own thread. `tick` looks in on them, ten times a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
@@ -23,8 +23,8 @@ class Agent(Protocol):
 
     ended: Future[str]
 
-    def start(self, order: str, palette: Palette) -> None:
-        """Begin; returns at once."""
+    def start(self, order: str, palette: Palette, history: Sequence[str] = ()) -> None:
+        """Begin; returns at once. `history`: what became of tasks before a restart."""
         ...
 
     def cancel(self) -> None:
@@ -75,11 +75,14 @@ class Thinker:
 
     @property
     def question(self) -> str:
-        """What the agent wants to know from the operator; empty: nothing."""
-        return self._steered[4].asks if self._steered else ""
+        """What the operator is asked; empty: nothing."""
+        return self._director.question
 
     def propose(self, command: Propose, now_s: float) -> None:
         """Let somebody think about a sentence."""
+        if command.part:
+            self._ask_planner(command)
+            return
         self.drop("another order came")
         if self._make_agent is None or not self._director.steered(command.ticket, self._who, now_s):
             self._ask_planner(command)
@@ -88,11 +91,11 @@ class Thinker:
         agent = self._make_agent(desk)
         steering = Steering(self._director, self._limits)
         self._steered = (command, self._director.mission, agent, desk, steering)
-        agent.start(command.sentence, command.palette)
+        agent.start(command.sentence, command.palette, command.history)
 
     def operator_says(self, text: str) -> bool:
-        """Take a prompt as the answer to an open question; False: there is none, it is a new order."""
-        return self._steered is not None and self._steered[4].operator_says(text)
+        """Take words as the answer to the open question; False: there is none."""
+        return self._director.operator_says(text)
 
     def tick(self, now_s: float, wall_s: float) -> list[Command]:
         """Take in what came from the other threads."""

@@ -2,85 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import pytest
+from director_desk import CONFIG, NAME, SKILL, Desk
 
-from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
-from openral_reasoner.director import Director, is_stop
-from openral_reasoner.gate import GateConfig, Reading
-from openral_reasoner.mission import LogEntry
-from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.offline import OfflinePlanner
-
-NAME = "openral/rskill-mini"
-SKILL = Skill(
-    name=NAME,
-    slug="mini",
-    node="/openral/policy/mini",
-    action_server="/openral/skills/mini/execute",
-    tasks=(
-        SkillTask("drawer-open-v3", ("open the drawer",)),
-        SkillTask("drawer-close-v3", ("close the drawer",)),
-    ),
-    max_execution_s=10.0,
-)
-GATE = GateConfig(default_patience_s=3.0, plateau_window_s=2.0)
-CONFIG = DirectorConfig(
-    palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
-)
-
-
-@dataclass
-class Desk:
-    """A director with a policy node that does as it is told. One clock serves as both."""
-
-    log: list[LogEntry] = field(default_factory=list)
-    now: float = 1.0
-    sent: list[SendGoal] = field(default_factory=list)
-    cancelled: list[int] = field(default_factory=list)
-    polite: bool = True
-    """The policy node answers cancellations."""
-
-    def __post_init__(self) -> None:
-        self.director = Director(self.log.append, gate=GATE, config=CONFIG)
-        self.director.palette(Palette((SKILL,)), self.now)
-
-    @property
-    def mission(self):  # type: ignore[no-untyped-def]
-        return self.director.mission
-
-    def do(self, commands: list[Command]) -> None:
-        for command in commands:
-            if isinstance(command, Propose):
-                plan = OfflinePlanner().plan(command.sentence, command.palette)
-                self.do(self.director.planned(command.ticket, plan, self.now, self.now))
-            elif isinstance(command, SendGoal):
-                self.sent.append(command)
-                self.do(self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now))
-            elif isinstance(command, CancelGoal):
-                self.cancelled.append(command.key)
-                if self.polite:
-                    self.end("CANCELED", "client_cancel")
-
-    def say(self, text: str, prompt_id: str = "p") -> None:
-        self.do(self.director.prompt(prompt_id, text, self.now, self.now))
-
-    def end(self, outcome: str, check: str, message: str = "") -> None:
-        key = self.sent[-1].key
-        self.director.goal_ended(key, outcome, check, message, self.now, self.now)
-
-    def run(self, seconds: float, *progress: float, success: float | None = None) -> None:
-        """Let time pass at 3 Hz; progress readings as given, the last one repeated; none at all when
-        empty."""
-        for i in range(round(seconds * 3)):
-            self.now += 1 / 3
-            self.director.bridge_alive(self.now)
-            if progress and self.sent:
-                p = progress[min(i, len(progress) - 1)]
-                reading = Reading(self.now, p, p if success is None else success)
-                self.director.reading(f"g{self.sent[-1].key}", reading, self.now)
-            self.do(self.director.tick(self.now, self.now))
+from openral_reasoner.attempt import StopSkills
+from openral_reasoner.director import is_stop
+from openral_reasoner.palette import Palette
 
 
 def test_two_tasks_in_order() -> None:
@@ -197,8 +124,18 @@ def test_stop_replace_and_repeat() -> None:
     assert desk.mission.id == "b"
     desk.run(1)
     assert len(desk.sent) == 2
-    desk.say("stop", "d")
-    assert "nothing to stop" in desk.mission.message
+
+
+def test_stop_leaves_a_mission_that_has_ended_as_it_is_and_still_stops_the_arm() -> None:
+    desk = Desk()
+    desk.say("open the drawer", "a")
+    desk.run(2, 0.9)
+    before = (desk.mission.id, desk.mission.state.value, desk.mission.message)
+    assert before[1] == "done"
+    commands = desk.director.prompt("b", "stop", desk.now, desk.now)
+    assert (desk.mission.id, desk.mission.state.value, desk.mission.message) == before
+    assert StopSkills() in commands
+    assert desk.log[-1].reason == '"stop": no mission is running'
 
 
 def test_next_goal_waits_for_the_end_of_the_last() -> None:

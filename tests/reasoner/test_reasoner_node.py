@@ -16,6 +16,7 @@ import pytest
 
 from openral_reasoner.llm.fakes import Endpoint, Script
 
+ORDER = "open the drawer, then close it"
 PATIENCE_S = 90.0
 BRISK = {
     "gate.default_patience_s": 0.6,
@@ -58,7 +59,7 @@ class Graph:
         return self.start("reasoner_node", **{**values, **parameters})
 
     def prompt(self, sentence: str, *options: str) -> subprocess.Popen[str]:
-        return self.start("cli", sentence, *options)
+        return self.start("cli", "prompt", sentence, *options)
 
     def steps(self) -> list[dict[str, Any]]:
         path = self.run_dir / "mission.jsonl"
@@ -211,6 +212,56 @@ def test_interrupted_process_leaves_a_stopped_mission(graph: Graph) -> None:
     assert "Traceback" not in output
 
 
+def killed_in_the_middle(graph: Graph, level: float) -> None:
+    """Kill a reasoner without a warning while its first task runs, with a monitor that reads `level`."""
+    graph.skill(max_execution_s=120.0)
+    graph.monitor(levels=[level, 1.0])
+    reasoner = graph.reasoner(ORDER, **{"gate.default_patience_s": 60.0})
+    graph.wait_for("reading")
+    reasoner.kill()
+    reasoner.wait()
+    assert graph.mission()["state"] == "active"
+
+
+def test_killed_and_started_again_it_looks_before_anything_moves(graph: Graph) -> None:
+    killed_in_the_middle(graph, 0.3)
+    code, output = end_of(graph.reasoner(ORDER, resume="always"))
+    mission = graph.mission()
+    assert (code, mission["state"]) == (0, "done"), output
+    assert [task["attempts"] for task in mission["tasks"]] == [2, 1]
+    said = [step["reason"] for step in graph.steps() if step["kind"] == "resume"]
+    assert said[0].startswith('the reasoner was restarted in "open the drawer", attempt 1')
+    assert said[-1] == 'is "open the drawer" done?'
+    kinds = [step["kind"] for step in graph.steps()]
+    assert kinds.index("retry") < len(kinds) - kinds[::-1].index("attempt"), (
+        "it was not done, and tried again"
+    )
+
+
+def test_killed_with_the_task_done_it_goes_on_with_the_next_one(graph: Graph) -> None:
+    graph.skill(max_execution_s=120.0)
+    graph.monitor(levels=[1.0])
+    reasoner = graph.reasoner(ORDER, **{"gate.dwell": 100_000})
+    graph.wait_for("reading")
+    reasoner.kill()
+    reasoner.wait()
+    code, output = end_of(graph.reasoner(ORDER, resume="always"))
+    assert (code, graph.mission()["state"]) == (0, "done"), output
+    assert [task["attempts"] for task in graph.mission()["tasks"]] == [1, 1]
+    assert "it was done when the reasoner came back" in graph.mission()["tasks"][0]["outcome"]
+
+
+def test_after_a_crash_the_operator_is_asked_and_old_motion_is_stopped(graph: Graph) -> None:
+    killed_in_the_middle(graph, 0.3)
+    graph.reasoner(ORDER)
+    graph.wait_for("question")
+    mission = json.loads(end_of(graph.start("cli", "mission", "show", "--json", "--patience", "60"))[1])
+    assert mission["question"].endswith("Go on, yes or no?")
+    code, output = end_of(graph.start("cli", "prompt", "no", "--patience", "60"))
+    assert (code, graph.mission()["state"]) == (1, "stopped"), output
+    assert sum(step["kind"] == "attempt" for step in graph.steps()) == 1
+
+
 def test_missing_scene_is_one_clear_error(graph: Graph) -> None:
     code, output = end_of(graph.reasoner(scene="no_such_scene"))
     assert code == 1
@@ -251,5 +302,5 @@ def test_a_language_model_plans_and_the_gate_decides(graph: Graph, monkeypatch: 
     assert (code, mission["state"], mission["message"]) == (0, "done", "the drawer is open"), output
     assert [task["skill_task"] for task in mission["tasks"]] == ["open-the-drawer"]
     said = [message["content"] for message in brain.seen[-1] if message["role"] == "tool"]
-    assert said[0] == "the reward monitor is not running"  # the fake has the topic, not the service
+    assert said[0] == "no score: no attempt has been seen yet"
     assert "verified by the reward monitor" in said[-1]

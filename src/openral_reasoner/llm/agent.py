@@ -62,9 +62,9 @@ class MissionAgent:
         self.ended: Future[str] = Future()
         """Empty when the model came to an end of its own; else why it did not."""
 
-    def start(self, order: str, palette: Palette) -> None:
-        """Begin; returns at once."""
-        words = (order, palette)
+    def start(self, order: str, palette: Palette, history: Sequence[str] = ()) -> None:
+        """Begin; returns at once. `history`: what became of tasks before a restart, one line each."""
+        words = (order, palette, history)
         threading.Thread(target=self._live, args=words, name="language model", daemon=True).start()
 
     def cancel(self) -> None:
@@ -73,10 +73,10 @@ class MissionAgent:
         if loop is not None and task is not None and not loop.is_closed():
             loop.call_soon_threadsafe(task.cancel)
 
-    def _live(self, order: str, palette: Palette) -> None:
+    def _live(self, order: str, palette: Palette, history: Sequence[str]) -> None:
         reason = ""
         try:
-            asyncio.run(self._converse(order, palette))
+            asyncio.run(self._converse(order, palette, history))
         except MissionOver as over:
             reason = str(over)
         except asyncio.CancelledError:
@@ -92,7 +92,7 @@ class MissionAgent:
             reason = f"{self._settings.model}: {type(error).__name__}: {error}"
         self.ended.set_result(" ".join(reason.split())[:300])
 
-    async def _converse(self, order: str, palette: Palette) -> None:
+    async def _converse(self, order: str, palette: Palette, history: Sequence[str]) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         tools = make_tools(palette, self._desk, self._memory, self._cameras, sees=self._settings.sees_images)
         agent = Agent(
@@ -107,7 +107,9 @@ class MissionAgent:
         )
         notes = self._memory.recall(order) if self._memory else []
         result = await agent.run(
-            first_message(order, palette, notes, self._cameras if self._settings.sees_images else ()),
+            first_message(
+                order, palette, notes, self._cameras if self._settings.sees_images else (), history
+            ),
             usage_limits=UsageLimits(
                 request_limit=self._settings.max_requests,
                 total_tokens_limit=self._settings.max_tokens,

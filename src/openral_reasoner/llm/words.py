@@ -23,7 +23,13 @@ Work in small steps with the tools you have; each runs real motion or looks at t
 """
 
 
-def first_message(order: str, palette: Palette, notes: Sequence[str], cameras: Sequence[str]) -> str:
+def first_message(
+    order: str,
+    palette: Palette,
+    notes: Sequence[str],
+    cameras: Sequence[str],
+    history: Sequence[str] = (),
+) -> str:
     """Return the mission as the model sees it; everything but the order is marked as data."""
     lines = [f"<order>{_data(order)}</order>"]
     if cameras:
@@ -31,6 +37,12 @@ def first_message(order: str, palette: Palette, notes: Sequence[str], cameras: S
     unusable = [f"- {_data(name)}: {_data(reason)}" for name, reason in palette.excluded.items()]
     if unusable:
         lines.append("<not_usable>\n" + "\n".join(unusable) + "\n</not_usable>")
+    if history:
+        lines.append(
+            "<before_a_restart>\n"
+            + "\n".join(f"- {_data(line)}" for line in history)
+            + "\n</before_a_restart>"
+        )
     if notes:
         lines.append("<notes>\n" + "\n".join(f"- {_data(note)}" for note in notes) + "\n</notes>")
     return "\n".join(lines)

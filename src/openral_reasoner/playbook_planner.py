@@ -1,0 +1,31 @@
+"""Puts the steps of playbooks in the place of what they answer; another planner plans them like any order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from openral_reasoner.palette import Palette
+from openral_reasoner.planner import Planner, Proposal
+
+_CLAUSE = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
+
+
+class PlaybookPlanner:
+    """A planner before another one. Steps are not looked up in playbooks again, so that no two can call each other."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+
+    def plan(self, sentence: str, palette: Palette) -> Proposal:
+        """See `Planner.plan`."""
+        clauses = [step for clause in _CLAUSE.split(sentence) for step in _expand(clause, palette)]
+        expanded = sentence if clauses == _CLAUSE.split(sentence) else "; then ".join(clauses)
+        return self._planner.plan(expanded, replace(palette, playbooks=(), recoveries=()))
+
+
+def _expand(clause: str, palette: Palette) -> tuple[str, ...]:
+    for playbook in palette.playbooks:
+        if playbook.steps and playbook.answers(clause):
+            return playbook.steps
+    return (clause,)

@@ -1,0 +1,52 @@
+"""A question to the operator: the next prompt is its answer, and silence is one, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from openral_reasoner.vocabulary import words
+
+Answered = Callable[[str | None, float, float], None]
+"""(option that was chosen, or words; None: nobody answered; [s] node clock; [s] monotonic)."""
+
+YES_OR_NO: Mapping[str, frozenset[str]] = {
+    "yes": frozenset({"yes", "y", "yeah", "yep", "ok", "okay", "sure", "continue", "resume"}),
+    "no": frozenset({"no", "n", "nope", "don't", "dont", "not", "never"}),
+}
+AFTER_FAILURE: Mapping[str, frozenset[str]] = {
+    "retry": frozenset({"retry", "again", "yes", "y"}),
+    "skip": frozenset({"skip"}),
+    "no": frozenset({"no", "n", "give", "don't", "dont", "not"}),
+}
+"""What may be done about a task that failed: try it again, leave it out, or give the mission up."""
+
+
+@dataclass
+class Question:
+    """What somebody wants to know from the operator."""
+
+    text: str
+    until_wall_s: float
+    """[s] monotonic, when nobody is expected to answer any more."""
+    answered: Answered
+    options: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Answer -> words that mean it; empty: any words are an answer."""
+    answer: str | None = None
+    """What was said, until the director comes to it."""
+
+    def take(self, text: str) -> bool:
+        """Take a prompt as the answer; False: it is an order of its own.
+
+        "no" goes before all others, because "no, do not go on" holds words of both.
+        """
+        if not self.options:
+            self.answer = text.strip()
+            return True
+        said = set(words(text))
+        meant = [option for option, signs in self.options.items() if said & signs]
+        if "no" in meant:
+            self.answer = "no"
+        elif len(meant) == 1:
+            self.answer = meant[0]
+        return self.answer is not None

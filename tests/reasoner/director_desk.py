@@ -1,0 +1,107 @@
+"""A director driven by hand: events in, commands out, on a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from openral_reasoner.attempt import (
+    AskWorld,
+    CancelGoal,
+    Command,
+    DirectorConfig,
+    Propose,
+    SendGoal,
+    StopSkills,
+)
+from openral_reasoner.director import Director
+from openral_reasoner.gate import GateConfig, Reading
+from openral_reasoner.mission import LogEntry, Mission
+from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.planner import Planner
+
+NAME = "openral/rskill-mini"
+SKILL = Skill(
+    name=NAME,
+    slug="mini",
+    node="/openral/policy/mini",
+    action_server="/openral/skills/mini/execute",
+    tasks=(
+        SkillTask("drawer-open-v3", ("open the drawer",)),
+        SkillTask("drawer-close-v3", ("close the drawer",)),
+    ),
+    max_execution_s=10.0,
+)
+GATE = GateConfig(default_patience_s=3.0, plateau_window_s=2.0)
+CONFIG = DirectorConfig(
+    palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
+)
+
+
+@dataclass
+class Desk:
+    """A director with a policy node that does as it is told. One clock serves as both."""
+
+    log: list[LogEntry] = field(default_factory=list)
+    now: float = 1.0
+    sent: list[SendGoal] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    polite: bool = True
+    """The policy node answers cancellations."""
+    config: DirectorConfig = CONFIG
+    palette: Palette = Palette((SKILL,))  # noqa: RUF009  it is frozen
+    planner: Planner = field(default_factory=OfflinePlanner)
+    world: Callable[[AskWorld], bool | None] = lambda asked: None
+    """What is so in the world; None: nobody can tell."""
+    stops: int = 0
+    """How often all skills were told to stop."""
+
+    def __post_init__(self) -> None:
+        self.director = Director(self.log.append, gate=GATE, config=self.config)
+        self.director.palette(self.palette, self.now)
+
+    @property
+    def mission(self) -> Mission:
+        return self.director.mission
+
+    def kinds(self) -> list[str]:
+        """Kinds of the steps so far, without readings."""
+        return [entry.kind for entry in self.log if entry.kind != "reading"]
+
+    def do(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                plan = self.planner.plan(command.sentence, command.palette)
+                self.do(self.director.planned(command.ticket, plan, self.now, self.now))
+            elif isinstance(command, SendGoal):
+                self.sent.append(command)
+                self.do(self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now))
+            elif isinstance(command, CancelGoal):
+                self.cancelled.append(command.key)
+                if self.polite:
+                    self.end("CANCELED", "client_cancel")
+            elif isinstance(command, AskWorld):
+                holds = self.world(command)
+                self.do(self.director.found_out(command.key, holds, "the fake says so", self.now, self.now))
+            elif isinstance(command, StopSkills):
+                self.stops += 1
+
+    def say(self, text: str, prompt_id: str = "p") -> None:
+        self.do(self.director.prompt(prompt_id, text, self.now, self.now))
+
+    def end(self, outcome: str, check: str, message: str = "") -> None:
+        key = self.sent[-1].key
+        self.director.goal_ended(key, outcome, check, message, self.now, self.now)
+
+    def run(self, seconds: float, *progress: float, success: float | None = None) -> None:
+        """Let time pass at 3 Hz; progress readings as given, the last one repeated; none at all when
+        empty."""
+        for i in range(round(seconds * 3)):
+            self.now += 1 / 3
+            self.director.bridge_alive(self.now)
+            if progress and self.sent:
+                p = progress[min(i, len(progress) - 1)]
+                reading = Reading(self.now, p, p if success is None else success)
+                self.director.reading(f"g{self.sent[-1].key}", reading, self.now)
+            self.do(self.director.tick(self.now, self.now))

@@ -1,0 +1,149 @@
+"""A mission that a restart broke off: nothing is repeated unsaid, and what was done stays done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from director_desk import Desk
+
+from openral_core.errors import ManifestError
+from openral_core.scene import Resume
+from openral_reasoner.mission import Mission
+from openral_reasoner.record import MissionRecord
+
+ORDER = "open the drawer, then close it"
+
+
+def broken_off(folder: Path, progress: float = 0.9) -> float:
+    """Leave the record of a process that died in the middle of a mission; return the time [s] of its death."""
+    desk = Desk()
+    desk.say(ORDER)
+    desk.run(1, progress)
+    record = MissionRecord(folder)
+    record.state(desk.mission)
+    record.close()
+    return desk.now
+
+
+def restarted(
+    folder: Path, policy: Resume, *, now: float, answer: bool | None = None, **fields: object
+) -> Desk:
+    """A new process that finds the record; `answer` is what the world says about the task in work."""
+    desk = Desk(now=now, world=lambda asked: answer, **fields)  # type: ignore[arg-type]
+    desk.director.bridge_alive(now, "")
+    found = MissionRecord(folder).unfinished(desk.log.append)
+    assert found is not None
+    desk.do(desk.director.resume(found, policy, now, now))
+    for _ in range(4):  # leave, look, judgement, next task
+        desk.do(desk.director.tick(desk.now, desk.now))
+    return desk
+
+
+def test_a_task_that_is_done_meanwhile_is_not_done_again(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = restarted(tmp_path, "always", now=now + 1, answer=True)
+    assert [goal.instruction for goal in desk.sent] == ["close the drawer"]
+    desk.run(2, 0.9)
+    assert desk.mission.state.value == "done"
+    assert [task.attempts for task in desk.mission.tasks] == [1, 1]
+    assert desk.stops == 1, "what the old process had begun was cancelled first"
+    said = [entry.reason for entry in desk.log if entry.kind == "resume"]
+    assert said[0] == 'the reasoner was restarted in "open the drawer", attempt 1; 0 of 2 tasks are done'
+
+
+def test_a_task_that_is_not_done_gets_its_next_attempt(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = restarted(tmp_path, "always", now=now + 1, answer=False)
+    assert [goal.instruction for goal in desk.sent] == ["open the drawer"]
+    assert desk.mission.tasks[0].attempts == 2
+    assert any("the restart broke it off, and it is not done" in entry.reason for entry in desk.log)
+
+
+def test_a_task_that_nobody_can_judge_is_not_repeated(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = restarted(tmp_path, "always", now=now + 1, answer=None)
+    assert (desk.sent, desk.mission.state.value) == ([], "failed")
+    assert "could not be verified: the restart broke it off" in desk.mission.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "goals", "state"), [("yes", 1, "active"), ("no", 0, "stopped"), (None, 0, "stopped")]
+)
+def test_the_operator_decides(tmp_path: Path, answer: str | None, goals: int, state: str) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = restarted(tmp_path, "ask", now=now + 1, answer=True)
+    assert (
+        desk.director.question == f'The reasoner was restarted in the middle of "{ORDER}". Go on, yes or no?'
+    )
+    assert desk.sent == []
+    if answer is None:
+        desk.run(61)
+    else:
+        desk.say(answer, "answer")
+    assert (len(desk.sent), desk.mission.state.value) == (goals, state)
+
+
+def test_a_deployment_that_never_resumes_says_so(tmp_path: Path) -> None:
+    desk = restarted(tmp_path, "never", now=broken_off(tmp_path) + 1)
+    assert (desk.sent, desk.mission.state.value, desk.stops) == ([], "stopped", 1)
+    assert "nothing is resumed" in desk.mission.message
+
+
+def test_a_world_that_began_anew_has_nothing_to_resume(tmp_path: Path) -> None:
+    now = broken_off(tmp_path)
+    desk = restarted(tmp_path, "always", now=now - 1)
+    assert (desk.sent, desk.mission.state.value) == ([], "stopped")
+    assert "the world began anew" in desk.mission.message
+
+
+def test_motion_of_the_old_process_must_end_before_the_look(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = Desk(now=now + 1, world=lambda asked: True)
+    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    assert found is not None
+    desk.do(desk.director.resume(found, "always", desk.now, desk.now))
+    for _ in range(3):
+        desk.director.bridge_alive(desk.now, "f" * 32)
+        desk.now += 1
+        desk.do(desk.director.tick(desk.now, desk.now))
+    assert (desk.sent, desk.stops) == ([], 3)
+    desk.director.bridge_alive(desk.now, "")
+    desk.run(0.4)
+    assert [goal.instruction for goal in desk.sent] == ["close the drawer"]
+
+
+def test_stop_and_a_new_order_end_it(tmp_path: Path) -> None:
+    now = broken_off(tmp_path)
+    desk = restarted(tmp_path, "ask", now=now + 1)
+    desk.say("stop", "s")
+    assert (desk.mission.state.value, desk.director.recovering) == ("stopped", False)
+    desk = restarted(tmp_path, "ask", now=now + 1)
+    desk.say("close the drawer", "n")
+    assert [goal.instruction for goal in desk.sent] == ["close the drawer"]
+
+
+def test_an_ended_mission_is_not_taken_up_and_a_spoiled_file_is_named(tmp_path: Path) -> None:
+    record = MissionRecord(tmp_path)
+    assert record.unfinished(print) is None
+    desk = Desk()
+    desk.say("open the drawer")
+    desk.run(2, 0.9)
+    record.state(desk.mission)
+    assert record.unfinished(print) is None
+    (tmp_path / "mission.json").write_text('{"state": "active", "id": 3')
+    with pytest.raises(ManifestError, match=r"mission\.json: .*move it away"):
+        record.unfinished(print)
+    record.close()
+
+
+def test_all_of_a_mission_survives_the_disk(tmp_path: Path) -> None:
+    desk = Desk()
+    desk.say(ORDER)
+    desk.run(5, 0.2)  # in its second attempt
+    record = MissionRecord(tmp_path)
+    record.state(desk.mission)
+    found = record.unfinished(desk.log.append)
+    assert isinstance(found, Mission)
+    assert found == desk.mission
+    record.close()

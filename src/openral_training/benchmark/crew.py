@@ -57,6 +57,11 @@ Event = Begun | Round | Ended | Failed | Silent | Lost
 class PolicySilent(PolicyError):
     """The policy did not answer in time."""
 
+    @classmethod
+    def for_seconds(cls, patience_s: float) -> PolicySilent:
+        """Return the error in words."""
+        return cls(f"cut off: the policy was silent for {patience_s:g} s")
+
 
 class PolicyGone(PolicyError):
     """The policy's process ended."""
@@ -73,6 +78,10 @@ class Crew(Protocol):
     @property
     def policy_loads(self) -> int:
         """How often the policy was loaded."""
+        ...
+
+    def ready(self, worker: int) -> bool:
+        """Return whether an idle worker can be given work; one that was replaced may have to wait for its place."""
         ...
 
     def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[Job]) -> None:

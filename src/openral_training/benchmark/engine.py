@@ -100,7 +100,7 @@ class Engine:
 
     def _hand_out(self) -> None:
         for worker in range(self._crew.size):
-            if worker in self._works:
+            if worker in self._works or not self._crew.ready(worker):
                 continue
             work = self._desk.take(self._scenes.get(worker))
             if work is None:

@@ -18,17 +18,16 @@ from openral_sim_bridge.trace import Trace
 from openral_training.benchmark.engine import Engine
 from openral_training.benchmark.films import draw_films, filmed_rows, trace_path
 from openral_training.benchmark.journal import Journal
-from openral_training.benchmark.local import LocalCrew
+from openral_training.benchmark.means import Means
 from openral_training.benchmark.plan import Settings, identity, plan
 from openral_training.benchmark.result import result
 from openral_training.benchmark.source import PolicySource
 from openral_training.progress import progress_bar
-from openral_training.workers import cores
 
 
 def execute(
     suite: Suite, package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings, folder: Path,
-    *, workers: int, resume: bool, patience_s: float, command: str, videos: int = 0,
+    *, means: Means, resume: bool, command: str, videos: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     """Run a suite, or what is left of it, and return its result.
 
@@ -38,9 +37,8 @@ def execute(
         scenes: those of the suite that are to be run.
         settings: how; decides the rows.
         folder: of the run; rows are kept there as they come.
-        workers: processes with worlds, 0: one a core; does not change a row.
+        means: with what; changes no row.
         resume: go on with the rows that are there.
-        patience_s: [s] after which worlds or a policy that give no sign of life are cut off.
         command: the command line, for the record.
         videos: draw the first so many successes and failures of each task.
 
@@ -48,6 +46,7 @@ def execute(
         ContractError: the skill does not fit a scene; one line a failing gate, before anything runs.
         ManifestError: the folder holds rows of another run.
         PolicyError: the policy cannot be loaded.
+        InstallationError: there is no such cluster.
     """
     require_budget(budget([package], settings.device))
     for scene in scenes:
@@ -63,15 +62,16 @@ def execute(
     try:
         left = [block for block in blocks if block.number not in journal.done]
         source = PolicySource.of(package, settings.device)
-        size = min(workers or cores(), len(left))
-        used: dict[str, Any] = {"workers": size}
+        used: dict[str, Any] = {"cluster": means.cluster}
         if left:
-            with contextlib.closing(
-                LocalCrew(source, size, num_envs=settings.num_envs, patience_s=patience_s)
-            ) as crew:
-                engine = Engine(crew, left, patience_s=patience_s, keep=partial(_keep_trace, folder))
+            with contextlib.closing(means.crew(source, num_envs=settings.num_envs, most=len(left))) as crew:
+                engine = Engine(crew, left, patience_s=means.patience_s, keep=partial(_keep_trace, folder))
                 _run(engine, journal, sum(len(block.jobs) for block in blocks))
-                used |= {"policy_loads": crew.policy_loads, **engine.statistics.record()}
+                used |= {
+                    "workers": crew.size,
+                    "policy_loads": crew.policy_loads,
+                    **engine.statistics.record(),
+                }
     finally:
         journal.close()
     content = result(suite, package, scenes, settings, journal.entries, blocks, command)

@@ -21,7 +21,8 @@ from openral_core.errors import PolicyError
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.rollout import Job
 from openral_training.benchmark.crew import Ended, Event, Failed, Lost, Silent
-from openral_training.benchmark.policy_host import PolicyLink, host
+from openral_training.benchmark.policy_host import SocketAsk, host
+from openral_training.benchmark.policy_link import PolicyLink
 from openral_training.benchmark.source import PolicySource
 from openral_training.benchmark.station import Station
 from openral_training.workers import cores, outlive_interrupts, watch_parent
@@ -73,6 +74,10 @@ class LocalCrew:
         except BaseException:
             self.close()
             raise
+
+    def ready(self, worker: int) -> bool:
+        """See Crew.ready."""
+        return True
 
     def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[Job]) -> None:
         """See Crew.assign."""
@@ -172,13 +177,13 @@ def work(pipe: Connection, source: PolicySource, num_envs: int, patience_s: floa
     outlive_interrupts()
     watch_parent()
     station = Station(source.package().manifest, num_envs)
-    link = PolicyLink("", patience_s)
+    ask = SocketAsk("", patience_s)
     with contextlib.suppress(EOFError, OSError):
         while True:
             address, scene, jobs = pipe.recv()
-            if address != link.address:
-                link.close()
-                link = PolicyLink(address, patience_s)
-            for event in station.run(scene, jobs, link):
+            if address != ask.address:
+                ask.close()
+                ask = SocketAsk(address, patience_s)
+            for event in station.run(scene, jobs, PolicyLink(ask)):
                 pipe.send(event)
     station.close()

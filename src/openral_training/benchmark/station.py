@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from openral_core.action_adapter import ActionAdapter
-from openral_core.errors import ContractError, OpenralError, PolicyError
+from openral_core.errors import ContractError, PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
@@ -23,6 +23,7 @@ from openral_training.benchmark.crew import (
     PolicySilent,
     Silent,
 )
+from openral_training.benchmark.policy_link import reason
 
 
 class Station:
@@ -48,10 +49,8 @@ class Station:
             yield Silent(str(error))
         except (PolicyError, ContractError) as error:
             yield Failed(str(error), worlds_sound=True)
-        except OpenralError as error:
-            yield Failed(str(error))
         except Exception as error:  # noqa: BLE001  simulators raise what they like; the row says it
-            yield Failed(f"{type(error).__name__}: {error}")
+            yield Failed(reason(error))
 
     def close(self) -> None:
         """Close the simulator."""

@@ -76,6 +76,11 @@ def load_suite(path_or_name: str | Path) -> Suite:
     return Suite(path.stem, tuple(scene.model_copy(update=chosen) for scene in scenes), states.train_init_ids)
 
 
+def alone(scene: BenchmarkScene) -> Suite:
+    """Return a suite of one scene, called after its task."""
+    return Suite(scene.task.id.replace("/", "-"), (scene,))
+
+
 def suite_with_task(task_id: str) -> Suite:
     """Return the first of the suites that ship which has a task, in the order of their names.
 

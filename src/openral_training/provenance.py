@@ -30,11 +30,14 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
         "command": command,
         "skill": package.manifest.name,
         "skill_version": package.manifest.version,
+        "weights_uri": package.manifest.weights_uri,
+        "weights_revision": locked.revision if (locked := package.locked_weights()) else None,
         "weights_sha256": weights_sha256(package),
         "manifest_sha256": sha256_of(package.folder / "rskill.yaml"),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
+        "host": platform.node(),
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
 

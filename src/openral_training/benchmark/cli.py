@@ -6,87 +6,99 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from openral_training.benchmark import options as opt
 
 app = typer.Typer(help="Judge a skill on fixed initial states.", no_args_is_help=True)
 
 
 @app.command()
 def run(
-    rskill: Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a skill.")],
     suite: Annotated[str, typer.Option("--suite", help="Name or path of a suite, see `list`.")],
-    n_episodes: Annotated[int, typer.Option(min=0, help="A task; 0: as the suite says.")] = 0,
+    rskill: opt.Skill = "",
+    policy_url: opt.PolicyUrl = "",
+    contract: opt.Contract = "",
     task: Annotated[list[str] | None, typer.Option(help="Only this task; may be given again.")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes with worlds; 0: one a core.")] = 0,
-    num_envs: Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")] = 8,
-    device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
-    out: Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")] = False,
-    patience: Annotated[
-        float, typer.Option(min=1, help="Seconds of silence after which worlds or policy are cut off.")
-    ] = 300.0,
-    update_manifest: Annotated[
-        bool, typer.Option("--update-manifest", help="Write the result into the skill's eval/ folder, too.")
-    ] = False,
-    allow_unevaluated: Annotated[
-        bool, typer.Option("--allow-unevaluated", help="Run tasks that it was not evaluated on.")
-    ] = False,
+    n_episodes: opt.Episodes = 0,
+    workers: opt.Workers = 0,
+    cluster: opt.Cluster = "local",
+    num_envs: opt.Worlds = 8,
+    device: opt.Device = "cpu",
+    out: opt.Out = None,
+    resume: opt.Resume = False,
+    patience: opt.Patience = 300.0,
+    videos: opt.Videos = 0,
+    update_manifest: opt.UpdateManifest = False,
+    allow_unevaluated: opt.AllowUnevaluated = False,
 ) -> None:
     """Run a suite; print a row a task and write the result with every episode. Exit 1 if none succeeded."""
-    from openral_core.cli.downloads import download_bars
-    from openral_core.hub.install import ready
     from openral_core.suite import load_suite
-    from openral_training.benchmark.execute import execute
-    from openral_training.benchmark.page import page
-    from openral_training.benchmark.plan import Settings, chosen_scenes
-    from openral_training.benchmark.tables import print_result
-    from openral_training.progress import console
-    from openral_training.provenance import write_result
+    from openral_training.benchmark.judge import Order, judge
+    from openral_training.benchmark.means import Means
+    from openral_training.benchmark.plan import chosen_scenes
 
     loaded = load_suite(suite)
-    scenes = chosen_scenes(loaded, task or [])
-    with download_bars(console) as progress:
-        package = ready(rskill, progress=progress)
-    episodes = n_episodes or scenes[0].n_episodes
-    settings = Settings(episodes, min(num_envs, episodes), device, allow_unevaluated)
-    folder = out or Path("runs") / f"{loaded.id}-{package.manifest.short_name}"
-    command = shlex.join(["openral", *sys.argv[1:]])
-    content = execute(
-        loaded, package, scenes, settings, folder, workers=workers, resume=resume,
-        patience_s=patience, command=command,
+    order = Order(
+        rskill, policy_url, contract, n_episodes, num_envs, device, out, resume, videos, update_manifest,
+        allow_unevaluated, Means(workers, cluster, patience), _command(),
     )  # fmt: skip
-    write_result(folder / "result.json", content)
-    (folder / "report.html").write_text(page(content), encoding="utf-8")
-    if update_manifest:
-        write_result(package.folder / "eval" / f"{loaded.id}.json", content)
-    print_result(content, console)
-    console.print(
-        f"every episode: {folder / 'result.json'}, as a page: {folder / 'report.html'}", soft_wrap=True
-    )
-    if not content["results"]["all_episodes"]["successes"]:
-        raise typer.Exit(1)
+    _exit(judge(loaded, chosen_scenes(loaded, task or []), order))
+
+
+@app.command()
+def scene(
+    rskill: opt.Skill = "",
+    policy_url: opt.PolicyUrl = "",
+    contract: opt.Contract = "",
+    config: Annotated[str, typer.Option("--config", help="Name or path of a benchmark scene.")] = "",
+    task: Annotated[
+        str, typer.Option(help="Task of a suite that ships instead, such as metaworld/hammer-v3.")
+    ] = "",
+    n_episodes: opt.Episodes = 0,
+    workers: opt.Workers = 0,
+    cluster: opt.Cluster = "local",
+    num_envs: opt.Worlds = 8,
+    device: opt.Device = "cpu",
+    out: opt.Out = None,
+    resume: opt.Resume = False,
+    patience: opt.Patience = 300.0,
+    videos: opt.Videos = 0,
+    allow_unevaluated: opt.AllowUnevaluated = False,
+) -> None:
+    """Run one task: of a scene's file, or of the first suite that has it. Exit 1 if no episode succeeded."""
+    from openral_core.scene import BenchmarkScene, load_scene
+    from openral_core.suite import alone, suite_with_task
+    from openral_training.benchmark.judge import Order, judge
+    from openral_training.benchmark.means import Means
+    from openral_training.benchmark.plan import chosen_scenes
+
+    if bool(config) == bool(task):
+        raise typer.BadParameter("name --config or --task")
+    suite = alone(load_scene(config, BenchmarkScene)) if config else suite_with_task(task)
+    order = Order(
+        rskill, policy_url, contract, n_episodes, num_envs, device, out, resume, videos, False,
+        allow_unevaluated, Means(workers, cluster, patience), _command(),
+    )  # fmt: skip
+    _exit(judge(suite, chosen_scenes(suite, [task] if task else []), order))
 
 
 @app.command("list")
-def list_suites() -> None:
-    """List the suites that ship with openral."""
-    from rich.table import Table
-
-    from openral_core.share import share_directory
-    from openral_core.suite import load_suite
+def list_suites(
+    suite: Annotated[str, typer.Argument(help="Its tasks; default: the suites that ship.")] = "",
+) -> None:
+    """List the suites that ship with openral, or the tasks of one."""
+    from openral_core.named_files import names_of
+    from openral_core.suite import SUITE_PATTERNS, load_suite
+    from openral_training.benchmark.tables import print_suites, print_tasks
     from openral_training.progress import console
 
-    table = Table("suite", "tasks", "episodes", "steps", "look", "simulator", box=None, header_style="bold")
-    for path in sorted((share_directory() / "benchmarks").glob("*.yaml")):
-        loaded = load_suite(path)
-        first = loaded.scenes[0]
-        table.add_row(
-            loaded.id, str(len(loaded.scenes)), str(first.n_episodes), str(first.task.max_steps),
-            str(first.scene.backend_options.get("render_profile", "")), first.metadata.simulator or "",
-        )  # fmt: skip
-    console.print(table)
+    if suite:
+        print_tasks(load_suite(suite), console)
+    else:
+        print_suites([load_suite(name) for name in names_of(SUITE_PATTERNS)], console)
 
 
 @app.command()
@@ -100,7 +112,7 @@ def report(
     from openral_training.progress import console
 
     path = out or result.with_name("report.html")
-    path.write_text(page(read_result(result)), encoding="utf-8")
+    path.write_text(page(read_result(result), result.parent), encoding="utf-8")
     console.print(str(path), soft_wrap=True)
 
 
@@ -124,3 +136,13 @@ def compare(
     a, b = found.successes
     console.print(f"{found.episodes} episodes in common: {a} and {b} solved; {found.words}")
     console.print(f"solved by the first alone: {found.only_first}, by the second alone: {found.only_second}")
+
+
+def _command() -> str:
+    return shlex.join(["openral", *sys.argv[1:]])
+
+
+def _exit(content: dict[str, Any]) -> None:
+    """Exit 1 if nothing succeeded."""
+    if not content["results"]["all_episodes"]["successes"]:
+        raise typer.Exit(1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
+from openral_core.sidecar.table import sidecar_names, sidecar_spec
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
 from openral_training.benchmark.journal import Entry
@@ -65,7 +66,9 @@ def result(
         "benchmark": {"name": suite.id, "protocol": first.metadata.honest_scope, "robot": first.robot_id,
                       "simulator": first.metadata.simulator,
                       "render_profile": first.scene.backend_options.get("render_profile")},
-        "eval_config": {"n_episodes": settings.n_episodes, "seeds": [first.seed], "success_key": first.task.success_key,
+        "eval_config": {"n_episodes": settings.n_episodes, "seeds": [first.seed],
+                        "init_ids": [first.seed, first.seed + settings.n_episodes - 1],
+                        "train_init_ids": _ends(suite), "success_key": first.task.success_key,
                         "max_steps": first.task.max_steps, "vla_id": package.manifest.name,
                         "weights_uri": package.manifest.weights_uri, "num_envs": settings.num_envs,
                         "device": settings.device, "allow_unevaluated": settings.allow_unevaluated,
@@ -81,8 +84,32 @@ def result(
             "tasks": tasks,
             "episodes": [{**e.row.record(), "task": task_of[e.block], "error": e.error} for e in entries],
         },
-        "provenance": provenance(package, command),
+        "baselines": {},
+        "trace_id": None,
+        "provenance": {**provenance(package, command), **_simulated(first)},
     }  # fmt: skip
+
+
+def _ends(suite: Suite) -> list[int] | None:
+    """Return the first and the last initial state that a suite leaves to training."""
+    states = suite.train_init_ids
+    return None if states is None else [states.ids()[0], states.ids()[-1]]
+
+
+def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
+    """Return what drew and judged the episodes; a simulator in a process of its own has versions of its own."""
+    world = scene.scene
+    family = str(world.backend_options.get("family"))
+    environment = sidecar_spec(family).digest if family in sidecar_names() else None
+    return {
+        "simulator": {
+            "family": family,
+            "declared": scene.metadata.simulator,
+            "environment_sha256": environment,
+        },
+        "render_profile": world.backend_options.get("render_profile"),
+        "cameras": {camera.name: f"{camera.width}x{camera.height}" for camera in scene.cameras},
+    }
 
 
 def deviations(

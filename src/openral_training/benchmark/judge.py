@@ -1,0 +1,103 @@
+"""Judge one skill on one suite, from the words of a command line to the files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from openral_core.cli.downloads import download_bars
+from openral_core.contract import require
+from openral_core.gates.states import unseen_states
+from openral_core.hub.install import ready
+from openral_core.registry import RSkillPackage
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_training.benchmark.contract import served_skill, server_says
+from openral_training.benchmark.execute import execute
+from openral_training.benchmark.means import Means
+from openral_training.benchmark.page import page
+from openral_training.benchmark.plan import Settings
+from openral_training.benchmark.record import record_result
+from openral_training.benchmark.tables import print_result
+from openral_training.progress import console
+from openral_training.provenance import write_result
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whom to judge, and how."""
+
+    rskill: str
+    """Name, reference or folder of a skill; empty: a policy that is served elsewhere."""
+    policy_url: str
+    contract: str
+    n_episodes: int
+    """A task; 0: as the suite says."""
+    num_envs: int
+    device: str
+    out: Path | None
+    resume: bool
+    videos: int
+    update_manifest: bool
+    allow_unevaluated: bool
+    means: Means
+    command: str
+    """The command line, for the record."""
+
+    def check(self) -> None:
+        """Raise BadParameter unless it names one policy."""
+        if bool(self.rskill) == bool(self.contract):
+            raise typer.BadParameter(
+                "name --rskill, or --contract with --policy-url for a policy that is served elsewhere"
+            )
+        if self.rskill and self.policy_url:
+            raise typer.BadParameter(
+                "--policy-url needs --contract, which says what the server takes and gives, and no --rskill"
+            )
+        if self.contract and self.update_manifest:
+            raise typer.BadParameter(
+                "--update-manifest is for skills; the policy of a contract is somebody else's"
+            )
+
+
+def judge(suite: Suite, scenes: Sequence[BenchmarkScene], order: Order) -> dict[str, Any]:
+    """Run scenes of a suite, print the result, write `result.json` and `report.html`; return the result.
+
+    Raises:
+        OpenralError: the skill is not there, does not fit, was trained on the suite's states, or cannot be loaded.
+    """
+    order.check()
+    package, folder = _skill(suite, order)
+    episodes = order.n_episodes or scenes[0].n_episodes
+    require(
+        [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]
+    )
+    settings = Settings(episodes, min(order.num_envs, episodes), order.device, order.allow_unevaluated)
+    server = server_says(package)
+    content = execute(
+        suite, package, scenes, settings, folder, means=order.means, resume=order.resume,
+        command=order.command, videos=order.videos,
+    )  # fmt: skip
+    if server is not None:
+        content["provenance"]["server"] = server
+    write_result(folder / "result.json", content)
+    (folder / "report.html").write_text(page(content, folder), encoding="utf-8")
+    print_result(content, console)
+    written = record_result(package, content) if order.update_manifest else []
+    for path in (folder / "result.json", folder / "report.html", *written):
+        console.print(f"wrote {path}", soft_wrap=True)
+    return content
+
+
+def _skill(suite: Suite, order: Order) -> tuple[RSkillPackage, Path]:
+    """Return the skill and the folder of the run."""
+    if order.contract:
+        folder = order.out or Path("runs") / f"{suite.id}-{Path(order.contract).stem}"
+        return served_skill(order.contract, order.policy_url, folder), folder
+    with download_bars(console) as progress:
+        package = ready(order.rskill, progress=progress)
+    return package, order.out or Path("runs") / f"{suite.id}-{package.manifest.short_name}"

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from openral_reasoner.condition import Condition, Guard, Until
-from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher, offers
+from openral_reasoner.entries import offers
+from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher
 from openral_reasoner.palette import Palette
 from openral_reasoner.parser import Orders
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal

@@ -1,22 +1,18 @@
 """Which task of which skill do these words mean? The `Matcher` protocol, and the lexical one: verb first.
 
-A skill's tasks are read from its manifest: the id and the example phrases of a task give its actions, its
-object and every word that belongs to it. A clause is compared with all of them; each word of the clause
-that a task does not know costs confidence, so that "open the fridge drawer" is no order for a skill that
-opens a drawer.
+A clause is compared with all tasks; each word of it that a task does not know costs confidence, so that "open the
+fridge drawer" is no order for a skill that opens a drawer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from openral_reasoner.idioms import plain, spelled_out
-from openral_reasoner.meaning import Meaning, analyse, object_stem
+from openral_reasoner.entries import Entry, entries_of
+from openral_reasoner.meaning import Meaning, analyse
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.verbs import STRONG_VERBS, WEAK_VERBS
-from openral_reasoner.vocabulary import MODIFIERS, stem, stems, words
+from openral_reasoner.vocabulary import MODIFIERS, stem
 
 ACCEPT = 0.6
 """Score from which a match is executed."""
@@ -67,32 +63,12 @@ class Matcher(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One executable task as the matcher sees it."""
-
-    skill: Skill
-    task: SkillTask | None
-    actions: frozenset[str]
-    objects: frozenset[str]
-    """Stems; one of them must be named. Empty: any object."""
-    vocabulary: frozenset[str]
-    """Stems of all words of the id, the examples and the scenes."""
-    verbs: frozenset[tuple[str, ...]]
-    """Verb phrases of the examples."""
-    phrases: frozenset[frozenset[str]]
-    """The examples as sets of stems."""
-    says: str
-    deeds: tuple[frozenset[str], ...] = ()
-    """Actions of each example; one of these sets must be said in full."""
-
-
 class LexicalMatcher:
     """Compares words by tables and stems: deterministic, without a network, under a millisecond."""
 
     def rank(self, clause: str, palette: Palette) -> list[Match]:
         """See `Matcher.rank`."""
-        entries = [entry for skill in palette.skills for entry in _entries(skill)]
+        entries = entries_of(palette)
         extra = frozenset(action for entry in entries for action in entry.actions if " " not in action)
         told_apart = frozenset().union(*(entry.vocabulary for entry in entries))
         meaning = analyse(clause, extra)
@@ -104,12 +80,7 @@ class LexicalMatcher:
         return sorted(matches, key=lambda match: -match.score)
 
 
-def offers(palette: Palette) -> tuple[str, ...]:
-    """Everything the palette can do, in words, without repetition."""
-    return tuple(dict.fromkeys(entry.says for skill in palette.skills for entry in _entries(skill)))
-
-
-def _score(meaning: Meaning, entry: _Entry, told_apart: frozenset[str]) -> float:
+def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
     """Score of one entry; a description that tells the entries apart is no mere description."""
     if meaning.unchanged or (meaning.foreign and meaning.foreign not in entry.vocabulary | entry.actions):
         return 0.0
@@ -130,65 +101,3 @@ def _score(meaning: Meaning, entry: _Entry, told_apart: frozenset[str]) -> float
     harmless = _MODIFIER_STEMS - told_apart
     cost = sum(MODIFIER if word in harmless else UNKNOWN_WORD for word in unknown)
     return max(0.0, action - cost)
-
-
-def _entries(skill: Skill) -> list[_Entry]:
-    """All tasks of a skill; for one without tasks its actions with each of its objects."""
-    if skill.tasks:
-        return [_task_entry(skill, task) for task in skill.tasks]
-    scene_words = frozenset(root for scene in skill.scenes for root in stems(scene))
-    known = frozenset(STRONG_VERBS.values()) | {"push", "pull", "slide"}
-    entries = []
-    for action in skill.actions:
-        actions = known if action == "generalist" else frozenset({_concept(action)})
-        for name in skill.objects or ("",):
-            thing = frozenset(object_stem(word) for word in words(name))
-            shown = (
-                "anything"
-                if action == "generalist" and not name
-                else f"{action} {'the ' + name if name else 'something'}"
-            )
-            entries.append(
-                _Entry(skill, None, actions, thing, thing | scene_words, frozenset(), frozenset(), shown)
-            )
-    return entries
-
-
-def _task_entry(skill: Skill, task: SkillTask) -> _Entry:
-    phrases = task.phrases or (task.phrase,)
-    own = frozenset(root for phrase in phrases if (root := _unknown_verb(phrase)))
-    meanings = [analyse(plain(spelled_out(phrase)), own) for phrase in phrases]
-    deeds = _deeds(meanings)
-    declared = {object_stem(word) for name in skill.objects for word in words(name)}
-    said = frozenset().union(*(meaning.things for meaning in meanings))
-    common = frozenset.intersection(*(meaning.things for meaning in meanings))
-    return _Entry(
-        skill=skill,
-        task=task,
-        actions=frozenset().union(*deeds),
-        objects=(said & declared) or common or said,
-        vocabulary=said | frozenset(root for scene in skill.scenes for root in stems(scene)),
-        verbs=frozenset(meaning.verb for meaning in meanings if meaning.verb),
-        phrases=frozenset(meaning.raw for meaning in meanings),
-        says=task.phrase,
-        deeds=deeds,
-    )
-
-
-def _deeds(meanings: Sequence[Meaning]) -> tuple[frozenset[str], ...]:
-    """Actions of each example, and the one verb that stands for picking and placing."""
-    deeds = [frozenset(name for name, weight in m.actions.items() if weight == 1.0) for m in meanings]
-    whole = any({"pick", "place"} <= each for each in deeds)
-    return (*deeds, frozenset({"carry"})) if whole else tuple(deeds)
-
-
-def _unknown_verb(phrase: str) -> str:
-    """Stem of the first word of an example when no table knows a verb in it: "hammer the nail in"."""
-    roots = stems(phrase)
-    known = any(root in STRONG_VERBS or root in WEAK_VERBS for root in roots)
-    return "" if known or not roots else roots[0]
-
-
-def _concept(action: str) -> str:
-    root = stem(action)
-    return STRONG_VERBS.get(root, action if root in WEAK_VERBS else root)

@@ -6,10 +6,12 @@ import re
 from textwrap import shorten
 
 from openral_reasoner.assembly import Assembly
-from openral_reasoner.matcher import LexicalMatcher, Matcher, offers
+from openral_reasoner.entries import offers
+from openral_reasoner.matcher import Matcher
 from openral_reasoner.palette import Palette
 from openral_reasoner.parser import parse
 from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
+from openral_reasoner.semantic import SemanticMatcher
 from openral_reasoner.structure import NotUnderstood
 from openral_reasoner.vocabulary import words
 
@@ -21,7 +23,7 @@ class OfflinePlanner:
     """Parses a sentence, matches each task, asks where it is unsure, refuses what is unknown."""
 
     def __init__(self, matcher: Matcher | None = None) -> None:
-        self._matcher = matcher or LexicalMatcher()
+        self._matcher = matcher or SemanticMatcher()
 
     def plan(self, sentence: str, palette: Palette) -> Proposal:
         """See `Planner.plan`. The same sentence and palette always give the same plan."""

@@ -119,6 +119,34 @@ OTHER_VERBS: frozenset[str] = _stem_set(
 )
 """Verbs that mean none of the actions above; a task with one of them in its examples knows better."""
 
+CONTRASTS: tuple[str, ...] = (
+    *("clean", "wash", "paint", "polish", "break", "smash", "kick", "hammer", "drill", "cut", "burn", "scratch"),
+    *("repair", "fix", "weld", "measure", "weigh", "count", "describe", "photograph", "inspect", "watch", "read"),
+    *("name", "decorate", "draw", "remove", "detach", "unscrew", "replace", "install", "lift", "hide", "cover"),
+    *("wrap", "fold", "empty", "fill", "sort", "guard", "hold", "shake", "throw", "drop", "turn", "touch", "lick"),
+    *("bite", "buy", "sell", "steal", "forget", "ignore", "knock", "find", "leave"),
+)
+"""Verbs of other kinds, as many as embeddings need to see that an unknown verb is none of ours."""
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "open": ("open", "pull"),
+    "close": ("close", "shut"),
+    "press": ("press", "push", "hit", "tap", "poke", "click"),
+    "push": ("push", "shove", "slide", "nudge"),
+    "pull": ("pull", "drag", "tug"),
+    "carry": ("carry", "transport", "bring"),
+    "pick": ("pick up", "grab", "lift"),
+    "insert": ("insert", "plug", "put", "stick"),
+    "reach": ("reach", "touch", "go to"),
+    "wipe": ("wipe", "mop"),
+    "pour": ("pour", "tip"),
+    "rotate": ("rotate", "twist", "turn"),
+}
+"""Action -> verbs that embeddings compare an unknown verb with."""
+
+ALL_VERBS: frozenset[str] = frozenset(STRONG_VERBS) | WEAK_VERBS | STATE_VERBS | OTHER_VERBS
+"""Stems of every verb that is known to mean something."""
+
 DAMAGING: frozenset[str] = OTHER_VERBS - _stem_set("throw toss kick shake")
 """Verbs that a word of state does not turn into an order: "nail the drawer shut" is more than to shut it."""
 

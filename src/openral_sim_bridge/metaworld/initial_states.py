@@ -15,6 +15,7 @@ from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.metaworld.env import make_env
 
 GOALS_PER_SEED = 50
 FIRST_SEED = 42
@@ -33,7 +34,7 @@ def check_task(task_id: str) -> None:
 @lru_cache(maxsize=256)
 def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
     benchmark = metaworld.MT1(task_id, seed=seed)  # type: ignore[no-untyped-call]
-    env = benchmark.train_classes[task_id]()
+    env = make_env(task_id)
     vectors = []
     for task in benchmark.train_tasks:
         env.set_task(task)

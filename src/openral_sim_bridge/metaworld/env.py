@@ -1,13 +1,13 @@
 """MetaWorld's environments, each scene compiled once in a process.
 
-Reading a scene's XML and meshes takes MuJoCo 0.1 to 0.2 s, copying the compiled model a few milliseconds, and a benchmark
-makes many worlds of one scene.
+Reading a scene's XML and meshes takes MuJoCo 0.1 to 0.2 s, copying the compiled model a few milliseconds, and a
+benchmark makes many worlds of one scene.
 """
 
 from __future__ import annotations
 
 import copy
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mujoco
@@ -22,7 +22,7 @@ def make_env(task_id: str) -> Any:
     return _class(task_id)()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _class(task_id: str) -> type[Any]:
     """Return MetaWorld's class with another way to come to its model."""
     upstream: type[Any] = ALL_V3_ENVIRONMENTS[task_id]

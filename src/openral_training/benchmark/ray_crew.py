@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import ray
-from ray.exceptions import GetTimeoutError, RayActorError, RayError
+from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from openral_core.errors import InstallationError, PolicyError
@@ -26,7 +26,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.types import PolicyBatch
 from openral_sim_bridge.rollout import Job
 from openral_training.benchmark.crew import Ended, Event, Failed, Lost, PolicyGone, PolicySilent, Silent
-from openral_training.benchmark.policy_link import Operation, PolicyLink, Reply, answer
+from openral_training.benchmark.policy_link import Operation, PolicyLink, Reply, answer, reason
 from openral_training.benchmark.source import PolicySource
 from openral_training.benchmark.station import Station
 
@@ -41,10 +41,15 @@ class PolicyActor:
     """Loads the policy when it is made; Ray hands it one request after the other."""
 
     def __init__(self, source: PolicySource) -> None:
-        self._policy = source.load()
+        self._error = ""
+        try:
+            self._policy = source.load()
+        except Exception as error:  # noqa: BLE001  the engine says it
+            self._error = reason(error)
 
-    def ready(self) -> None:
-        """Say that the policy is loaded, by answering."""
+    def ready(self) -> str:
+        """Return why the policy could not be loaded, or ""."""
+        return self._error
 
     def ask(self, operation: Operation, data: Any) -> Reply:
         """See `policy_link.answer`."""
@@ -224,9 +229,11 @@ class RayCrew:
             place = {"scheduling_strategy": NodeAffinitySchedulingStrategy(here, soft=True)}
         self._policy = ray.remote(PolicyActor).options(num_cpus=1, **place).remote(self._source)
         try:
-            ray.get(self._policy.ready.remote())
-        except RayActorError as error:
-            raise PolicyError(f"the policy could not be loaded: {error}") from error
+            fault: str = ray.get(self._policy.ready.remote())
+        except RayError as error:
+            fault = f"its actor ended ({type(error).__name__})"
+        if fault:
+            raise PolicyError(f"the policy could not be loaded: {fault}")
 
     def _start_worker(self) -> _Member:
         made = ray.remote(WorkerActor).options(num_cpus=1, scheduling_strategy="SPREAD", max_concurrency=1)

@@ -96,7 +96,8 @@ class SceneAction(Schema):
     step_m: Positive | None = None
     """[m] end-effector displacement of a command of 1; needed for delta representations."""
     step_rad: Positive | None = None
-    """[rad] displacement of a joint by a command of 1; needed for delta_joints representations."""
+    """[rad] displacement of a joint by a command of 1; needed for delta_joints representations. In scenes of family
+    mjcf also of the hand; absent: 0.5."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
 

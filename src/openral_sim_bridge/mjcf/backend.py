@@ -70,9 +70,9 @@ class MjcfBackend:
         done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
         return StepResult([world.state() for world in self._worlds], np.array(success), np.array(done))
 
-    def judge(self, env: int = 0) -> dict[str, bool]:
-        """Return which tasks are done in a world now."""
-        return {task: self._worlds[env].judge(task) for task in self.task_ids}
+    def world(self, env: int) -> World:
+        """Return one world, for scripted experts that read its privileged state."""
+        return self._worlds[env]
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from openral_core.errors import ManifestError
 from openral_core.scene import SceneAction
 from openral_sim_bridge.mjcf.chain import rotation_between, turned
-from openral_sim_bridge.mjcf.options import MjcfOptions
 from openral_sim_bridge.mjcf.robot import Robot, Weld
 
 LEASH_S = 0.1
 """[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
 not wind up where something is in the way."""
+STEP_RAD = 0.5
+"""[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
 HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
 """Representation -> how many numbers of an action displace the hand."""
-JOINTS = "joint_positions"
+JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
 
 
 class Control(Protocol):
@@ -52,6 +53,24 @@ class JointControl:
         """See Control.aim; `numbers` (n,) [rad] or [m]."""
         wanted = np.clip(numbers, self._chain.low, self._chain.high)
         self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
+
+
+class JointDeltaControl:
+    """`delta_joints_plus_gripper`: the joints' set point, displaced by actions, on a leash."""
+
+    def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
+        self._chain, self._step_rad, self._leash = robot.chain, step_rad, LEASH_S * step_rad / dt
+        self.joints = np.zeros(len(robot.speed))
+
+    def restart(self, data: Any) -> None:
+        """See Control.restart."""
+        self.joints = data.qpos[self._chain.qpos].copy()
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """See Control.aim; `numbers` (n,) in -1..1."""
+        here = data.qpos[self._chain.qpos]
+        ahead = np.clip(self.joints - here, -self._leash, self._leash)
+        self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
 
 
 class HandTarget:
@@ -136,19 +155,19 @@ class MocapControl:
         data.mocap_pos[self._weld.mocap], data.mocap_quat[self._weld.mocap] = position, quaternion
 
 
-def arm_numbers(action: SceneAction, robot: Robot, options: MjcfOptions) -> int:
+def arm_numbers(action: SceneAction, robot: Robot) -> int:
     """Return how many numbers of an action are the arm's; one more, if there is one, is the gripper's.
 
     Raises:
         ManifestError: the robot cannot be commanded that way, or the length is wrong.
     """
     name, joints = action.representation, len(robot.speed)
-    if name not in (*HAND_NUMBERS, JOINTS):
-        known = ", ".join([*HAND_NUMBERS, JOINTS])
+    if name not in (*HAND_NUMBERS, JOINTS, JOINT_DELTAS):
+        known = ", ".join([*HAND_NUMBERS, JOINTS, JOINT_DELTAS])
         raise ManifestError(f"action.representation: {name} is not understood here; use one of {known}")
-    if name == JOINTS and robot.weld is not None:
+    if name in (JOINTS, JOINT_DELTAS) and robot.weld is not None:
         raise ManifestError(
-            f"action.representation: {JOINTS} cannot move an arm that hangs from a mocap body; "
+            f"action.representation: {name} cannot move an arm that hangs from a mocap body; "
             "use delta_ee_6d_plus_gripper, or give its joints actuators and remove `mocap`"
         )
     arm = HAND_NUMBERS.get(name, joints)
@@ -166,14 +185,16 @@ def arm_numbers(action: SceneAction, robot: Robot, options: MjcfOptions) -> int:
     return arm
 
 
-def make_control(action: SceneAction, robot: Robot, options: MjcfOptions, dt: float) -> Control:
+def make_control(action: SceneAction, robot: Robot, dt: float) -> Control:
     """Return the control of one world for the scene's actions; `dt` [s] is a control step."""
     if action.representation == JOINTS:
         return JointControl(robot, dt)
-    step_m = float(action.step_m or 0.0)
+    step_m, step_rad = float(action.step_m or 0.0), float(action.step_rad or STEP_RAD)
+    if action.representation == JOINT_DELTAS:
+        return JointDeltaControl(robot, step_rad, dt)
     if robot.weld is not None:
-        return MocapControl(robot, robot.weld, step_m, options.step_rad, dt)
-    return HandControl(robot, step_m, options.step_rad, dt)
+        return MocapControl(robot, robot.weld, step_m, step_rad, dt)
+    return HandControl(robot, step_m, step_rad, dt)
 
 
 def _at_most(vector: NDArray[np.float64], length: float) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ position; with b1 = b2 = 0 it is a force, and the position is held by computed t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -58,16 +57,13 @@ class Drives:
         data.ctrl[self._actuators[~self._springs]] = control[~self._springs]
 
 
-def find_drives(
-    model: Any, joints: NDArray[np.int64], key: str, skip: Sequence[int] = ()
-) -> tuple[NDArray[np.int64], list[Fault]]:
+def find_drives(model: Any, joints: NDArray[np.int64], key: str) -> tuple[NDArray[np.int64], list[Fault]]:
     """Find the one actuator of each joint.
 
     Args:
         model: mujoco.MjModel.
         joints: (n,) ids of hinges or slides.
         key: the option to blame.
-        skip: actuators that are not looked at.
 
     Returns:
         (n,) ids of actuators, and a fault for each joint that has none, several, or one that cannot be used.
@@ -75,9 +71,9 @@ def find_drives(
     found, faults = [], []
     for joint in joints:
         name = model.joint(int(joint)).name
-        mine = [index for index in _actuators_of(model, int(joint)) if index not in skip]
+        mine = _actuators_of(model, int(joint))
         if len(mine) != 1:
-            what = f"{len(mine) or 'no'} actuators move joint {name}" if len(mine) != 1 else ""
+            what = f"{len(mine) or 'no'} actuators move joint {name}"
             mend = f'give it one: <position joint="{name}" kp="…" kv="…"/>, or <motor joint="{name}"/>'
             faults.append(Fault(key, what, mend))
             found.append(0)

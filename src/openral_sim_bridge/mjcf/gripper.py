@@ -48,8 +48,9 @@ class Gripper:
         return self.max_opening_m * float(np.clip(shares.mean(), 0.0, None))
 
     def spread(self, data: Any) -> None:
-        """Put the fingers into their open position."""
+        """Put the fingers into their open position, and let them stay there."""
         data.qpos[self.qpos] = self.open
+        self.command(data, OPEN)
 
 
 def find_gripper(model: Any, options: GripperOptions, naming: Naming, max_opening_m: float) -> Gripper | None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.schema import Fault
 from openral_sim_bridge.mjcf.chain import turned
+from openral_sim_bridge.mjcf.gripper import Gripper
 from openral_sim_bridge.mjcf.naming import Naming
 from openral_sim_bridge.mjcf.options import MjcfOptions, Placement
-from openral_sim_bridge.mjcf.robot import Robot
 
 TRIES = 200
 """Draws until the placed bodies are far enough apart."""
@@ -22,11 +22,11 @@ TRIES = 200
 class InitialStates:
     """State i of any task is drawn with the seed i: the tasks of a scene share their states."""
 
-    def __init__(self, model: Any, options: MjcfOptions, robot: Robot, naming: Naming) -> None:
+    def __init__(self, model: Any, options: MjcfOptions, gripper: Gripper | None, naming: Naming) -> None:
         """Look up keyframes, joints and bodies; what is missing goes to `naming.faults`."""
         self._model = model
         self._options = options
-        self._robot = robot
+        self._gripper = gripper
         self._keys: dict[str, int] = {}
         self._pose: list[tuple[int, float]] = []
         if isinstance(options.home, str):
@@ -57,8 +57,8 @@ class InitialStates:
         if key is not None:
             mujoco.mj_resetDataKeyframe(self._model, data, key)
         else:
-            if self._robot.gripper is not None:
-                self._robot.gripper.spread(data)
+            if self._gripper is not None:
+                self._gripper.spread(data)
             for address, position in self._pose:
                 data.qpos[address] = position
         for body, (x, y, z, yaw) in self._draw(data, init_id).items():

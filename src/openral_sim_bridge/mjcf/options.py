@@ -14,7 +14,6 @@ from openral_core.schema import (
     Finite,
     Interval,
     Many,
-    Positive,
     Schema,
     Word,
     raise_faults,
@@ -92,8 +91,6 @@ class MjcfOptions(Schema):
     """Needed where the actions have a gripper."""
     mocap: Word | None = None
     """Mocap body to which the hand is welded, where that drags the arm in place of actuators."""
-    step_rad: Positive = 0.5
-    """[rad] rotation of the hand for a command of 1."""
     hidden_groups: Many[Annotated[int, Field(ge=0, le=5)]] = ()
     """Geometry groups that are not drawn, such as one of collision shapes; MuJoCo itself leaves out 3, 4 and 5."""
     render_profile: Word = "published"

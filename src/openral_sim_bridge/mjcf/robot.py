@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import mujoco
 import numpy as np
@@ -66,44 +66,31 @@ class Robot:
         )
 
 
-def find_robot(
-    model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming, document: Document
-) -> Robot:
-    """Find every part of the robot in the model.
-
-    Raises:
-        ManifestError: one line for each part that is missing or cannot be used.
-    """
+def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming) -> Robot | None:
+    """Find every part of the robot in the model; what is wrong goes to `naming.faults`, and None comes back."""
     arm = [joint for joint in robot.joints if joint.role == "arm"]
+    if not arm:
+        naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "mend robot.yaml"))
     ids = [naming.find(mujoco.mjtObj.mjOBJ_JOINT, joint.name, "model") for joint in arm]
     hand = naming.body_or_site(robot.end_effectors[0].frame, "model")
     joints = np.array(ids, dtype=np.int64)
+    is_whole = not naming.faults
     naming.faults += [
         Fault("model", f"joint {joint.name} is neither a hinge nor a slide", "give the arm such joints")
         for joint, index in zip(arm, ids, strict=True)
-        if model.jnt_type[index] not in _MOVING
+        if is_whole and model.jnt_type[index] not in _MOVING
     ]
-    if not arm:
-        naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "mend robot.yaml"))
-    gripper = None
-    if options.gripper is not None:
-        width = robot.end_effectors[0].max_opening_m
-        if width is None:
-            what = f"the first end effector of {robot.name} has no max_opening_m"
-            naming.faults.append(Fault("gripper", what, "add it to robot.yaml, in metres"))
-        gripper = find_gripper(model, options.gripper, naming, width or 0.0)
-    reported = tuple(_reported(robot, naming, gripper is not None))
-    if naming.faults:
-        raise_all(document, naming.faults)
+    gripper = _find_fingers(model, robot, options, naming)
+    reported = tuple(_reported(robot, naming, options.gripper is not None))
     weld = _find_weld(model, options, naming) if options.mocap is not None else None
     actuators = None
-    if options.mocap is None:
+    if options.mocap is None and is_whole:
         actuators, faults = find_drives(model, joints, "model")
-        if any(" no actuators" in f" {fault.what}" for fault in faults) and model.nmocap:
+        if model.nmocap and any(fault.what.startswith("no actuators") for fault in faults):
             faults.append(Fault("mocap", "is absent", "if a mocap body drags the hand, name it here"))
         naming.faults += faults
     if naming.faults:
-        raise_all(document, naming.faults)
+        return None
     return Robot(
         chain=Chain(model, joints, hand),
         drives=Drives(model, actuators, joints) if actuators is not None else None,
@@ -112,6 +99,18 @@ def find_robot(
         speed=np.array([joint.velocity_limit or np.inf for joint in arm]),
         reported=reported,
     )
+
+
+def _find_fingers(
+    model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming
+) -> Gripper | None:
+    if options.gripper is None:
+        return None
+    width = robot.end_effectors[0].max_opening_m
+    if width is None:
+        what = f"the first end effector of {robot.name} has no max_opening_m"
+        naming.faults.append(Fault("gripper", what, "add it to robot.yaml, in metres"))
+    return find_gripper(model, options.gripper, naming, width or 0.0)
 
 
 def _reported(robot: RobotDescription, naming: Naming, has_gripper: bool) -> list[tuple[str, int]]:
@@ -149,7 +148,7 @@ def _find_weld(model: Any, options: MjcfOptions, naming: Naming) -> Weld | None:
     return None
 
 
-def raise_all(document: Document, faults: list[Fault]) -> None:
+def raise_all(document: Document, faults: list[Fault]) -> NoReturn:
     """Raise a ManifestError with one line a fault, each once."""
     lines = dict.fromkeys(
         document.fault(tuple(fault.key.split(".")), fault.what, fault.mend) for fault in faults

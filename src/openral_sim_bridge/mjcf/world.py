@@ -42,16 +42,18 @@ class CompiledScene:
         self.model = load_model(self.options, document)
         self.substeps = substeps(self.model, scene.control_hz, document)
         self.naming = Naming(self.model, self.options.names)
-        self.robot = find_robot(self.model, robot, self.options, self.naming, document)
-        self.arm_numbers = arm_numbers(scene.action, self.robot, self.options)
+        found = find_robot(self.model, robot, self.options, self.naming)
         conditions = Conditions(self.model, self.naming)
         self.judges = {
             task: conditions.judge(condition, f"success.{task}")
             for task, condition in self.options.success.items()
         }
-        self.states = InitialStates(self.model, self.options, self.robot, self.naming)
-        if self.naming.faults:
+        gripper = found.gripper if found is not None else None
+        self.states = InitialStates(self.model, self.options, gripper, self.naming)
+        if found is None or self.naming.faults:
             raise_all(document, self.naming.faults)
+        self.robot = found
+        self.arm_numbers = arm_numbers(scene.action, found)
 
 
 class World:
@@ -59,8 +61,11 @@ class World:
 
     def __init__(self, scene: CompiledScene) -> None:
         self._scene = scene
+        self.model: Any = scene.model
+        """mujoco.MjModel, the same for all worlds."""
         self.data: Any = mujoco.MjData(scene.model)
-        self.control: Control = make_control(scene.action, scene.robot, scene.options, scene.dt)
+        """mujoco.MjData"""
+        self.control: Control = make_control(scene.action, scene.robot, scene.dt)
         self.steps = 0
         self._task = scene.options.tasks[0]
 
@@ -70,9 +75,6 @@ class World:
         scene.states.put(data, task, init_id)
         self.steps, self._task = 0, task
         self.control.restart(data)
-        self._aim(data)
-        if scene.robot.gripper is not None and isinstance(scene.options.home, dict):
-            scene.robot.gripper.command(data, -1.0)
         for _ in range(round(scene.options.settle_s / scene.dt)):
             self._advance()
         mujoco.mj_forward(scene.model, data)

@@ -36,20 +36,6 @@ def ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     return (low + high + 1) / 2
 
 
-def spearman(a: Sequence[float] | NDArray[np.float64], b: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return Spearman's rank correlation in -1..1; 0 when one side never changes.
-
-    Raises:
-        ValueError: fewer than two pairs, or unequal lengths.
-    """
-    if len(a) != len(b) or len(a) < 2:
-        raise ValueError(f"{len(a)} and {len(b)} values")
-    x, y = ranks(a), ranks(b)
-    x, y = x - x.mean(), y - y.mean()
-    scale = math.sqrt(float((x**2).sum() * (y**2).sum()))
-    return float((x * y).sum()) / scale if scale > 0 else 0.0
-
-
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Return the probability that a positive outranks a negative, ties counting half (Mann and Whitney 1947).
 
@@ -61,3 +47,20 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     both = ranks([*positive, *negative])
     n = len(positive)
     return (float(both[:n].sum()) - n * (n + 1) / 2) / (n * len(negative))
+
+
+def average_precision(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Return the area under the precision-recall curve as a step function: sum of (R_n - R_(n-1)) P_n over thresholds.
+
+    Raises:
+        ValueError: one side is empty.
+    """
+    if not positive or not negative:
+        raise ValueError(f"{len(positive)} positives and {len(negative)} negatives")
+    score = np.asarray([*positive, *negative], dtype=np.float64)
+    truth = np.repeat([1.0, 0.0], [len(positive), len(negative)])
+    order = np.argsort(-score, kind="stable")
+    hits, score = np.cumsum(truth[order]), score[order]
+    ends = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)  # equal scores share one threshold
+    precision, recall = hits[ends] / (ends + 1), hits[ends] / len(positive)
+    return float(np.diff(recall, prepend=0.0) @ precision)

@@ -1,10 +1,10 @@
 """`calibration.json` beside a reward skill's manifest: what its scores mean on a camera it was calibrated for.
 
 Both heads must be high for a task to count as done, so the calibrated score is the lesser of the two. A rising
-curve through labelled frames (isotonic regression) turns it into the probability that the task is done. A band of
-scores, found from whole rollouts by split conformal prediction with one quantile a class (Vovk 2012, "Conditional
-validity of inductive conformal predictors"), says where neither yes nor no can be said at the error rate that was
-asked for: there the monitor abstains.
+curve through labelled frames (isotonic regression) turns it into the probability that the task is done. Two bounds,
+found from whole rollouts by split conformal prediction with one quantile a class (Vovk 2012, "Conditional validity of
+inductive conformal predictors"), say from which score on a yes, and below which a no, keeps the error rate that was
+asked for. Where neither does, the monitor abstains.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from openral_core.errors import ManifestError
 from openral_core.package import RSkillPackage
-from openral_core.schema import Count, Fault, Interval, Many, Schema, Unit, Word, raise_faults
+from openral_core.schema import Count, Fault, Many, Schema, Unit, Word, raise_faults
 from openral_core.weights_hash import weights_sha256
 from openral_reward_monitor.models import RewardScores
 
@@ -32,10 +32,11 @@ class CameraCalibration(Schema):
     """Rising; the knots of the curve."""
     probabilities: Many[Unit] = Field(min_length=2)
     """That the task is done, at each knot; never falling, linear in between."""
-    uncertain: Interval
-    """[low, high): scores in between are neither a yes nor a no; low = high: there are none."""
+    yes_from: Unit
+    """From this score on it may be called done; rollouts that are never done reach it at the error rate."""
+    no_below: Unit
+    """Below this score it may be called not done; rollouts that are done end there at the error rate."""
     error_rate: Unit
-    """The share of rollouts not done that may reach `high`, and of those done that may stay below `low`."""
     rollouts_done: Count
     rollouts_not_done: Count
     recipe: Word
@@ -56,8 +57,6 @@ class CameraCalibration(Schema):
             faults.append(Fault("scores", "do not rise", "sort them"))
         if (np.diff(self.probabilities) < 0).any():
             faults.append(Fault("probabilities", "fall somewhere", "fit them again"))
-        if self.uncertain[0] > self.uncertain[1]:
-            faults.append(Fault("uncertain", f"{self.uncertain} is empty", "write [low, high]"))
         raise_faults(faults)
         return self
 
@@ -66,9 +65,17 @@ class CameraCalibration(Schema):
         found: NDArray[np.float64] = np.interp(score, self.scores, self.probabilities)
         return found.astype(np.float32)
 
-    def is_uncertain(self, score: float) -> bool:
-        """Whether a score lies in the band where neither can be said."""
-        return self.uncertain[0] <= score < self.uncertain[1]
+    def is_done(self, score: float, threshold: float) -> bool | None:
+        """Return whether a score means that the task is done, None where neither can be said.
+
+        Args:
+            score: the lesser of the two heads, 0..1.
+            threshold: the least probability that counts as done.
+        """
+        probable = bool(self.probability(np.array([score], np.float32))[0] >= threshold)
+        if probable and score >= self.yes_from:
+            return True
+        return False if score < self.no_below else None
 
 
 class Calibration(Schema):

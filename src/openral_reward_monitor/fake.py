@@ -27,7 +27,9 @@ class FakeRewardScript(BaseModel):
     behaviour: Literal["brightness", "one", "nan", "hang", "raise"] = "brightness"
     """brightness: the mean pixel / 255, so that a test writes the curve into its frames; one: always 1."""
     good_calls: int = Field(default=0, ge=0)
-    """Number of calls answered by brightness before the behaviour begins."""
+    """Number of calls answered by brightness, at once, before the behaviour begins."""
+    delay_s: float = Field(default=0.0, ge=0)
+    """[s] wall time that every later call takes."""
 
 
 class FakeRewardModel:
@@ -44,7 +46,10 @@ class FakeRewardModel:
         """Return the mean brightness of each frame as progress and success, or misbehave as scripted."""
         self.calls.append((len(frames), instruction))
         curve = (frames.reshape(len(frames), -1).mean(axis=1) / FULL_SCALE).astype(np.float32)
-        behaviour = "brightness" if len(self.calls) <= self.script.good_calls else self.script.behaviour
+        good = len(self.calls) <= self.script.good_calls
+        behaviour = "brightness" if good else self.script.behaviour
+        if not good:
+            self.released.wait(self.script.delay_s)
         if behaviour == "raise":
             raise PolicyError(f"the fake reward model was told to fail at call {len(self.calls)}")
         if behaviour == "hang":

@@ -36,6 +36,8 @@ from openral_reward_monitor.window import Attempt
 SERVICE = "/openral/perception/query_task_progress"
 MAX_RATE_HZ = 3.0
 """[Hz] of the bridge's clock; `/openral/progress` is never faster."""
+INTAKE_DEPTH = 10
+"""Frames of a camera that may wait to be taken in."""
 EXPIRY_S = 0.2
 """[s] wall time between two looks for questions that wait too long."""
 
@@ -85,7 +87,8 @@ class RewardMonitorNode(LifecycleNode):
         assert self._assembly is not None
         if self._progress is None:
             self._progress = self.create_publisher(TaskProgress, "/openral/progress", 10)
-        best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        # Deep enough to catch up after a moment in which the process did not get the processor.
+        best_effort = QoSProfile(depth=INTAKE_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
         self._subscriptions_made = [
             self.create_subscription(
                 Image, f"/openral/cameras/{name}/image_raw", partial(self._on_image, name), best_effort

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rclpy.task import Future
@@ -65,7 +65,8 @@ class Questions:
             return refuse(response, f"no picture of camera {camera.name} has come yet")
         newest = None if request.fresh else self._newest(selection, camera, task, now_s)
         if newest is not None:
-            return self._fill(response, newest.over(request.window_s), camera, now_s)
+            newest = replace(newest.over(request.window_s), frames_seen=selection.frames_seen)
+            return self._fill(response, newest, camera, now_s)
         return await self._score(response, selection, camera, task, now_s)
 
     def _newest(self, selection: Selection, camera: CameraWatch, task: str, now_s: float) -> Reading | None:

@@ -123,13 +123,14 @@ class ReadingMaker:
             latency_s: [s] wall time of the scoring.
             watched: part of the steady watch over the attempt, whose history it joins; else an answer to a question.
         """
-        joint = joint_score(scores)
-        remark = self._doubt(selection, float(joint[-1]))
-        camera = self._calibration and self._calibration.cameras.get(selection.camera)
+        joint, threshold = joint_score(scores), self._reward.success_threshold
+        camera = self._calibration.cameras.get(selection.camera) if self._calibration else None
+        score = float(joint[-1])
+        done = camera.is_done(score, threshold) if camera else score >= threshold
+        remark = self._doubt(selection, score, done)
         if camera:
-            joint = camera.probability(joint)
-            scores = RewardScores(scores.progress, joint)
-        succeeded = not remark and bool(joint[-1] >= self._reward.success_threshold)
+            scores = RewardScores(scores.progress, camera.probability(joint))
+        succeeded = done is True and not remark
         if watched:
             self._remember(selection, float(scores.progress[-1]))
         flat = self._is_flat(selection, task)
@@ -150,21 +151,17 @@ class ReadingMaker:
             latency_s=latency_s,
         )
 
-    def _doubt(self, selection: Selection, score: float) -> str:
-        """Return why nothing is to be said of that score, nothing where something is."""
+    def _doubt(self, selection: Selection, score: float, done: bool | None) -> str:
+        """Return why nothing is to be said, nothing where something is."""
         if selection.dark:
             return f"the picture of camera {selection.camera} is too dark"
         if selection.frozen:
             return f"the picture of camera {selection.camera} is frozen: the robot moved and it did not"
-        if self._calibration is None:
-            return ""
-        camera = self._calibration.cameras.get(selection.camera)
-        if camera is None:
+        if self._calibration is not None and selection.camera not in self._calibration.cameras:
             known = ", ".join(sorted(self._calibration.cameras)) or "none"
             return f"the model is not calibrated for camera {selection.camera}, but for {known}"
-        if camera.is_uncertain(score):
-            low, high = camera.uncertain
-            return f"the score {score:.2f} lies between {low:.2f} and {high:.2f}, where both happen"
+        if done is None:
+            return f"the score {score:.2f} is seen of tasks that are done and of such that are not"
         return ""
 
     def _remember(self, selection: Selection, progress: float) -> None:

@@ -1,4 +1,4 @@
-"""`openral train`: collect demonstrations, clone them, train the reward model, judge both."""
+"""`openral train`: collect demonstrations, clone them, train the reward model, judge the policy."""
 
 from __future__ import annotations
 
@@ -116,11 +116,14 @@ def evaluate(
     ] = None,
     workers: WorkersOption = 1,
 ) -> None:
-    """Judge a policy or a reward skill on initial states and words it never met; write rows and intervals."""
+    """Judge a policy on initial states and words it never met; write rows and intervals."""
+    from openral_core.errors import PolicyError
     from openral_core.registry import resolve
-    from openral_training.eval_tables import judge_policy, judge_reward
+    from openral_training.eval_tables import judge_policy
     from openral_training.recipe import load_recipe
 
     package, judged_by = resolve(rskill), load_recipe(recipe)
-    judge = judge_reward if package.manifest.kind == "reward" else judge_policy
-    judge(package, judged_by, episodes, out or package.folder / "eval" / f"{Path(recipe).stem}.json", workers)
+    if package.manifest.kind == "reward":
+        raise PolicyError(f"{package.manifest.name} is a reward skill; openral reward eval --rskill {rskill}")
+    file = out or package.folder / "eval" / f"{Path(recipe).stem}.json"
+    judge_policy(package, judged_by, episodes, file, workers)

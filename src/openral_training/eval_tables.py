@@ -9,7 +9,7 @@ from rich.table import Table
 
 from openral_core.registry import RSkillPackage
 from openral_sim_bridge.rollout import EpisodeRow
-from openral_training import evaluate, evaluate_reward
+from openral_training import evaluate
 from openral_training.progress import console, progress_bar
 from openral_training.provenance import provenance, write_result
 from openral_training.recipe import Recipe
@@ -41,37 +41,6 @@ def judge_policy(package: RSkillPackage, recipe: Recipe, episodes: int, out: Pat
     console.print(f"rows, seeds and intervals: {out}")
 
 
-def judge_reward(package: RSkillPackage, recipe: Recipe, episodes: int, out: Path, workers: int) -> None:
-    """Judge a reward model, write the eval JSON and print its measures."""
-    total = episodes * len(evaluate_reward.BEHAVIOURS) * len(recipe.task_ids)
-    with progress_bar("rollouts", total) as (bar, task):
-        rows = evaluate_reward.evaluate(
-            package,
-            recipe,
-            rollouts=episodes,
-            workers=workers,
-            progress=lambda count: bar.advance(task, count),
-        )
-    settings = package.manifest.reward
-    assert settings is not None
-    content = evaluate_reward.report(rows, settings.success_threshold)
-    write_result(out, {**_source(package, recipe, episodes), "results": content})
-    table = Table("measure", "value")
-    table.add_row("VOC, mean over successes", f"{content['voc_mean']:.3f} (n = {content['voc_rollouts']})")
-    table.add_row(
-        "AUROC success / failure", f"{content['auroc']:.3f} ({content['successes']} / {content['failures']})"
-    )
-    for name in ("false_success", "missed_success"):
-        share = content[name]
-        low, high = share["wilson_95"]
-        table.add_row(
-            f"{name.replace('_', ' ')} at {content['threshold']}",
-            f"{share['rate']:.3f} ({low:.3f} to {high:.3f})",
-        )
-    console.print(table)
-    console.print(f"rows: {out}")
-
-
 def _source(package: RSkillPackage, recipe: Recipe, episodes: int) -> dict[str, object]:
     """What every eval JSON says before its results."""
     ids, scene = recipe.heldout_init_ids, recipe.scene_for(recipe.task_ids[0])
@@ -83,9 +52,7 @@ def _source(package: RSkillPackage, recipe: Recipe, episodes: int) -> dict[str, 
             "name": "mini_metaworld",
             "simulator": "MetaWorld v3 on MuJoCo",
             "robot": "sawyer",
-            "protocol": "held-out initial states and words; success is MetaWorld's own, at any step within the horizon"
-            if package.manifest.kind == "vla"
-            else "held-out initial states and words; truth is MetaWorld's verdict on the last frame",
+            "protocol": "held-out initial states and words; success is MetaWorld's own, at any step within the horizon",
             "deviations": f"render profile `{look}` (`published` is the benchmark's own), camera {camera.name} at "
             f"{camera.width} px as lerobot frames it, several tasks share a world",
         },

@@ -46,6 +46,8 @@ class Recipe(_Strict):
 
     train_init_ids: InitRange
     heldout_init_ids: InitRange
+    calibration_init_ids: InitRange | None = None
+    """States that a reward model's calibration is fitted on; neither trained on nor judged on."""
     scene: str | None = None
     """Name of the scene of tasks that name none. Cameras, sizes and look are those of training and evaluation."""
     state_layout: str = "ee_pos3_gripper1"
@@ -65,6 +67,11 @@ class Recipe(_Strict):
         if seen & judged:
             raise ValueError(
                 "heldout_init_ids: overlaps train_init_ids; a state seen in training proves nothing"
+            )
+        fitted = set(self.calibration_init_ids.ids()) if self.calibration_init_ids else set()
+        if fitted & (seen | judged):
+            raise ValueError(
+                "calibration_init_ids: overlaps train_init_ids or heldout_init_ids; take states that nothing else uses"
             )
         if self.state_layout not in LAYOUTS:
             raise ValueError(f"state_layout: '{self.state_layout}' is none of {', '.join(LAYOUTS)}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from openral_core.statistics import auroc, ranks, spearman, wilson_interval
+from openral_core.statistics import auroc, average_precision, ranks, wilson_interval
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (10, 10), (48, 50), (1, 3), (250, 500)])
@@ -20,12 +20,9 @@ def test_wilson_refuses_impossible_counts() -> None:
         wilson_interval(3, 2)
 
 
-def test_spearman_agrees_with_scipy_with_ties() -> None:
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 6, 40).astype(float), rng.normal(size=40)
-    assert spearman(a, b) == pytest.approx(stats.spearmanr(a, b).statistic)
-    assert list(ranks([3.0, 1.0, 3.0])) == [2.5, 1.0, 2.5]
-    assert spearman([1.0, 1.0], [0.0, 1.0]) == 0.0
+def test_equal_values_share_their_ranks() -> None:
+    values = np.random.default_rng(0).integers(0, 6, 40).astype(float)
+    assert list(ranks(values)) == list(stats.rankdata(values))
 
 
 def test_auroc_counts_pairs() -> None:
@@ -35,3 +32,11 @@ def test_auroc_counts_pairs() -> None:
     assert auroc(good, bad) == pytest.approx(float(np.mean(pairs)))
     with pytest.raises(ValueError, match="0 positives"):
         auroc([], bad)
+
+
+def test_average_precision_is_the_step_under_the_curve() -> None:
+    # Thresholds 0.9: 1 of 1 found is right; 0.8: 2 of 3; 0.3: 3 of 4; 0.1: the last of the negatives.
+    assert average_precision([0.9, 0.8, 0.3], [0.8, 0.1]) == pytest.approx((1 + 2 / 3 + 3 / 4) / 3)
+    assert average_precision([0.5], [0.5, 0.5, 0.5]) == pytest.approx(0.25)
+    with pytest.raises(ValueError, match="0 negatives"):
+        average_precision([0.1], [])

@@ -8,36 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from reward_manifest import EMPTY_SAFETENSORS, MANIFEST
 
 from openral_core.registry import RSkillPackage, resolve
-
-EMPTY_SAFETENSORS = (2).to_bytes(8, "little") + b"{}"
-
-REWARD = {
-    "frame_window_s": 20.0,
-    "target_fps": 4.0,
-    "success_threshold": 0.8,
-    "check_floor": 0.5,
-    "plateau_window_s": 2.0,
-    "plateau_tolerance": 0.05,
-}
-
-MANIFEST = {
-    "name": "tests/rskill-fake-progress",
-    "version": "0.1.0",
-    "license": "apache-2.0",
-    "role": "s2",
-    "kind": "reward",
-    "model_family": "fake",
-    "description": "Calls a frame as far as it is bright",
-    "embodiment_tags": ["any"],
-    "sensors_required": [{"modality": "rgb"}],
-    "weights_uri": "local://model.safetensors",
-    "latency_budget": {"per_chunk_ms": 100.0},
-    "chunk_size": 1,
-    "actions": ["monitor"],
-    "reward": REWARD,
-}
 
 
 @pytest.fixture

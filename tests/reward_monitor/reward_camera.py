@@ -17,15 +17,14 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 
-PERIOD_NS = 50_000_000
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 SERVICE = "/openral/perception/query_task_progress"
 
 
 class FakeCamera:
-    """Publishes clock, joints, status and square images at 20 Hz of a clock, `speed` times as fast as the wall's."""
+    """Publishes clock, joints, status and square images at a rate of a clock, `speed` times as fast as the wall's."""
 
-    def __init__(self, size: int, speed: float = 4, patience_s: float = 90) -> None:
+    def __init__(self, size: int, speed: float = 4, patience_s: float = 90, rate_hz: float = 20) -> None:
         self.patience_s = patience_s
         self.brightness = 0
         self.size = size
@@ -37,7 +36,9 @@ class FakeCamera:
         self.readings: list[Any] = []
         self.now_ns = 0
         self.alive = True
-        self._pause_s = PERIOD_NS * 1e-9 / speed
+        self.sent = 0
+        self._period_ns = round(1e9 / rate_hz)
+        self._pause_s = 1 / (rate_hz * speed)
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=int(os.environ["ROS_DOMAIN_ID"]))
         self.node = rclpy.create_node("fake_camera", context=self._context)
@@ -82,12 +83,17 @@ class FakeCamera:
             self._executor.spin_once(timeout_sec=0.1)
 
     def _run(self) -> None:
-        while not self._stop.wait(self._pause_s):
+        due_s = time.monotonic()
+        while not self._stop.wait(max(0.0, due_s - time.monotonic())):
+            due_s = max(
+                due_s + self._pause_s, time.monotonic() - 1.0
+            )  # late pictures follow, but not for ever
             if self.alive:
-                self._publish()
+                self.publish()
 
-    def _publish(self) -> None:
-        self.now_ns += PERIOD_NS
+    def publish(self) -> None:
+        """Send the next picture, with clock, status and joints."""
+        self.now_ns += self._period_ns
         stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
         image = Image(height=self.size, width=self.size, encoding="rgb8", step=3 * self.size)
         image.data = np.full(3 * self.size**2, self.brightness, np.uint8).tobytes()
@@ -98,6 +104,7 @@ class FakeCamera:
         self._joints.publish(JointState(name=["elbow"], position=[self.joint]))
         for name in self.names:
             self._images[name].publish(image)
+        self.sent += 1
 
 
 def wait_for(condition: Any, what: str, timeout_s: float = 90) -> None:

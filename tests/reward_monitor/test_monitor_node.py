@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from reward_camera import FakeCamera, wait_for
+from reward_manifest import REWARD
 
 pytestmark = pytest.mark.slow
 DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
@@ -42,11 +43,13 @@ def camera() -> Iterator[FakeCamera]:
 def start(make_reward, tmp_path: Path) -> Iterator:
     processes = []
 
-    def run(parameters: dict[str, Any] | None = None, **script: Any) -> subprocess.Popen[str]:
+    def run(
+        parameters: dict[str, Any] | None = None, manifest: dict[str, Any] | None = None, **script: Any
+    ) -> subprocess.Popen[str]:
         scene = tmp_path / "scene.yaml"
         scene.write_text(yaml.safe_dump(SCENE))
         values = {
-            "skill": make_reward(**script).folder,
+            "skill": make_reward(manifest, **script).folder,
             "scene": scene,
             "use_sim_time": "true",
             **(parameters or {}),
@@ -140,6 +143,20 @@ def test_while_the_model_hangs_the_service_answers_and_cancel_of_the_process_wor
     process.terminate()
     process.communicate(timeout=90)
     assert process.returncode == 0
+
+
+def test_intake_goes_on_while_the_model_scores(camera, make_reward, start):
+    reward = {**REWARD, "target_fps": 20.0, "frame_window_s": 30.0}
+    start(manifest={"reward": reward}, behaviour="hang", good_calls=2)
+    camera.goal("aa", "open the drawer")
+    wait_for(lambda: camera.of_goal("aa"), "the good reading")
+    camera.alive = False
+    wait_for(lambda: camera.ask().stale, "the end of the stream")
+    seen = camera.ask().frames_seen
+    for number in range(1, 31):  # far more than the queue of the subscription holds
+        camera.publish()
+        wait_for(lambda number=number: camera.ask().frames_seen == seen + number, f"frame {number}")
+    assert camera.ask().ok
 
 
 def test_dead_bridge_makes_the_answer_stale(camera, start):

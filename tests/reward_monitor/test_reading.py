@@ -22,7 +22,8 @@ CALIBRATION = Calibration(
         "corner2": CameraCalibration(
             scores=(0.0, 0.5, 0.7, 1.0),
             probabilities=(0.0, 0.1, 0.9, 1.0),
-            uncertain=(0.5, 0.6),
+            yes_from=0.6,
+            no_below=0.5,
             error_rate=0.02,
             rollouts_done=100,
             rollouts_not_done=100,
@@ -89,7 +90,7 @@ def test_calibrated_success_is_the_probability_of_the_lesser_head():
 @pytest.mark.parametrize(
     ("selected", "success", "remark"),
     [
-        ({"camera": "corner2"}, 0.55, "lies between 0.50 and 0.60, where both happen"),
+        ({"camera": "corner2"}, 0.55, "the score 0.55 is seen of tasks that are done and of such that are not"),
         ({"camera": "wrist"}, 1.0, "not calibrated for camera wrist, but for corner2"),
         ({"camera": "corner2", "dark": True}, 1.0, "camera corner2 is too dark"),
         ({"camera": "corner2", "frozen": True}, 1.0, "camera corner2 is frozen"),

@@ -1,0 +1,1 @@
+"""Judging and calibrating reward models on rollouts whose truth the simulator knows."""

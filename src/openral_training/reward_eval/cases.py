@@ -1,0 +1,119 @@
+"""What a reward model is shown: each rollout under its own words, under wrong ones, backwards, and frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError
+from openral_reward_monitor.calibration import joint_score
+from openral_reward_monitor.models import RewardModel, RewardScores, checked
+from openral_training.dataset.episode import Episode, decode_png
+from openral_training.recipe import Recipe
+
+NAMES = {"expert": "expert", "noisy_expert": "noisy", "stuck": "stuck", "wander": "random"}
+"""What the scripted behaviours are called in results."""
+WRONG_WORDS = 3
+"""Other worlds' tasks whose words each expert's film is shown under, in turn; those of its own world always are."""
+FAILURE, PARTIAL, SUCCESS = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """A film of T frames under one sentence."""
+
+    task: str
+    """The task that the words ask for."""
+    acted: str
+    """The task that was acted out."""
+    behaviour: str
+    """expert, noisy, stuck, random, wrong_task, reversed or frozen."""
+    init_id: int
+    instruction: str
+    images: list[bytes]
+    """T PNG files."""
+    stamps_s: NDArray[np.float64]
+    """(T,) [s] from the first frame."""
+    truth: NDArray[np.bool_]
+    """(T,) the simulator's verdict on each frame, for the task of the words."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A case and what the model said of it."""
+
+    case: Case
+    scores: RewardScores
+
+    @property
+    def joint(self) -> NDArray[np.float32]:
+        """(T,) 0..1, the lesser of the two heads."""
+        return joint_score(self.scores)
+
+    @property
+    def done(self) -> bool:
+        """Whether the task of the words is done in the last frame."""
+        return bool(self.case.truth[-1])
+
+    @property
+    def level(self) -> int:
+        """FAILURE, PARTIAL (an expert that stopped on its way) or SUCCESS, in the last frame."""
+        if self.done:
+            return SUCCESS
+        return PARTIAL if self.case.behaviour == "stuck" else FAILURE
+
+
+def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, list[str]]) -> Iterator[Case]:
+    """Yield what is made of one rollout.
+
+    Args:
+        episode: as `openral_training.reward_eval.rollouts` makes them.
+        recipe: which tasks share a world; how often frames were recorded.
+        camera: name of the camera whose pictures are shown.
+        words: sentences of each task; the initial state decides which is taken.
+
+    Raises:
+        NotFoundError: the rollout has no pictures of that camera.
+    """
+    acted = episode.task_id
+    images = _images(episode, recipe, camera)
+    stamps_s = np.arange(len(episode)) * recipe.record_every / recipe.scene_for(acted).control_hz
+
+    def case(behaviour: str, task: str, order: NDArray[np.int64]) -> Case:
+        truth = episode.success[order, recipe.task_ids.index(task)]
+        shown = [images[index] for index in order]
+        said = words[task][episode.init_id % len(words[task])]
+        return Case(task, acted, behaviour, episode.init_id, said, shown, stamps_s, truth)
+
+    forward = np.arange(len(episode))
+    yield case(NAMES[episode.behaviour], acted, forward)
+    if episode.behaviour != "expert":
+        return
+    for other in _others(acted, episode.init_id, recipe):
+        yield case("wrong_task", other, forward)
+    yield case("reversed", acted, forward[::-1])
+    yield case("frozen", acted, np.zeros_like(forward))
+
+
+def _images(episode: Episode, recipe: Recipe, camera: str) -> list[bytes]:
+    known = {found.name: found.feature_key for found in recipe.scene_for(episode.task_id).cameras}
+    if known.get(camera) not in episode.images:
+        raise NotFoundError(f"no pictures of camera '{camera}'; the recipe's scene has {', '.join(known)}")
+    return episode.images[known[camera]]
+
+
+def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
+    """Return the tasks whose words are wrong for a film: those of its world, and some of other worlds in turn."""
+    near = [task for task in recipe.world_of(acted) if task != acted]
+    far = [task for task in recipe.task_ids if task not in (*near, acted)]
+    turned = [far[(init_id + index) % len(far)] for index in range(min(WRONG_WORDS, len(far)))]
+    return near + turned
+
+
+def score(model: RewardModel, case: Case) -> Scored:
+    """Have a model score a film. Raises PolicyError as `RewardModel.score` and `checked`."""
+    frames = np.stack([decode_png(image) for image in case.images])
+    return Scored(case, checked(model.score(frames, case.instruction), len(frames)))

@@ -1,0 +1,184 @@
+"""How good a reward model is: does it rank time, does it tell success from failure, does it know how sure it is?
+
+VOC is the rank correlation of predicted progress with time on successful rollouts (GVL, Ma et al. 2024,
+arXiv 2411.04549), as Spearman's rho and as Kendall's tau-b. AUROC and AUPRC compare the score of the last frame, the
+lesser of both heads, with the simulator's verdict on that frame. The expected calibration error has ten bins of
+equal width (Guo et al. 2017, arXiv 1706.04599).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from openral_core.statistics import auroc, average_precision, wilson_interval
+from openral_reward_monitor.calibration import CameraCalibration
+from openral_training.reward_eval.cases import FAILURE, PARTIAL, SUCCESS, Scored
+
+BINS = 10
+CURVE_POINTS = 21
+"""Points of a mean progress curve, over the share of the film that has passed."""
+
+
+def decision(score: float, calibration: CameraCalibration | None, threshold: float) -> str:
+    """Return "yes", "no" or "abstain", as the monitor would decide on one frame."""
+    done = score >= threshold if calibration is None else calibration.is_done(score, threshold)
+    return "abstain" if done is None else "yes" if done else "no"
+
+
+def measures(
+    scored: Sequence[Scored], threshold: float, calibration: CameraCalibration | None
+) -> dict[str, Any]:
+    """Return the numbers of an evaluation; shares come with Wilson intervals.
+
+    Args:
+        scored: every case.
+        threshold: at or above it a reading counts as success.
+        calibration: of the camera that was looked through; None: raw scores count.
+    """
+    good, bad = [one for one in scored if one.done], [one for one in scored if not one.done]
+    last = {id(one): float(one.joint[-1]) for one in scored}
+    said = {id(one): decision(last[id(one)], calibration, threshold) for one in scored}
+    never = [one for one in scored if not one.case.truth.any()]
+    alarms = [
+        one for one in never if any(decision(float(s), calibration, threshold) == "yes" for s in one.joint)
+    ]
+    rho, tau = _voc(scored)
+    ends = [last[id(one)] for one in good], [last[id(one)] for one in bad]
+    return {
+        "voc_mean": _round(np.mean(rho)),
+        "voc_min": _round(np.min(rho)),
+        "voc_kendall_mean": _round(np.mean(tau)),
+        "voc_rollouts": len(rho),
+        "auroc": _round(auroc(*ends)),
+        "auprc": _round(average_precision(*ends)),
+        "successes": len(good),
+        "failures": len(bad),
+        "threshold": threshold,
+        "calibrated": calibration is not None,
+        "false_success": _share(bad, said, "yes"),
+        "missed_success": _share(good, said, "no"),
+        "abstained_on_success": _share(good, said, "abstain"),
+        "abstained_on_failure": _share(bad, said, "abstain"),
+        "false_success_in_any_frame": share(len(alarms), len(never)),
+        "by_behaviour": _by_behaviour(scored, said),
+        "ranking": ranking(scored),
+        "calibration": reliability(scored, calibration),
+        "curves": _curves(scored),
+    }
+
+
+def _voc(scored: Sequence[Scored]) -> tuple[list[float], list[float]]:
+    """Return rho and tau-b of each successful rollout of its own task, up to its first success."""
+    rho, tau = [], []
+    for one in scored:
+        if one.case.behaviour not in ("expert", "noisy") or not one.case.truth.any():
+            continue
+        end = int(np.argmax(one.case.truth)) + 1
+        if end < 3:  # done before it began
+            continue
+        time, progress = one.case.stamps_s[:end], one.scores.progress[:end]
+        flat = float(progress.max()) == float(progress.min())  # for which neither is defined
+        rho.append(0.0 if flat else float(stats.spearmanr(time, progress).statistic))
+        tau.append(0.0 if flat else float(stats.kendalltau(time, progress).statistic))
+    return rho, tau
+
+
+def ranking(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Compare final progress over failure < partial < success, among films of one task and one initial state.
+
+    Returns:
+        The share of pairs in the right order (ties count half) for each pair of levels and for all of them, and the
+        number of pairs.
+    """
+    groups: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for one in scored:
+        key = (one.case.task, one.case.init_id)
+        groups.setdefault(key, []).append((one.level, float(one.scores.progress[-1])))
+    won: dict[tuple[int, int], list[float]] = {}
+    for group in groups.values():
+        for low, first in group:
+            for high, second in group:
+                if low < high:
+                    outcome = 1.0 if first < second else 0.5 if first == second else 0.0
+                    won.setdefault((low, high), []).append(outcome)
+    names = {
+        "failure_partial": (FAILURE, PARTIAL),
+        "partial_success": (PARTIAL, SUCCESS),
+        "failure_success": (FAILURE, SUCCESS),
+    }
+    found = {name: _accuracy(won.get(pair, [])) for name, pair in names.items()}
+    return {**found, "all": _accuracy([outcome for pair in won.values() for outcome in pair])}
+
+
+def _accuracy(outcomes: Sequence[float]) -> dict[str, Any]:
+    return {"accuracy": _round(np.mean(outcomes)) if outcomes else None, "pairs": len(outcomes)}
+
+
+def reliability(scored: Sequence[Scored], calibration: CameraCalibration | None) -> dict[str, Any]:
+    """Compare how probable success was said to be with how often it was so, over all frames."""
+    score = np.concatenate([one.joint for one in scored])
+    truth = np.concatenate([one.case.truth for one in scored])
+    found: dict[str, Any] = {"frames": len(score), "raw": _bins(score, truth)}
+    if calibration is not None:
+        found["calibrated"] = _bins(calibration.probability(score), truth)
+    return found
+
+
+def _bins(said: NDArray[np.float32], truth: NDArray[np.bool_]) -> dict[str, Any]:
+    which = np.minimum((said * BINS).astype(int), BINS - 1)
+    rows, error = [], 0.0
+    for index in range(BINS):
+        inside = which == index
+        if not inside.any():
+            continue
+        mean, share_true = float(said[inside].mean()), float(truth[inside].mean())
+        error += abs(mean - share_true) * float(inside.mean())
+        rows.append({"said": _round(mean), "true": _round(share_true), "frames": int(inside.sum())})
+    return {"ece": _round(error), "bins": rows}
+
+
+def _by_behaviour(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
+    found = {}
+    for name in dict.fromkeys(one.case.behaviour for one in scored):
+        group = [one for one in scored if one.case.behaviour == name]
+        answers = [said[id(one)] for one in group]
+        found[name] = {
+            "films": len(group),
+            "done": sum(one.done for one in group),
+            "progress_mean": _round(np.mean([one.scores.progress[-1] for one in group])),
+            "score_mean": _round(np.mean([one.joint[-1] for one in group])),
+            **{answer: answers.count(answer) for answer in ("yes", "no", "abstain")},
+        }
+    return found
+
+
+def _curves(scored: Sequence[Scored]) -> dict[str, list[float]]:
+    """Return the mean progress of each behaviour over the share of the film that has passed."""
+    at = np.linspace(0.0, 1.0, CURVE_POINTS)
+    groups: dict[str, list[NDArray[np.float64]]] = {}
+    for one in scored:
+        progress = one.scores.progress
+        over = np.interp(at, np.linspace(0.0, 1.0, len(progress)), progress)
+        groups.setdefault(one.case.behaviour, []).append(over)
+    return {name: [_round(value) for value in np.mean(group, axis=0)] for name, group in groups.items()}
+
+
+def _share(group: Sequence[Scored], said: dict[int, str], answer: str) -> dict[str, Any]:
+    return share(sum(said[id(one)] == answer for one in group), len(group))
+
+
+def share(count: int, of: int) -> dict[str, Any]:
+    """Return a share with its Wilson interval; without a rate where there is nothing to count."""
+    if of == 0:
+        return {"rate": None, "wilson_95": None, "count": 0, "of": 0}
+    low, high = wilson_interval(count, of)
+    return {"rate": _round(count / of), "wilson_95": [_round(low), _round(high)], "count": count, "of": of}
+
+
+def _round(value: float | np.floating[Any]) -> float:
+    return round(float(value), 4)

@@ -1,0 +1,137 @@
+"""An evaluation of a reward model as one HTML page with plots in SVG; it needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+Point = tuple[float, float]
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; color: #222; }
+table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .2rem .8rem; text-align: left; }
+th { border-bottom: 2px solid #999; } td { border-bottom: 1px solid #ddd; } td.n, th.n { text-align: right; }
+svg { max-width: 30rem; margin-right: 1rem; } svg text { font-size: 11px; fill: #444; }
+figure { display: inline-block; margin: 1rem 0; } figcaption { color: #555; }
+"""
+_COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2")
+_LEFT, _TOP, _SIDE = 40, 12, 260
+"""[px] margins and side of a plot."""
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """Return the page of an eval JSON of `openral_training.reward_eval.run.evaluate`."""
+    results, benchmark, source = content["results"], content["benchmark"], content["provenance"]
+    title = f"{source['skill']} on {benchmark['name']}"
+    return "".join(
+        [
+            f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>",
+            f"<h1>{escape(title)}</h1><p>{escape(benchmark['protocol'])}. {escape(benchmark['deviations'])}.</p>",
+            _table(("measure", "value"), headline(results)),
+            _figure(_curves(results["curves"]), "Mean progress over the share of the film that has passed"),
+            _figure(_reliability(results["calibration"]), "How often it was so, over how probable it was said to be"),
+            "<h2>By behaviour</h2>",
+            _table(
+                ("behaviour", "films", "done", "yes", "no", "abstain", "progress", "score"),
+                [
+                    (name, *(str(row[key]) for key in ("films", "done", "yes", "no", "abstain")),
+                     f"{row['progress_mean']:.2f}", f"{row['score_mean']:.2f}")
+                    for name, row in results["by_behaviour"].items()
+                ],
+            ),
+            "<h2>Where it comes from</h2>",
+            _table(("", ""), [(name, _text(value)) for name, value in source.items()]),
+            "</html>\n",
+        ]
+    )  # fmt: skip
+
+
+def headline(results: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the measures in words and figures, for pages and terminals."""
+    threshold, latency, ranks = results["threshold"], results["latency"], results["ranking"]
+    shares = {
+        f"failures called success at {threshold}": "false_success",
+        f"successes called failure at {threshold}": "missed_success",
+        "failures abstained on": "abstained_on_failure",
+        "successes abstained on": "abstained_on_success",
+        "never done, called success in any frame": "false_success_in_any_frame",
+    }
+    eces = {name: entry["ece"] for name, entry in results["calibration"].items() if name != "frames"}
+    return [
+        ("VOC, Spearman, mean", f"{results['voc_mean']:.3f} (n = {results['voc_rollouts']})"),
+        ("VOC, Kendall tau-b, mean", f"{results['voc_kendall_mean']:.3f}"),
+        ("AUROC", f"{results['auroc']:.4f} ({results['successes']} / {results['failures']})"),
+        ("AUPRC", f"{results['auprc']:.4f}"),
+        *((words, _share(results[name])) for words, name in shares.items()),
+        *(
+            (f"ranking, {name.replace('_', ' < ')}", f"{row['accuracy']:.3f} of {row['pairs']} pairs")
+            for name, row in ranks.items()
+            if row["pairs"]
+        ),
+        *((f"calibration error (ECE), {name}", f"{value:.3f}") for name, value in eces.items()),
+        (
+            f"scoring {latency['frames']} frames",
+            f"{latency['p50_ms']:.0f} ms, p95 {latency['p95_ms']:.0f} ms",
+        ),
+    ]
+
+
+def _share(entry: Mapping[str, Any]) -> str:
+    if entry["rate"] is None:
+        return "–"
+    low, high = entry["wilson_95"]
+    return f"{100 * entry['rate']:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {entry['count']} of {entry['of']}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    cells = "".join(f"<th>{escape(word)}" for word in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{cells}</tr>{body}</table>"
+
+
+def _figure(svg: str, caption: str) -> str:
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _curves(curves: Mapping[str, Sequence[float]]) -> str:
+    lines = {
+        name: [(index / (len(values) - 1), value) for index, value in enumerate(values)]
+        for name, values in curves.items()
+    }
+    return _plot(lines)
+
+
+def _reliability(calibration: Mapping[str, Any]) -> str:
+    lines: dict[str, list[Point]] = {"perfect": [(0.0, 0.0), (1.0, 1.0)]}
+    for name, entry in calibration.items():
+        if name != "frames":
+            lines[name] = [(row["said"], row["true"]) for row in entry["bins"]]
+    return _plot(lines)
+
+
+def _plot(lines: Mapping[str, Sequence[Point]]) -> str:
+    """Draw lines over the unit square, with a legend."""
+    parts = [f"<svg viewBox='0 0 {_LEFT + _SIDE + 110} {_TOP + _SIDE + 30}' role=img>"]
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = _at((share, share))
+        parts.append(f"<path d='M{_LEFT} {y:.0f}h{_SIDE}' stroke='#ddd'/>")
+        parts.append(f"<text x='{_LEFT - 6}' y='{y + 4:.0f}' text-anchor='end'>{share:g}</text>")
+        parts.append(f"<text x='{x:.0f}' y='{_TOP + _SIDE + 16}' text-anchor='middle'>{share:g}</text>")
+    for index, (name, points) in enumerate(lines.items()):
+        colour = _COLOURS[index % len(_COLOURS)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(_at, points))
+        parts.append(f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'/>")
+        y = _TOP + 14 + 16 * index
+        parts.append(f"<text x='{_LEFT + _SIDE + 10}' y='{y}' style='fill:{colour}'>{escape(name)}</text>")
+    return "".join([*parts, "</svg>"])
+
+
+def _at(point: Point) -> Point:
+    return _LEFT + _SIDE * point[0], _TOP + _SIDE * (1.0 - point[1])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {entry}" for name, entry in value.items())
+    return str(value)

@@ -1,0 +1,220 @@
+"""One evaluation or one calibration: films, scores, numbers, and where they come from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openral_core.errors import ContractError, PolicyError
+from openral_core.registry import RSkillPackage
+from openral_core.weights_hash import weights_sha256
+from openral_reward_monitor.calibration import FILE_NAME, Calibration, CameraCalibration, load_calibration
+from openral_reward_monitor.models import RewardModel, load_reward_model
+from openral_training.provenance import provenance
+from openral_training.recipe import Recipe
+from openral_training.reward_eval.cases import Scored, cases, score
+from openral_training.reward_eval.fit import fit
+from openral_training.reward_eval.measures import decision, measures
+from openral_training.reward_eval.rollouts import BEHAVIOURS, FRAMES_PER_S, filmed, rollouts
+
+LATENCY_FRAMES = 8
+"""Frames of one scoring, as the monitor has them scored."""
+LATENCY_CALLS = 30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be judged, on what."""
+
+    package: RSkillPackage
+    recipe: Recipe
+    recipe_name: str
+    camera: str
+    """Name of the camera that is looked through."""
+    init_ids: tuple[int, ...]
+    heard: bool
+    """In sentences of training, or in those that were never heard."""
+    seed: int = 1
+    device: str = "cpu"
+    workers: int = 1
+
+    @property
+    def films(self) -> int:
+        """How many rollouts it needs."""
+        return len(self.recipe.task_ids) * len(BEHAVIOURS) * len(self.init_ids)
+
+    @property
+    def words(self) -> dict[str, list[str]]:
+        """The sentences of each task."""
+        tasks = self.recipe.tasks.items()
+        return {name: words.train if self.heard else words.heldout for name, words in tasks}
+
+
+def evaluate(
+    plan: Plan, command: str, progress: Callable[[int], None] = lambda films: None
+) -> dict[str, Any]:
+    """Judge a reward model on rollouts from states that nothing was fitted on.
+
+    Args:
+        plan: what and on what.
+        command: the command line, for the record.
+        progress: called with the number of rollouts that have become ready.
+
+    Returns:
+        The content of the eval JSON.
+
+    Raises:
+        ContractError: the calibration was fitted on some of the initial states.
+        PolicyError: not a reward skill, or its model failed.
+    """
+    reward = plan.package.manifest.reward
+    if reward is None:
+        raise PolicyError(
+            f"{plan.package.manifest.name} is no reward skill; judge it with openral train eval"
+        )
+    calibration = _calibration(plan)
+    model = load_reward_model(plan.package, plan.device)
+    try:
+        scored = _score_all(plan, model, progress)
+        latency = _latency(model, scored)
+    finally:
+        model.close()
+    threshold = reward.success_threshold
+    results = measures(scored, threshold, calibration)
+    return {
+        **_source(plan, command),
+        "results": {
+            **results,
+            "latency": latency,
+            "rollouts": [_row(one, decision(float(one.joint[-1]), calibration, threshold)) for one in scored],
+        },
+    }
+
+
+def calibrate(
+    plan: Plan, error_rate: float, progress: Callable[[int], None] = lambda films: None
+) -> CameraCalibration:
+    """Fit the calibration of one camera and write it beside the manifest; other cameras' entries stay.
+
+    Args:
+        plan: what and on what.
+        error_rate: see `CameraCalibration.error_rate`.
+        progress: called with the number of rollouts that have become ready.
+
+    Raises:
+        ContractError: too few rollouts for the error rate.
+        PolicyError: not a reward skill, or its model failed.
+    """
+    model = load_reward_model(plan.package, plan.device)
+    try:
+        scored = _score_all(plan, model, progress)
+    finally:
+        model.close()
+    found = fit(scored, error_rate=error_rate, recipe=plan.recipe_name, init_ids=plan.init_ids)
+    path, weights = plan.package.folder / FILE_NAME, weights_sha256(plan.package)
+    before = Calibration.model_validate_json(path.read_bytes()) if path.is_file() else None
+    kept = before.cameras if before and before.weights_sha256 == weights else {}
+    content = Calibration(
+        skill=plan.package.manifest.name, weights_sha256=weights, cameras={**kept, plan.camera: found}
+    )
+    write(path, content)
+    return found
+
+
+def write(path: Path, calibration: Calibration) -> None:
+    """Write a calibration at once; a killed run leaves the old file or the new one."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def _calibration(plan: Plan) -> CameraCalibration | None:
+    loaded = load_calibration(plan.package)
+    if loaded is None:
+        return None
+    found = loaded.cameras.get(plan.camera)
+    if found is None:
+        known = ", ".join(loaded.cameras)
+        raise ContractError(
+            f"{plan.package.folder / FILE_NAME}: camera '{plan.camera}' is not calibrated, but {known}; "
+            f"openral reward calibrate --rskill {plan.package.reference} --camera {plan.camera}"
+        )
+    shared = sorted(set(found.init_ids) & set(plan.init_ids))
+    if shared and found.recipe == plan.recipe_name:
+        raise ContractError(
+            f"{plan.package.folder / FILE_NAME}: init_ids: it was fitted on {len(shared)} of the states that it is "
+            f"to be judged on ({shared[0]} …); fit it on others"
+        )
+    return found
+
+
+def _score_all(plan: Plan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:
+    recipe = filmed(plan.recipe)
+    films = rollouts(plan.recipe, plan.init_ids, seed=plan.seed, workers=plan.workers, progress=progress)
+    return [score(model, case) for film in films for case in cases(film, recipe, plan.camera, plan.words)]
+
+
+def _latency(model: RewardModel, scored: Sequence[Scored]) -> dict[str, Any]:
+    """Time scorings as the monitor asks for them."""
+    from openral_training.dataset.episode import decode_png
+
+    case = max((one.case for one in scored), key=lambda case: len(case.images))
+    picked = np.linspace(0, len(case.images) - 1, LATENCY_FRAMES).round().astype(int)
+    frames = np.stack([decode_png(case.images[index]) for index in picked])
+    times = []
+    for _ in range(LATENCY_CALLS):
+        begun = time.perf_counter()
+        model.score(frames, case.instruction)
+        times.append(1e3 * (time.perf_counter() - begun))
+    p50, p95 = np.percentile(times, [50, 95])
+    return {"frames": LATENCY_FRAMES, "p50_ms": round(float(p50), 2), "p95_ms": round(float(p95), 2)}
+
+
+def _row(one: Scored, said: str) -> dict[str, Any]:
+    case = one.case
+    return {
+        "task": case.task,
+        "acted": case.acted,
+        "behaviour": case.behaviour,
+        "init_id": case.init_id,
+        "instruction": case.instruction,
+        "truth": one.done,
+        "said": said,
+        "progress": round(float(one.scores.progress[-1]), 4),
+        "success": round(float(one.scores.success[-1]), 4),
+        "peak": round(float(one.joint.max()), 4),
+    }
+
+
+def _source(plan: Plan, command: str) -> dict[str, Any]:
+    """What an eval JSON says before its results."""
+    scene = plan.recipe.scene_for(plan.recipe.task_ids[0])
+    camera = next(found for found in scene.cameras if found.name == plan.camera)
+    look = scene.scene.backend_options.get("render_profile", "fast")
+    trained = plan.recipe.train_init_ids
+    return {
+        "schema_version": "0.1",
+        "source": {"evaluated_by": "openral", "reproduced_locally": True, "status": "reproduced"},
+        "benchmark": {
+            "name": plan.recipe_name,
+            "simulator": str(scene.scene.backend_options.get("family", scene.scene.backend)),
+            "robot": scene.robot_id,
+            "protocol": "initial states and words that nothing was fitted on; truth is the simulator's verdict on each "
+            "frame; expert, noisy, stuck and random behaviour, experts under wrong words, backwards and frozen",
+            "deviations": f"render profile `{look}`, camera {camera.name} at {camera.width} px, "
+            f"{FRAMES_PER_S:g} frames/s",
+        },
+        "eval_config": {
+            "init_ids": [plan.init_ids[0], plan.init_ids[-1]],
+            "trained_on_init_ids": [trained.first, trained.first + trained.count - 1],
+            "seed": plan.seed,
+            "camera": plan.camera,
+            "success_key": "success",
+        },
+        "provenance": provenance(plan.package, command),
+    }

@@ -1,0 +1,110 @@
+"""What the reward monitor costs, and whether it loses pictures while its model is slow. See tests/reward_monitor."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from openral_core.registry import resolve
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reward_monitor"))
+from reward_camera import FakeCamera, wait_for
+from reward_manifest import EMPTY_SAFETENSORS, MANIFEST, REWARD
+
+CORE_BAR = 0.30
+READINGS = 45
+"""At 3 a second."""
+SLOW_S = 5.0
+RATE_HZ = 30.0
+PICTURES = 360
+
+Start = Callable[[Path, Path], psutil.Process]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    processes = []
+
+    def run(scene: Path, skill: Path) -> psutil.Process:
+        words = ("-p", f"scene:={scene}", "-p", f"skill:={skill}", "-p", "use_sim_time:=true")
+        command = [sys.executable, "-m", "openral_reward_monitor.monitor_node", "--ros-args", *words]
+        processes.append(psutil.Popen(command, env=dict(os.environ)))
+        return processes[-1]
+
+    yield run
+    for process in processes:
+        process.terminate()
+        process.wait()
+
+
+def scene_of(folder: Path, size: int, rate_hz: float) -> Path:
+    camera = {"name": "corner2", "rate_hz": rate_hz, "width": size, "height": size}
+    content = {
+        "scene": {"id": "metaworld", "backend": "mock", "cameras": [camera]},
+        "robot_id": "sawyer",
+        "control_hz": 80,
+        "action": {"representation": "joint_positions", "dim": 4, "low": [-1] * 4, "high": [1] * 4},
+    }
+    path = folder / "scene.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def test_watching_costs_a_share_of_one_core(tmp_path, report, start):
+    camera = FakeCamera(128, speed=1)
+    try:
+        camera.brightness = 100
+        process = start(scene_of(tmp_path, 128, 20), resolve("mini-progress").folder)
+        camera.goal("aa", "open the drawer")
+        wait_for(lambda: len(camera.of_goal("aa")) > 5, "readings")
+        times, begin, first = process.cpu_times(), time.monotonic(), len(camera.of_goal("aa"))
+        wait_for(lambda: len(camera.of_goal("aa")) >= first + READINGS, "more readings")
+        wall_s = time.monotonic() - begin
+        now = process.cpu_times()
+    finally:
+        camera.close()
+    used = (now.user + now.system - times.user - times.system) / wall_s
+    rate = READINGS / wall_s
+    report(
+        "reward monitor with mini-progress, 20 pictures a second of 128x128",
+        f"{100 * used:.0f} % of one core at {rate:.1f} readings/s",
+        f"{wall_s:.0f} s of wall time",
+        f"{100 * CORE_BAR:.0f} % at 3 readings/s",
+    )
+    assert used <= CORE_BAR
+
+
+def test_no_picture_is_lost_while_a_scoring_takes_long(tmp_path, report, start):
+    skill = tmp_path / "slow"
+    skill.mkdir()
+    (skill / "model.safetensors").write_bytes(EMPTY_SAFETENSORS)
+    reward = {**REWARD, "target_fps": RATE_HZ, "frame_window_s": 2 * PICTURES / RATE_HZ}
+    manifest = {**MANIFEST, "reward": reward, "policy_extras": {"delay_s": SLOW_S, "good_calls": 2}}
+    (skill / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    camera = FakeCamera(128, rate_hz=RATE_HZ, speed=1)
+    try:
+        start(scene_of(tmp_path, 128, RATE_HZ), skill)
+        camera.goal("aa", "open the drawer")
+        wait_for(lambda: camera.of_goal("aa"), "the first reading")
+        before, sent = camera.ask().frames_seen, camera.sent
+        wait_for(lambda: camera.sent >= sent + PICTURES, "pictures")
+        camera.alive = False
+        sent = camera.sent - sent
+        wait_for(lambda: camera.ask().stale, "the end of the stream")
+        seen = camera.ask().frames_seen - before
+    finally:
+        camera.close()
+    report(
+        f"pictures taken in at {RATE_HZ:g} Hz while a scoring takes {SLOW_S:g} s",
+        f"{seen} of {sent}",
+        "those that were sent",
+        "all",
+    )
+    assert abs(seen - sent) <= 1, "one may be under way when the count begins"

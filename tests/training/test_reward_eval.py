@@ -1,0 +1,196 @@
+"""Judging and calibrating reward models: the numbers on made-up scores, the commands on real films."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from openral_core.errors import ContractError, ManifestError
+from openral_core.registry import load_package, resolve
+from openral_reward_monitor.calibration import FILE_NAME, CameraCalibration, load_calibration
+from openral_reward_monitor.models import RewardScores
+from openral_training.recipe import Recipe
+from openral_training.reward_cli import app
+from openral_training.reward_eval.cases import Case, Scored
+from openral_training.reward_eval.fit import fit
+from openral_training.reward_eval.measures import decision, measures, ranking, reliability
+
+FRAMES = 11
+RECIPE = {
+    "train_init_ids": {"first": 0, "count": 2},
+    "heldout_init_ids": {"first": 1000, "count": 2},
+    "calibration_init_ids": {"first": 500, "count": 2},
+    "tasks": {
+        "drawer-open-v3": {
+            "scene": "metaworld_drawer",
+            "train": ["open the drawer"],
+            "heldout": ["pull the drawer open"],
+        },
+        "drawer-close-v3": {
+            "scene": "metaworld_drawer",
+            "train": ["close the drawer"],
+            "heldout": ["push the drawer shut"],
+        },
+    },
+}
+
+
+def film(behaviour: str, progress, done_from: int | None, *, init_id: int = 1, success=None) -> Scored:
+    """Eleven frames of a film, done from a frame on (None: never), scored as given."""
+    curve = np.broadcast_to(np.asarray(progress, np.float32), FRAMES)
+    truth = np.arange(FRAMES) >= (FRAMES if done_from is None else done_from)
+    case = Case("t", "t", behaviour, init_id, "do it", [], np.arange(FRAMES) / 10.0, truth)
+    return Scored(
+        case, RewardScores(curve, curve if success is None else np.full(FRAMES, success, np.float32))
+    )
+
+
+RISING = np.linspace(0.0, 1.0, FRAMES)
+
+
+def test_a_perfect_model_gets_perfect_numbers():
+    scored = [film("expert", RISING, 10), film("stuck", 0.4 * RISING, None), film("random", 0.05, None)]
+    found = measures(scored, 0.8, None)
+    assert (found["voc_mean"], found["voc_kendall_mean"], found["auroc"], found["auprc"]) == (1, 1, 1, 1)
+    assert found["false_success"]["rate"] == found["missed_success"]["rate"] == 0
+    assert found["ranking"]["all"] == {"accuracy": 1.0, "pairs": 3}
+    assert found["by_behaviour"]["random"]["no"] == 1
+
+
+def test_each_way_of_being_wrong_shows_in_its_own_number():
+    scored = [
+        film("expert", RISING[::-1], 10),
+        film("wrong_task", 0.9, None),
+        film("stuck", RISING * 0.9, None, success=0.9),
+        film("noisy", RISING, 10),
+    ]
+    found = measures(scored, 0.8, None)
+    assert found["voc_mean"] == 0.0
+    assert found["voc_min"] == -1.0
+    assert found["false_success"]["count"] == 2
+    assert found["missed_success"]["count"] == 1
+    assert found["false_success_in_any_frame"]["count"] == 2
+    assert found["auroc"] == 0.5
+    assert ranking(scored)["failure_success"] == {"accuracy": 0.5, "pairs": 2}
+
+
+def test_a_curve_that_never_changes_has_no_rank_correlation():
+    assert measures([film("expert", 0.5, 10), film("random", 0.1, None)], 0.8, None)["voc_mean"] == 0.0
+
+
+def test_calibration_error_is_the_gap_between_said_and_true():
+    sure = [film("expert", 0.95, 0), film("random", 0.95, None)]
+    assert reliability(sure, None)["raw"]["ece"] == pytest.approx(0.45)
+    assert reliability(sure, None)["raw"]["bins"] == [{"said": 0.95, "true": 0.5, "frames": 22}]
+
+
+def overlapping(count: int, seed: int = 0) -> list[Scored]:
+    """Films whose scores overlap between 0.4 and 0.6: successes end in 0.4..1, failures reach 0..0.6."""
+    rng = np.random.default_rng(seed)
+    good = [film("expert", np.append(RISING[:-1] * 0.3, rng.uniform(0.4, 1.0)), 10) for _ in range(count)]
+    return good + [film("random", rng.uniform(0.0, 0.6), None) for _ in range(count)]
+
+
+def fitted(count: int = 400, error_rate: float = 0.05) -> CameraCalibration:
+    return fit(overlapping(count), error_rate=error_rate, recipe="none", init_ids=[1])
+
+
+def test_the_fit_keeps_its_error_rate_on_films_it_never_saw():
+    calibration = fitted()
+    assert 0.4 < calibration.no_below < 0.5 < calibration.yes_from < 0.6
+    fresh = overlapping(2000, seed=1)
+    said = [(one.done, decision(float(one.joint[-1]), calibration, 0.5)) for one in fresh]
+    wrong_yes = np.mean([answer == "yes" for done, answer in said if not done])
+    wrong_no = np.mean([answer == "no" for done, answer in said if done])
+    assert wrong_yes <= 0.08
+    assert wrong_no <= 0.08
+    assert any(answer == "abstain" for _, answer in said)
+    assert (
+        reliability(fresh, calibration)["calibrated"]["ece"] < reliability(fresh, calibration)["raw"]["ece"]
+    )
+
+
+def test_scores_that_part_cleanly_leave_nothing_to_abstain_on():
+    scored = [film("expert", RISING, 10, init_id=i) for i in range(60)]
+    scored += [film("random", 0.1, None, init_id=i) for i in range(60)]
+    calibration = fit(scored, error_rate=0.02, recipe="none", init_ids=[1])
+    assert {calibration.is_done(score, 0.8) for score in np.linspace(0, 1, 101)} == {True, False}
+    assert calibration.is_done(0.5, 0.8) is False, "an expert half way is not done"
+    assert 0.0 < calibration.probability(np.float32([0.0]))[0] < 0.1, (
+        "nothing was seen often enough to be certain"
+    )
+    assert 0.9 < calibration.probability(np.float32([1.0]))[0] < 1.0
+
+
+def test_too_few_films_for_the_error_rate_are_refused_with_the_number():
+    with pytest.raises(ContractError, match=r"10 rollouts that succeeded and 10 .* needs 49 of each"):
+        fit(overlapping(10), error_rate=0.02, recipe="none", init_ids=[1])
+
+
+def test_states_of_the_calibration_belong_to_nothing_else():
+    with pytest.raises(ValueError, match="calibration_init_ids: overlaps"):
+        Recipe.model_validate({**RECIPE, "calibration_init_ids": {"first": 1001, "count": 2}})
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    folder = tmp_path / "mini-progress"
+    shutil.copytree(resolve("mini-progress").folder, folder, ignore=shutil.ignore_patterns("eval", FILE_NAME))
+    return folder
+
+
+@pytest.mark.slow
+def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    recipe = tmp_path / "small.yaml"
+    recipe.write_text(yaml.safe_dump(RECIPE))
+    common = ("--rskill", str(skill), "--recipe", str(recipe), "--episodes", "1")
+    said = CliRunner().invoke(app, ["calibrate", *common, "--error-rate", "0.4"])
+    assert said.exit_code == 0, (said.output, said.exception)
+    assert "camera corner2" in said.output
+    calibration = load_calibration(load_package(skill))
+    assert calibration is not None
+    assert calibration.cameras["corner2"].init_ids == (500,)
+
+    def judge() -> dict:
+        done = CliRunner().invoke(app, ["eval", *common, "--out", str(tmp_path / "out.json")])
+        assert done.exit_code == 0, (done.output, done.exception)
+        return json.loads((tmp_path / "out.json").read_text())
+
+    first = judge()
+    films = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npz")}
+    assert len(films) == 2 * 2 * 4
+    again = judge()
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npz")} == films
+    assert first["results"]["rollouts"] == again["results"]["rollouts"]
+    results = first["results"]
+    assert results["calibrated"]
+    assert set(results["by_behaviour"]) == {
+        "expert", "noisy", "stuck", "random", "wrong_task", "reversed", "frozen",
+    }  # fmt: skip
+    rows = results["rollouts"]
+    closed = next(row for row in rows if (row["task"], row["behaviour"]) == ("drawer-close-v3", "expert"))
+    assert closed["truth"]
+    assert closed["instruction"] == "push the drawer shut"
+    assert first["eval_config"]["init_ids"] == [1000, 1000]
+    html = (tmp_path / "out.html").read_text()
+    assert "<svg" in html
+    assert "http" not in html.replace("http://www.w3.org", "")
+
+
+def test_a_calibration_of_other_weights_or_of_the_judged_states_is_refused(skill: Path, tmp_path: Path):
+    wrong = {"schema_version": "0.1", "skill": "x", "weights_sha256": "0" * 64, "cameras": {}}
+    (skill / FILE_NAME).write_text(json.dumps(wrong))
+    with pytest.raises(
+        ManifestError, match="made with other weights; make it again: openral reward calibrate"
+    ):
+        load_calibration(load_package(skill))
+    (skill / FILE_NAME).write_text("{}")
+    with pytest.raises(ManifestError, match=r"calibration\.json"):
+        load_calibration(load_package(skill))

@@ -90,7 +90,11 @@ def test_calibrated_success_is_the_probability_of_the_lesser_head():
 @pytest.mark.parametrize(
     ("selected", "success", "remark"),
     [
-        ({"camera": "corner2"}, 0.55, "the score 0.55 is seen of tasks that are done and of such that are not"),
+        (
+            {"camera": "corner2"},
+            0.55,
+            "the score 0.55 is seen of tasks that are done and of such that are not",
+        ),
         ({"camera": "wrist"}, 1.0, "not calibrated for camera wrist, but for corner2"),
         ({"camera": "corner2", "dark": True}, 1.0, "camera corner2 is too dark"),
         ({"camera": "corner2", "frozen": True}, 1.0, "camera corner2 is frozen"),

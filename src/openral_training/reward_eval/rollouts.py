@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from openral_core.errors import SimulationError
 from openral_core.sidecar.places import cache_home
+from openral_sim_bridge.rendering import profile
 from openral_training.dataset.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate
 from openral_training.experts.world import open_world
@@ -84,9 +85,11 @@ def rollouts(
 
 
 def _file(recipe: Recipe, rollout: Rollout, seed: int) -> Path:
+    scene = recipe.scene_for(rollout.task_id)
     content = {
         "format": FORMAT,
-        "scene": recipe.scene_for(rollout.task_id).model_dump(mode="json"),
+        "scene": scene.model_dump(mode="json"),
+        "look": asdict(profile(str(scene.scene.backend_options.get("render_profile", "fast")))),
         "tasks": recipe.task_ids,
         "world": recipe.world_of(rollout.task_id),
         "state_layout": recipe.state_layout,

@@ -11,6 +11,7 @@ import copy
 import hashlib
 import os
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -105,7 +106,7 @@ def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_face
     try:
         with np.load(path, allow_pickle=False) as stored:
             return LightMesh(stored["vertices"], stored["faces"], stored["corners"])
-    except (OSError, ValueError, KeyError, EOFError):  # absent, or another process was killed while it wrote
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # absent, or damaged
         light = decimate(vertices, faces, max_faces)
     _store(path, light)
     return light

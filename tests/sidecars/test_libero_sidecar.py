@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from link_poses import link_poses
 
 from openral_core.errors import SidecarError
 from openral_core.scene import load_scene
@@ -24,7 +25,7 @@ from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
 from openral_sim_bridge.arm_worlds.arms import PANDA
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
-from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
+from openral_sim_bridge.backend import RobotModel, Snapshot
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.frames import LinkFrames
 from openral_sim_bridge.libero.assets import ensure_assets
@@ -131,7 +132,7 @@ def test_urdf_agrees_with_liberos_model(spatial: ArmBackend, reference: dict[str
     bodies = [str(name) for name in reference["bodies"]]
     frames = LinkFrames(RobotModel(shipped, robot.base))
     for values, poses in zip(reference["positions"], reference["poses"], strict=True):
-        links = chain([*frames.fixed(), *frames.moving(dict(zip(names, values, strict=True)))])
+        links = link_poses([*frames.fixed(), *frames.moving(dict(zip(names, values, strict=True)))])
         for body in (
             "robot0_link1",
             "robot0_link4",
@@ -144,25 +145,10 @@ def test_urdf_agrees_with_liberos_model(spatial: ArmBackend, reference: dict[str
             assert np.abs(links[PANDA.names[body]][:3, :3] - pose[3:].reshape(3, 3)).max() < 1e-5
 
 
-def chain(frames: list[Frame]) -> dict[str, np.ndarray]:
-    """Poses (4, 4) of all links in the world."""
-    poses = {"world": np.eye(4)}
-    while len(poses) <= len(frames):
-        for frame in frames:
-            if frame.parent in poses:
-                x, y, z, w = frame.quaternion
-                skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-                pose = np.eye(4)
-                pose[:3, :3] += 2 * w * skew + 2 * skew @ skew
-                pose[:3, 3] = frame.position
-                poses[frame.child] = poses[frame.parent] @ pose
-    return poses
-
-
 def test_the_hand_is_where_tf_and_camera_say(spatial: ArmBackend, tmp_path: Path) -> None:
     [state, _] = spatial.reset([SPATIAL[0]] * 2, [0, 0])
     frames = LinkFrames(spatial.robot("franka_panda", "panda_link0", tmp_path))
-    links = chain([*frames.fixed(), *frames.moving(spatial.joint_positions())])
+    links = link_poses([*frames.fixed(), *frames.moving(spatial.joint_positions())])
     assert np.abs(links["panda_hand_tcp"][:3, 3] - state.ee_position).max() < 5e-4
     assert len(list(tmp_path.glob("*.stl"))) > 10
     eye = spatial.camera("robot0_eye_in_hand")

@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
-from openral_sim_bridge.backend import CameraModel, RobotModel, Snapshot, StepResult
+from openral_sim_bridge.backend import WORLD, CameraModel, RobotModel, Snapshot, StepResult
 from openral_sim_bridge.metaworld.world import CONTROL_DT, MetaWorldWorld
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
 HORIZON = 500
 """Control steps after which MetaWorld truncates an episode."""
+LEVEL = 0.1
+"""Share of a camera's upward axis along the world's: one that looks straight down has no up."""
 ROBOT_ROOT = "base"
 """Body of the Sawyer that all its links hang from."""
 
 
 class MetaWorldBackend:
-    """N Sawyers over a table; every camera but the gripper's is shown as a person would hold it."""
+    """N Sawyers over a table; every camera is shown as a person would hold it, though four hang upside down."""
 
     control_hz = 1.0 / CONTROL_DT
     action_dim = 4
@@ -57,6 +59,7 @@ class MetaWorldBackend:
         self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
         self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
         self._renderer: OffscreenRenderer | None = None
+        self._upside_down = _upside_down(self._worlds[0].model)
 
     def world(self, env: int) -> MetaWorldWorld:
         """Return one world, for scripted experts that read its privileged state."""
@@ -99,9 +102,9 @@ class MetaWorldBackend:
             self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
         images: dict[str, NDArray[np.uint8]] = {}
         for camera in cameras:
-            self._camera_id(camera)
+            turn = -1 if self._camera_id(camera) in self._upside_down else 1
             frames = [self._renderer.render(self._worlds[index].data, camera) for index in chosen]
-            images[camera] = np.stack([_upright(frame, camera) for frame in frames])
+            images[camera] = np.stack([frame[::turn, ::turn] for frame in frames])
         return images
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -129,15 +132,16 @@ class MetaWorldBackend:
         """See Backend.camera."""
         index = self._camera_id(name)
         model, data = self._worlds[0].model, self._worlds[0].data
-        rotation = data.cam_xmat[index].reshape(3, 3).copy()
         # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
-        rotation = rotation @ np.diag([1.0, -1.0, -1.0])
-        if _is_upside_down(name):
+        rotation = data.cam_xmat[index].reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
+        if index in self._upside_down:
             rotation = rotation @ np.diag([-1.0, -1.0, 1.0])
-        width, height = self._size
-        return CameraModel(
-            name, width, height, float(model.cam_fovy[index]), data.cam_xpos[index].copy(), rotation
-        )
+        position, parent = data.cam_xpos[index].copy(), WORLD
+        body = int(model.cam_bodyid[index])
+        if body:  # it goes with the hand, which MetaWorld never turns
+            turn, parent = data.xmat[body].reshape(3, 3), model.body(body).name
+            position, rotation = turn.T @ (position - data.xpos[body]), turn.T @ rotation
+        return CameraModel(name, *self._size, float(model.cam_fovy[index]), position, rotation, parent)
 
     def close(self) -> None:
         """See Backend.close."""
@@ -156,10 +160,12 @@ class MetaWorldBackend:
         return index
 
 
-def _is_upside_down(camera: str) -> bool:
-    """Whether MetaWorld mounts the camera on its head (corner2 is; lerobot turns its image likewise)."""
-    return camera == "corner2"
+def _upside_down(model: mujoco.MjModel) -> frozenset[int]:
+    """Return the fixed cameras that MetaWorld hangs on their heads: corner to corner4; lerobot turns corner2, too."""
+    fixed = [index for index in range(model.ncam) if model.cam_bodyid[index] == 0]
+    return frozenset(index for index in fixed if _up(model, index)[2] < -LEVEL)
 
 
-def _upright(image: NDArray[np.uint8], camera: str) -> NDArray[np.uint8]:
-    return image[::-1, ::-1] if _is_upside_down(camera) else image
+def _up(model: mujoco.MjModel, camera: int) -> NDArray[np.float64]:
+    axis: NDArray[np.float64] = model.cam_mat0[camera].reshape(3, 3)[:, 1]
+    return axis

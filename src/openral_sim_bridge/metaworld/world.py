@@ -11,12 +11,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 from metaworld.policies import ENV_POLICY_MAP
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
+from openral_sim_bridge.metaworld.env import make_env
 from openral_sim_bridge.metaworld.initial_states import check_task, random_vector
 
 CONTROL_DT = 0.0125
@@ -40,7 +40,7 @@ class MetaWorldWorld:
         for task_id in task_ids:
             check_task(task_id)
         self.task_ids = task_ids
-        self._envs = {task: ALL_V3_ENVIRONMENTS[task]() for task in task_ids}
+        self._envs = {task: make_env(task) for task in task_ids}
         models = {env.model_name for env in self._envs.values()}
         if len(models) > 1:
             raise SimulationError(
@@ -54,6 +54,9 @@ class MetaWorldWorld:
             camera = mujoco.mj_name2id(env.model, mujoco.mjtObj.mjOBJ_CAMERA, "corner2")
             env.model.cam_pos[camera] = CORNER2_POSITION
         self._active = task_ids[0]
+        self._hand, self._right, self._left = (
+            int(self.model.body(name).id) for name in ("hand", "rightclaw", "leftclaw")
+        )
         self._last_action = np.zeros(4)
         self.steps = 0
 
@@ -101,13 +104,15 @@ class MetaWorldWorld:
         self.steps += 1
 
     def look(self, task_id: str) -> NDArray[np.float64]:
-        """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it."""
+        """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it.
+
+        The half of it that is the observation before is the present one, too: a verdict depends on one state alone.
+        """
         env = self._envs[task_id]
         if env is not self.env:
             self._copy_state(env)
-        env._prev_obs = env._get_curr_obs_combined_no_goal()
-        observation: NDArray[np.float64] = env._get_obs()
-        return observation
+        now = env._get_curr_obs_combined_no_goal()
+        return np.concatenate([now, now, env._get_pos_goal()])
 
     def judge(self, task_id: str) -> dict[str, float]:
         """Return MetaWorld's own verdict on the present state: success, near_object, obj_to_target, …"""
@@ -123,13 +128,13 @@ class MetaWorldWorld:
     def robot_state(self) -> RobotState:
         """Return joints, end effector (body `hand`) and gripper in the world frame."""
         data = self.data
-        opening = float(np.linalg.norm(data.body("rightclaw").xpos - data.body("leftclaw").xpos))
-        w, x, y, z = data.body("hand").xquat
+        opening = float(np.linalg.norm(data.xpos[self._right] - data.xpos[self._left]))
+        w, x, y, z = data.xquat[self._hand]
         return RobotState(
             stamp_s=self.steps * CONTROL_DT,
             joint_names=(*JOINTS, GRIPPER_JOINT),
             joint_positions=np.append(data.qpos[:7], opening),
-            ee_position=data.body("hand").xpos.copy(),
+            ee_position=data.xpos[self._hand].copy(),
             ee_quaternion=np.array([x, y, z, w]),
             gripper_opening=opening,
         )

@@ -40,7 +40,9 @@ def next_rung(task: Task, mission: Mission, palette: Palette, config: DirectorCo
         return Rung.GIVE_UP
     can = {
         Rung.OTHER_SKILL: len(task.tried) < config.max_skills and bool(others(palette, task).skills),
-        Rung.DECOMPOSE: task.depth < config.max_depth and bool(palette.recoveries) and not _loops(mission),
+        Rung.DECOMPOSE: task.depth < config.max_depth
+        and bool(recoveries(palette).recoveries)
+        and not _loops(mission),
         Rung.ASK: config.ask_patience_s > 0,
     }
     return next(
@@ -54,8 +56,8 @@ def others(palette: Palette, task: Task) -> Palette:
 
 
 def recoveries(palette: Palette) -> Palette:
-    """The palette with the playbooks for failures in the place of the others: other steps for one task."""
-    return Palette(palette.skills, playbooks=palette.recoveries)
+    """The palette with the playbooks for failures, and no others: other steps for one task."""
+    return Palette(palette.skills, recoveries=tuple(book for book in palette.playbooks if book.failures))
 
 
 def _loops(mission: Mission) -> bool:

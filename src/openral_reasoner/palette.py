@@ -67,9 +67,9 @@ class Palette:
     excluded: dict[str, str] = field(default_factory=dict)
     """Skill name -> one sentence."""
     playbooks: tuple[Playbook, ...] = ()
-    """Written procedures for orders."""
+    """Written procedures whose skills are all here."""
     recoveries: tuple[Playbook, ...] = ()
-    """Written procedures for tasks that failed."""
+    """Those of them that may take the place of a task that failed, while another way is looked for."""
 
     def find(self, name: str) -> Skill | None:
         """The skill of that manifest name, if it may be used now."""

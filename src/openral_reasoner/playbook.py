@@ -8,6 +8,7 @@ step is planned like an order of its own: a playbook can neither name a skill th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +19,6 @@ from openral_reasoner.vocabulary import FILLERS, stem, words
 MAX_BODY = 8_000
 """Characters of a playbook's text."""
 MAX_STEPS = 20
-FAILURE = "after failure of:"
-"""A trigger that begins so makes a playbook for a task that failed: "after failure of: open the drawer"."""
 _ITEM = re.compile(r"^(?:\d{1,2}[.)]|[-*])\s+(?P<step>\S.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+steps\s*$", re.IGNORECASE)
 
@@ -30,22 +29,26 @@ class Playbook:
 
     name: str
     """Manifest name, owner/rskill-x."""
-    triggers: tuple[str, ...]
-    """Sentences that it answers."""
-    recovers: bool
-    """The triggers are tasks that failed, not orders."""
-    description: str
+    trigger: str
+    """When to follow it, in words for a language model."""
     body: str
     """The markdown file."""
-    done: str
+    orders: tuple[str, ...] = ()
+    """Sentences of the operator that it answers."""
+    failures: tuple[str, ...] = ()
+    """Tasks in whose place its steps are tried when they have failed."""
+    skills: tuple[str, ...] = ()
+    """Manifest names of the skills that it needs."""
+    done: str = ""
     """How to tell that it is finished, in words."""
     steps: tuple[str, ...] = ()
     """The items of its list of steps, in order; none: only a language model can follow it."""
 
-    def answers(self, sentence: str) -> bool:
-        """Whether a sentence is one of its triggers, but for inflections and words without a meaning."""
-        said = _meaning(sentence)
-        return bool(said) and any(said == _meaning(trigger) for trigger in self.triggers)
+
+def means_one_of(sentence: str, sentences: Iterable[str]) -> bool:
+    """Whether a sentence is one of some others, but for inflections and words without a meaning."""
+    said = _meaning(sentence)
+    return bool(said) and any(said == _meaning(other) for other in sentences)
 
 
 def load_playbook(package: RSkillPackage) -> Playbook:
@@ -69,15 +72,17 @@ def load_playbook(package: RSkillPackage) -> Playbook:
         raise ManifestError(
             f"{where} has {len(steps)} steps, allowed are {limit}: raise max_steps, or split it"
         )
-    trigger = section.trigger.strip()
-    recovers = trigger.lower().startswith(FAILURE)
-    triggers = (trigger[len(FAILURE) :] if recovers else trigger).split("|")
+    if (section.orders or section.failures) and not steps:
+        raise ManifestError(
+            f"{where} has no plain list under a heading 'Steps'; write one, or take orders and failures out"
+        )
     return Playbook(
         name=manifest.name,
-        triggers=tuple(text.strip() for text in triggers if text.strip()),
-        recovers=recovers,
-        description=manifest.description,
+        trigger=section.trigger,
         body=body,
+        orders=section.orders,
+        failures=section.failures,
+        skills=tuple(tool for tool in section.composes_tools if "/" in tool),
         done=section.done_predicate,
         steps=steps,
     )

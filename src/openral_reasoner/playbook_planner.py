@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Planner, Proposal
+from openral_reasoner.playbook import means_one_of
 
 _CLAUSE = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 
@@ -26,6 +27,9 @@ class PlaybookPlanner:
 
 def _expand(clause: str, palette: Palette) -> tuple[str, ...]:
     for playbook in palette.playbooks:
-        if playbook.steps and playbook.answers(clause):
+        if playbook.steps and means_one_of(clause, playbook.orders):
+            return playbook.steps
+    for playbook in palette.recoveries:
+        if playbook.steps and means_one_of(clause, playbook.failures):
             return playbook.steps
     return (clause,)

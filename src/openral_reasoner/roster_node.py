@@ -66,12 +66,9 @@ class Roster:
             commercial=self._commercial,
             scene_tasks=self._deployment.scene_tasks,
         )
-        books = self._deployment.playbooks
-        return replace(
-            palette,
-            playbooks=tuple(book for book in books if not book.recovers),
-            recoveries=tuple(book for book in books if book.recovers),
-        )
+        usable = {skill.name for skill in palette.skills}
+        books = (book for book in self._deployment.playbooks if usable.issuperset(book.skills))
+        return replace(palette, playbooks=tuple(books))
 
     def _monitor_watches(self) -> bool:
         self._monitor_seen = self._monitor_seen or self._node.count_publishers(PROGRESS) > 0

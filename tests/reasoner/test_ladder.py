@@ -16,12 +16,10 @@ OTHER = replace(SKILL, name="openral/rskill-other", slug="other", node="/openral
 ASKING = CONFIG.model_copy(update={"ask_patience_s": 20.0})
 AGAIN = Playbook(
     "openral/rskill-free-drawer",
-    ("open the drawer",),
-    True,
     "",
     "",
-    "",
-    ("close the drawer", "open the drawer"),
+    failures=("open the drawer",),
+    steps=("close the drawer", "open the drawer"),
 )
 
 
@@ -69,7 +67,7 @@ def test_a_skill_that_went_away_for_good_gives_way_to_another() -> None:
 
 
 def test_other_steps_take_the_place_of_a_task_that_failed_once() -> None:
-    desk = Desk(palette=Palette((SKILL,), recoveries=(AGAIN,)), planner=PlaybookPlanner(OfflinePlanner()))
+    desk = Desk(palette=Palette((SKILL,), playbooks=(AGAIN,)), planner=PlaybookPlanner(OfflinePlanner()))
     desk.say("open the drawer")
     stall(desk, 3)
     assert [(task.planned.text, task.depth) for task in desk.mission.tasks] == [

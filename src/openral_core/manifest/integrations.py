@@ -98,7 +98,11 @@ class Playbook(Schema):
     """A written procedure that the reasoner follows."""
 
     trigger: Word
-    """When to follow it."""
+    """When to follow it, in words for a language model."""
+    orders: Many[Word] = ()
+    """Sentences of the operator that it answers, for the offline planner."""
+    failures: Many[Word] = ()
+    """Tasks in words; when one of them has failed, the steps are tried in its place."""
     body_uri: Word
     """local:// file with the text."""
     composes_tools: Many[Word] = Field(min_length=1)

@@ -46,3 +46,8 @@ def _check_local_files(manifest: RSkillManifest, document: Document, folder: Pat
             raise ManifestError(
                 document.fault(key, f"{uri} leaves the manifest's folder", "put the file beside rskill.yaml")
             )
+    # Weights may be elsewhere; the text of a playbook is all there is of it.
+    body = manifest.playbook.body_uri if manifest.playbook else None
+    if body is not None and not (body.startswith(LOCAL) and (folder / body.removeprefix(LOCAL)).is_file()):
+        key = ("playbook", "body_uri")
+        raise ManifestError(document.fault(key, f"{body} is not there", "put the text beside rskill.yaml"))

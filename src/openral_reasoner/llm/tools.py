@@ -46,6 +46,8 @@ def make_tools(
     tools += _talking_tools(desk)
     if memory is not None:
         tools += _memory_tools(memory)
+    if palette.playbooks:
+        tools.append(_playbook_tool(palette))
     if sees and cameras:
         tools.append(_look_tool(desk, cameras))
     return tools
@@ -135,6 +137,27 @@ def _memory_tools(memory: Memory) -> list[Tool[None]]:
         return "\n".join(found) if found else "there is no note about that"
 
     return [Tool(remember, sequential=True), Tool(recall, sequential=True)]
+
+
+def _playbook_tool(palette: Palette) -> Tool[None]:
+    books = {book.name: book for book in palette.playbooks}
+
+    async def read_playbook(name: str = "") -> str:
+        book = books.get(name)
+        return f"{book.body}\nIt is finished when: {book.done}" if book else f"there is {', '.join(books)}"
+
+    return Tool.from_schema(
+        read_playbook,
+        name="read_playbook",
+        description="Read a written procedure. It tells how people do something here; it orders nothing.",
+        json_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string", "enum": list(books)}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        sequential=True,
+    )
 
 
 def _look_tool(desk: Desk, cameras: Sequence[str]) -> Tool[None]:

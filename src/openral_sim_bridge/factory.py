@@ -24,7 +24,6 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     world = scene.scene
     settings: dict[str, Any] = dict(world.backend_options)
     family, tasks = settings.get("family"), [str(task) for task in settings.get("tasks", [])]
-    fail_after = settings.get("fail_after")
     size = {"width": world.observation_width, "height": world.observation_height}
     if family == "metaworld":
         from openral_sim_bridge.metaworld.backend import MetaWorldBackend
@@ -50,9 +49,8 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     if family == "fake":
         from openral_sim_bridge.fake import FakeBackend
 
-        return FakeBackend(
-            tasks, num_envs=num_envs, control_hz=scene.control_hz, fail_after=fail_after, **size
-        )
+        faults = {name: settings[name] for name in ("fail_after", "hang_in") if name in settings}
+        return FakeBackend(tasks, num_envs=num_envs, control_hz=scene.control_hz, **faults, **size)
     raise NotFoundError(
         f"{world.id}: backend_options.family: there is no simulator '{family}'; "
         "use metaworld, libero, robosuite, mjcf or fake"

@@ -7,6 +7,7 @@ is needed.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,7 @@ class FakeBackend:
         control_hz: float = 80.0,
         horizon: int | None = None,
         fail_after: int | None = None,
+        hang_in: int | None = None,
     ) -> None:
         """Build the worlds.
 
@@ -80,17 +82,19 @@ class FakeBackend:
             control_hz: [Hz]
             horizon: control steps until an episode is done; None: never.
             fail_after: control steps after which `step` raises SimulationError; None: never.
+            hang_in: initial state in which `step` never returns; None: it always does.
         """
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
         self.control_hz = control_hz
         self._size = (width, height)
         self._horizon = horizon
-        self._fail_after = fail_after
+        self._fail_after, self._hang_in = fail_after, hang_in
         self._model = mujoco.MjModel.from_xml_string(_MJCF)
         self._articulation = Articulation(self._model, "right_arm_base_link")
         self._data = [mujoco.MjData(self._model) for _ in range(num_envs)]
         self._steps = np.zeros(num_envs, dtype=np.int64)
+        self._init_ids = [0] * num_envs
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
 
     def target(self, task_id: str) -> NDArray[np.float64]:
@@ -108,7 +112,7 @@ class FakeBackend:
                 raise NotFoundError(
                     f"task '{task_id}' is not of this scene, which has {', '.join(self.task_ids)}"
                 )
-            self._steps[env] = 0
+            self._steps[env], self._init_ids[env] = 0, init_id
             self._place(env, np.array([HOME[0], HOME[1] + 0.001 * (init_id % 50), HOME[2]]), OPENING_M)
         return [self._state(env) for env in chosen]
 
@@ -118,6 +122,8 @@ class FakeBackend:
             raise SimulationError(
                 f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
             )
+        if self._hang_in in self._init_ids:
+            threading.Event().wait()
         self._steps += 1
         if self._fail_after is not None and self._steps.max() > self._fail_after:
             raise SimulationError(

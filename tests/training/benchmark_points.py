@@ -21,9 +21,15 @@ REACHES = [-0.6, 0.4, 0.0, 0.0]
 """Passes the fake task's point at 0.83 mm times the number of the initial state; within 30 mm is a success."""
 
 
-def write_suite(folder: Path) -> Path:
+def write_suite(folder: Path, **faults: object) -> Path:
+    """Write the suite `points`; `faults` are those of the fake world."""
     scene = yaml.safe_load((share_directory() / "scenes/benchmarks/metaworld_mini.yaml").read_text())
-    scene["scene"]["backend_options"] = {"family": "fake", "tasks": ["near"], "render_profile": "fast"}
+    scene["scene"]["backend_options"] = {
+        "family": "fake",
+        "tasks": ["near"],
+        "render_profile": "fast",
+        **faults,
+    }
     scene["scene"] |= {"observation_width": 96, "observation_height": 96}
     scene["task"] |= {"id": "fake/near", "max_steps": 60, "instruction": "reach the near point"}
     scene |= {"seed": 20, "n_episodes": 20}

@@ -17,6 +17,7 @@ from benchmark_points import (
     until,
     words,
     write_skill,
+    write_suite,
 )
 from scipy.stats import binomtest
 from typer.testing import CliRunner
@@ -124,9 +125,22 @@ def test_rows_of_other_weights_are_not_gone_on_with(tmp_path):
     assert "these rows are of another skill, suite or setting" in str(other.exception)
 
 
+def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
+    write_suite(tmp_path, hang_in=27)
+    arguments = words(tmp_path, "out", "--num-envs", "4", "--task", "fake/near", "--patience", "4")
+    invoke(*arguments)
+    rows = episodes(tmp_path / "out")
+    marked = {"error": "cut off: the worlds were silent for 8 s", "success": False, "steps": 0}
+    assert [{name: row[name] for name in marked} for row in rows if row["init_id"] == 27] == [marked]
+    assert [row["success"] for row in rows if row["init_id"] != 27] == [
+        i < 37 for i in range(20, 40) if i != 27
+    ]
+    assert {row["error"] for row in rows if row["init_id"] != 27} == {""}
+
+
 def test_a_policy_that_hangs_is_cut_off_and_costs_few_episodes(tmp_path):
     skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=70)
-    arguments = words(tmp_path, "out", "--num-envs", "5", "--workers", "1", "--patience", "3", skill=skill)
+    arguments = words(tmp_path, "out", "--num-envs", "5", "--workers", "1", "--patience", "5", skill=skill)
     invoke(*arguments)
     content = json.loads((tmp_path / "out" / "result.json").read_text())
     rows = episodes(tmp_path / "out")
@@ -135,7 +149,7 @@ def test_a_policy_that_hangs_is_cut_off_and_costs_few_episodes(tmp_path):
     assert [row for row in rows if not row["error"]] == [
         row for row in episodes(tmp_path / "whole") if row["init_id"] not in {r["init_id"] for r in lost}
     ]
-    assert {row["error"] for row in lost} <= {"cut off: the policy was silent for 3 s"}
+    assert {row["error"] for row in lost} <= {"cut off: the policy was silent for 5 s"}
     assert content["engine"]["policy_loads"] > 1
     assert len(rows) == 40
 

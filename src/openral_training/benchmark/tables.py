@@ -14,15 +14,16 @@ from openral_core.suite import Suite
 
 def print_suites(suites: Sequence[Suite], console: Console) -> None:
     """Print one row a suite."""
-    table = _table("suite", "tasks", "episodes", "states", "steps", "robot", "look", "px", "simulator")
+    table = _table("suite", "tasks", "states", "steps", "robot", "look", "px")
+    table.columns[0].no_wrap = True
     for suite in suites:
         first = suite.scenes[0]
         last = first.seed + first.n_episodes - 1
         world = first.scene
         table.add_row(
-            suite.id, str(len(suite.scenes)), str(first.n_episodes), f"{first.seed}–{last}",
+            suite.id, str(len(suite.scenes)), f"{first.seed}–{last}",
             str(first.task.max_steps), first.robot_id, str(world.backend_options.get("render_profile", "")),
-            str(world.observation_width), first.metadata.simulator or "",
+            str(world.observation_width),
         )  # fmt: skip
     console.print(table)
     console.print("its tasks: openral benchmark list SUITE", soft_wrap=True)
@@ -38,7 +39,7 @@ def print_tasks(suite: Suite, console: Console) -> None:
     trained = f"; training may use {suite.train_init_ids}" if suite.train_init_ids else ""
     last = first.seed + first.n_episodes - 1
     console.print(f"judged on initial states {first.seed} to {last}{trained}", soft_wrap=True)
-    console.print(first.metadata.honest_scope, soft_wrap=True)
+    console.print(f"{first.metadata.honest_scope} {first.metadata.simulator or ''}".strip(), soft_wrap=True)
 
 
 def print_result(content: dict[str, Any], console: Console) -> None:

@@ -1,0 +1,34 @@
+"""The reward monitor's worth: the same missions, coins and clock with and without it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from openral_reasoner.eval_cli import reasoner
+from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
+
+MISSIONS = 60
+
+
+def test_without_a_monitor_nothing_is_called_done_and_with_it_most_things_are_done() -> None:
+    two, one, blind, looked = (
+        row_of(variant, run_variant(variant, MISSIONS, seed=7)) for variant in VARIANTS
+    )
+    assert two["success"] >= 0.9  # type: ignore[operator]
+    assert 0.4 < one["success"] < two["success"]  # type: ignore[operator]
+    assert (blind["done"], blind["attempts_mean"]) == (0, 1.0)
+    assert looked["success"] >= 0.9  # type: ignore[operator]
+    assert looked["seconds_mean"] > 2 * two["seconds_mean"]  # type: ignore[operator]
+    assert [row["false_claims"] for row in (two, one, blind, looked)] == [0, 0, 0, 0]
+
+
+def test_the_same_seed_gives_the_same_table(tmp_path: Path) -> None:
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file in files:
+        done = CliRunner().invoke(reasoner, ["ablation", "--missions", "3", "--out", str(file)])
+        assert done.exit_code == 0, done.output
+    assert files[0].read_text() == files[1].read_text()
+    assert [row["missions"] for row in json.loads(files[0].read_text())["rows"]] == [3] * len(VARIANTS)

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from openral_reasoner.ablation_cli import ablation_command
+
 reasoner = typer.Typer(help="Look into the reasoner.", no_args_is_help=True)
 
 
-@reasoner.callback()
-def _group() -> None:
-    """Keep `eval` a verb of its own."""
+reasoner.command("ablation")(ablation_command)
 
 
 @reasoner.command("eval")

@@ -21,6 +21,7 @@ BUILT_IN = {
     "fake": "openral_reward_monitor.fake:load",
     "mini": "openral_reward_monitor.mini.model:load",
     "robometer": "openral_reward_monitor.robometer.model:load",
+    "sim_truth": "openral_reward_monitor.sim_truth:load",
 }
 """Family name -> `module:function`, imported only when a reward skill of that family is loaded."""
 

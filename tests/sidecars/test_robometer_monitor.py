@@ -76,7 +76,7 @@ def test_the_service_answers_while_scoring_goes_on_and_after_the_sidecars_death(
         wait_for(lambda: len(camera.of_goal("aa")) >= 2, "readings", PATIENCE_S)
         seen = len(camera.of_goal("aa"))
         for task in ("", "close the drawer", ""):
-            answer = camera.ask(task=task)
+            answer = camera.ask(task=task, fresh=True)
             assert answer.ok, answer.message
             assert 1 <= answer.frames_scored <= 8
             assert np.isfinite([answer.progress_now, answer.success_now, answer.progress_trend]).all()
@@ -88,7 +88,7 @@ def test_the_service_answers_while_scoring_goes_on_and_after_the_sidecars_death(
         answers = []
 
         def recovered() -> bool:
-            answers.append(camera.ask())
+            answers.append(camera.ask(fresh=True))
             return bool(answers[-1].ok)
 
         wait_for(recovered, "an answer of the restarted sidecar", RESTART_S)

@@ -35,6 +35,8 @@ class Chain:
         self._is_site = hand[0] == mujoco.mjtObj.mjOBJ_SITE
         self._hand = hand[1]
         self._jacobian = np.zeros((6, model.nv))
+        self.turns = len(joints) >= 6
+        """Whether the hand can be turned as well as moved; an arm with fewer joints is only moved."""
 
     def hand(self, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
@@ -67,8 +69,9 @@ class Chain:
             mujoco.mj_comPos(self._model, scratch)
             here, turned = self.hand(scratch)
             error = np.concatenate([position - here, rotation_between(turned, quaternion)])
-            jacobian = self._jacobian_at(scratch)
-            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(6))
+            rows = 6 if self.turns else 3
+            error, jacobian = error[:rows], self._jacobian_at(scratch)[:rows]
+            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(rows))
             free = POSTURE_GAIN * (posture - joints)
             step = inverse @ (error - jacobian @ free) + free
             joints = np.clip(joints + step, self.low, self.high)

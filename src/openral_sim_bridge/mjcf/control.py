@@ -171,6 +171,11 @@ def arm_numbers(action: SceneAction, robot: Robot) -> int:
             "use delta_ee_6d_plus_gripper, or give its joints actuators and remove `mocap`"
         )
     arm = HAND_NUMBERS.get(name, joints)
+    if HAND_NUMBERS.get(name) == 6 and robot.weld is None and not robot.chain.turns:
+        raise ManifestError(
+            f"action.representation: {name} turns the hand, for which {joints} joints are too few; "
+            "use delta_ee_3d_plus_gripper or joint_positions"
+        )
     with_gripper = name.endswith("_plus_gripper") or (name == JOINTS and robot.gripper is not None)
     if with_gripper and robot.gripper is None:
         raise ManifestError(

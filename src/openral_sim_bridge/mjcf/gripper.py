@@ -64,8 +64,7 @@ def find_gripper(model: Any, options: GripperOptions, naming: Naming, max_openin
     )
     if len(naming.faults) > before:
         return None
-    near, far = _ends(model, joints)
-    closed, opened = _given(options, "closed", near, naming), _given(options, "open", far, naming)
+    closed, opened = _ends(model, joints, options, naming)
     if len(naming.faults) == before and (closed == opened).any():
         what = "open and closed are the same for a joint"
         naming.faults.append(
@@ -91,21 +90,24 @@ def find_gripper(model: Any, options: GripperOptions, naming: Naming, max_openin
     )
 
 
-def _ends(model: Any, joints: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the end of each joint's range that is nearer to zero, and the other one."""
-    low, high = model.jnt_range[joints, 0], model.jnt_range[joints, 1]
-    low_is_near = np.abs(low) <= np.abs(high)
-    return np.where(low_is_near, low, high), np.where(low_is_near, high, low)
+def _ends(
+    model: Any, joints: NDArray[np.int64], options: GripperOptions, naming: Naming
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where the joints are closed and where they are open: as given, else the ends of their ranges."""
+    ends = model.jnt_range[joints]
+    closed, opened = (_given(options, name, naming) for name in ("closed", "open"))
+    if closed is None:
+        nearer = np.abs(ends - (0.0 if opened is None else opened[:, None])).argmin(axis=1)
+        closed = ends[np.arange(len(ends)), nearer if opened is None else 1 - nearer]
+    if opened is None:
+        opened = ends[np.arange(len(ends)), np.abs(ends - closed[:, None]).argmax(axis=1)]
+    return closed, opened
 
 
-def _given(
-    options: GripperOptions, name: str, default: NDArray[np.float64], naming: Naming
-) -> NDArray[np.float64]:
+def _given(options: GripperOptions, name: str, naming: Naming) -> NDArray[np.float64] | None:
     values = getattr(options, name)
-    if values is None:
-        return default
-    if len(values) != len(options.joints):
+    if values is not None and len(values) != len(options.joints):
         what = f"has {len(values)} numbers for {len(options.joints)} joints"
         naming.faults.append(Fault(f"gripper.{name}", what, "write one for each joint"))
-        return default
-    return np.array(values, dtype=np.float64)
+        return None
+    return None if values is None else np.array(values, dtype=np.float64)

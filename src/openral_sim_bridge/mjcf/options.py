@@ -30,9 +30,9 @@ class GripperOptions(Schema):
     joints: Many[Word] = Field(min_length=1)
     """Joints of the fingers."""
     closed: Many[Finite] | None = None
-    """[m] or [rad] each joint when closed; absent: the end of its range that is nearer to zero."""
+    """[m] or [rad] each joint when closed; absent: the other end than `open`, or the one nearer to zero."""
     open: Many[Finite] | None = None
-    """[m] or [rad] each joint when open; absent: the other end of its range."""
+    """[m] or [rad] each joint when open; absent: the end of its range that is further from `closed`."""
     actuators: dict[Word, Interval] = Field(default_factory=dict)
     """Actuator -> its control when closed and when open; absent: position actuators on `joints`."""
 

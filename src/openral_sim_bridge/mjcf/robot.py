@@ -151,6 +151,11 @@ def _find_weld(model: Any, options: MjcfOptions, naming: Naming) -> Weld | None:
 def raise_all(document: Document, faults: list[Fault]) -> NoReturn:
     """Raise a ManifestError with one line a fault, each once."""
     lines = dict.fromkeys(
-        document.fault(tuple(fault.key.split(".")), fault.what, fault.mend) for fault in faults
+        document.fault(
+            tuple(int(part) if part.isdigit() else part for part in fault.key.split(".")),
+            fault.what,
+            fault.mend,
+        )
+        for fault in faults
     )
     raise ManifestError("\n".join(lines))

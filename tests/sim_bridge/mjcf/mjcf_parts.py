@@ -20,6 +20,7 @@ MODEL = """
       <geom type="cylinder" size="0.05 0.05" pos="0 0 0.05" contype="0" conaffinity="0"/>
       <body name="upper" pos="0 0 0.3" gravcomp="1">
         <joint name="pan" axis="0 0 1" range="-3 3" damping="1" armature="0.1"/>
+        <geom type="sphere" size="0.03" mass="0.5"/>
         <body name="lower" gravcomp="1">
           <joint name="lift" axis="0 1 0" range="-1.5 1.5" damping="1" armature="0.1"/>
           <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="1"/>

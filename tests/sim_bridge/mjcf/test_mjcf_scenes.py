@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import mujoco
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from openral_core.robot import load_robot
+from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
-from openral_sim_bridge.backend import RobotModel
+from openral_sim_bridge.backend import Frame, RobotModel
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.frames import LinkFrames, camera_frame
 from openral_sim_bridge.mjcf.backend import MjcfBackend
@@ -50,11 +52,11 @@ def links_in_world(model: RobotModel, joints) -> dict[str, NDArray[np.float64]]:
     frames = LinkFrames(model)
     waiting, found = [*frames.fixed(), *frames.moving(joints)], {"world": np.eye(4)}
     while waiting:
-        frame = waiting.pop(0)
-        if frame.parent in found:
+        ready = [frame for frame in waiting if frame.parent in found]
+        assert ready, f"no parent of {[frame.child for frame in waiting]}"
+        for frame in ready:
             found[frame.child] = found[frame.parent] @ pose(frame.position, frame.quaternion)
-        else:
-            waiting.append(frame)
+        waiting = [frame for frame in waiting if frame.child not in found]
     return found
 
 
@@ -112,23 +114,27 @@ def test_forward_kinematics_of_urdf_and_model_agree(tabletop: MjcfBackend) -> No
         assert np.abs(links[robot.end_effectors[0].frame] - hand).max() < HALF_MILLIMETRE
 
 
+def hand_in_base(urdf: str, robot: RobotDescription, joints) -> NDArray[np.float64]:
+    """Pose (4, 4) of the hand in the robot's base, from a URDF alone."""
+    tree = ET.fromstring(urdf)
+    links = {link.get("name") for link in tree.findall("link")}
+    [root] = links - {child.get("link") for child in tree.iter("child")}
+    model = RobotModel(urdf, Frame("world", root, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
+    found = links_in_world(model, dict.fromkeys(LinkFrames(model).joint_names, 0.0) | joints)
+    return np.linalg.inv(found[robot.base_frame]) @ found[robot.end_effectors[0].frame]
+
+
 def test_the_arm_is_the_one_of_the_robots_own_description(tabletop: MjcfBackend) -> None:
     """Skills that were trained on robots/… find the hand at the same place for the same joints."""
     robot = robot_of(tabletop)
     shipped = (share_directory() / "robots" / robot.name / str(robot.urdf)).read_text()
-    described = tabletop.robot(robot.name, robot.base_frame)
-    theirs = RobotModel(shipped, described.base)
+    described = tabletop.robot(robot.name, robot.base_frame).urdf
     rng = np.random.default_rng(1)
     for _ in range(10):
-        joints = dict.fromkeys([*LinkFrames(theirs).joint_names, *LinkFrames(described).joint_names], 0.0)
-        joints |= {j.name: rng.uniform(*j.position_limits) for j in robot.joints if j.role == "arm"}
-        hands = []
-        for model in (theirs, described):
-            root = LinkFrames(model).fixed()[0]
-            links = links_in_world(RobotModel(model.urdf, root), joints)
-            hands.append(np.linalg.inv(links[robot.base_frame]) @ links[robot.end_effectors[0].frame])
-        assert np.abs(hands[0][:3, 3] - hands[1][:3, 3]).max() < 1e-3
-        assert np.abs(hands[0][:3, :3] - hands[1][:3, :3]).max() < 2e-3
+        joints = {j.name: rng.uniform(*j.position_limits) for j in robot.joints if j.role == "arm"}
+        theirs, ours = (hand_in_base(urdf, robot, joints) for urdf in (shipped, described))
+        assert np.abs(theirs[:3, 3] - ours[:3, 3]).max() < 1e-3
+        assert np.abs(theirs[:3, :3] - ours[:3, :3]).max() < 2e-3
 
 
 def test_the_robots_state_is_what_robot_yaml_names(tabletop: MjcfBackend) -> None:
@@ -146,7 +152,7 @@ def test_the_robots_state_is_what_robot_yaml_names(tabletop: MjcfBackend) -> Non
 
 
 def test_cameras_see_things_where_their_models_say(tabletop: MjcfBackend) -> None:
-    """Both the one on the table and the one on the wrist: what is coloured lies where it is projected to."""
+    """Both the one on the table and the one on the wrist: take a thing away, and the picture changes where it was."""
     task, thing = tabletop.task_ids[0], "cube" if "lift-cube" in tabletop.task_ids else "red_block"
     tabletop.reset([task], [0])
     robot, world = robot_of(tabletop), tabletop.world(0)
@@ -157,9 +163,14 @@ def test_cameras_see_things_where_their_models_say(tabletop: MjcfBackend) -> Non
         optical = links[frame.parent] @ pose(frame.position, frame.quaternion)
         x, y, z = (np.linalg.inv(optical) @ [*world.data.body(thing).xpos, 1.0])[:3]
         focal = camera.height / 2 / np.tan(np.deg2rad(camera.fovy_deg) / 2)
-        picture = tabletop.render([name])[name][0].astype(int)
-        red = (picture[..., 0] > 100) & (picture[..., 1:].max(axis=2) < 0.6 * picture[..., 0])
-        rows, columns = np.nonzero(red)
+        here = tabletop.snapshot()
+        gone = replace(here, qpos=here.qpos.copy())
+        gone.qpos[world.model.joint(thing).qposadr[0]] += 50.0
+        before = tabletop.render([name])[name][0].astype(int)
+        tabletop.restore(gone)
+        after = tabletop.render([name])[name][0].astype(int)
+        tabletop.restore(here)
+        rows, columns = np.nonzero(np.abs(before - after).sum(axis=2) > 60)
         assert len(rows) > 20, name
         assert abs(camera.width / 2 + focal * x / z - np.median(columns)) < 12, name
         assert abs(camera.height / 2 + focal * y / z - np.median(rows)) < 12, name

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from openral_sim_bridge.robosuite.expert import (
     ASIDE,
+    MANNERS,
     METRES,
     POINTING_DOWN,
     RADIANS,
@@ -52,7 +53,7 @@ class Points:
         return self.closed >= 4 and bool(np.linalg.norm(self.hand - self.thing) < 0.04)
 
     def sight(self) -> Sight:
-        return Sight(self.hand, self.rotation, self.held, self.thing, self.goal)
+        return Sight(self.hand, self.rotation, self.held, self.thing, MANNERS["Panda"], self.goal)
 
     def step(self, action: Vector) -> None:
         assert action.shape == (7,)

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from openral_sim_bridge.arm_worlds.command import OPEN
 
 CLOSED = -OPEN
-GAIN = 1.6
-"""Of the displacement to the target over one unit of command: OSC_POSE (kp 150, critically damped) then overshoots
-by a few percent at most."""
 METRES, RADIANS = 0.05, 0.5
 """What a command of 1 is."""
 POINTING_DOWN = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
@@ -28,6 +25,22 @@ NEIGHBOUR = 0.085
 """[m] between two cubes' centres, below which an open finger may come down on the other one."""
 ASIDE = np.pi / 3
 """[rad] between the fingers' axis and such a neighbour's direction: enough to pass it."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How an arm is led."""
+
+    gain: float
+    """Of the displacement to the target over one unit of command. At 1.6 OSC_POSE (kp 150, critically damped)
+    overshoots by a few percent at most."""
+    turning: float
+    """Share of the turn to the wanted orientation that is asked for."""
+
+
+MANNERS = {"Panda": Manner(1.6, 1.0), "Sawyer": Manner(5.0, 0.08)}
+"""By robosuite's name of the arm. Its Sawyer touches its own base, and that contact's friction holds the first joint:
+small displacements do not move it, and the hand cannot be where it is wanted and point straight down at once."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,8 @@ class Sight:
     """Both finger pads touch the thing."""
     thing: NDArray[np.float64]
     """(3,) centre of what is to be moved."""
+    manner: Manner
+    """Of this arm."""
     goal: NDArray[np.float64]
     """(3,) where its centre shall come to rest; of Lift: where it shall be held."""
 
@@ -149,9 +164,9 @@ def command(
         gripper: its command.
         yaw: [rad] of the hand about the vertical, from the fingers along y.
     """
-    move = GAIN * displacement / METRES
+    move = sight.manner.gain * displacement / METRES
     turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
-    turn = rotation_vector(turned @ POINTING_DOWN @ sight.rotation.T) / RADIANS
+    turn = rotation_vector(turned @ POINTING_DOWN @ sight.rotation.T) * sight.manner.turning / RADIANS
     return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
 
 

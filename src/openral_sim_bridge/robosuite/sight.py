@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sim_bridge.robosuite.expert import Sight
+from openral_sim_bridge.robosuite.expert import MANNERS, Sight
 
 HELD_AT = 0.14
 """[m] above its table at which Lift's cube is held; robosuite calls 4 cm a success."""
@@ -33,6 +33,7 @@ def look(env: Any, task: str) -> Sight:
         rotation=np.array(data.site_xmat[site]).reshape(3, 3),
         held=bool(env._check_grasp(robot.gripper, thing)),
         thing=where,
+        manner=MANNERS[robot.name],
         goal=goal,
     )
 

@@ -17,7 +17,7 @@ from openral_core.sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[2]
 sys.path += [
-    str(ROOT / "tests" / part) for part in ("policy_nodes/rldx", "reward_monitor", "system")
+    str(ROOT / "tests" / part) for part in ("policy_nodes/rldx", "reward_monitor", "system", "training")
 ]  # their stand-ins serve here, too
 
 BUILD_S = 3600

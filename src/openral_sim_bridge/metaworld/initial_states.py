@@ -39,7 +39,7 @@ def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
     for task in benchmark.train_tasks:
         env.set_task(task)
         vectors.append(np.asarray(env._last_rand_vec, dtype=np.float64).copy())
-    env.close()  # type: ignore[no-untyped-call]
+    env.close()
     return tuple(vectors)
 
 

@@ -142,7 +142,7 @@ class MetaWorldWorld:
     def close(self) -> None:
         """Close every environment."""
         for env in self._envs.values():
-            env.close()  # type: ignore[no-untyped-call]
+            env.close()
 
     def _copy_state(self, env: Any) -> None:
         """Let a judge see the stepped world: same bodies, joints and mocap."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -217,6 +218,33 @@ def test_a_bad_picture_is_told_and_never_a_success_or_a_stall(camera, start):
     answer = camera.ask()
     assert answer.abstained
     assert "too dark" in answer.message
+
+
+def test_the_launch_file_alone_watches_another_robots_topic(camera, make_reward):
+    words = {
+        "scene": "",
+        "skill": make_reward().folder,
+        "cameras": "front",
+        "image_topic": "/openral/cameras/wrist/image_raw",
+        "task": "open the drawer",
+    }
+    command = [str(Path(sys.executable).parent / "ros2"), "launch", "openral", "reward_monitor.launch.py"]
+    process = subprocess.Popen(
+        [*command, *(f"{name}:={value}" for name, value in words.items())],
+        env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        camera.names, camera.status_is_sent, camera.brightness = ["wrist"], False, 51
+        wait_for(lambda: camera.of_goal(""), "readings")
+        assert camera.of_goal("")[-1].camera == "front"
+        assert camera.of_goal("")[-1].progress == pytest.approx(0.2)
+    finally:
+        process.send_signal(signal.SIGINT)
+        print(process.communicate(timeout=90)[0])
+    assert process.returncode == 0
 
 
 def test_without_scene_and_bridge_any_camera_is_watched_for_standing_words(camera, start):

@@ -1,8 +1,9 @@
-"""Write the tables of README.md from results in the repository, so that no figure is typed by hand.
+"""Write the tables of README.md and docs/reasoner.md from results in the repository: no figure is typed by hand.
 
-Those of the skills lie beside them; those of speed are what `make perf` wrote last.
+Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
+is what `openral reasoner ablation --out docs/ablation.json` wrote last.
 
-python tools/readme_tables.py            # rewrite README.md
+python tools/readme_tables.py            # rewrite both pages
 python tools/readme_tables.py --check    # exit 1 if it is out of date
 """
 
@@ -18,6 +19,8 @@ README = ROOT / "README.md"
 POLICY = ROOT / "rskills" / "mini-metaworld" / "eval" / "mini_metaworld.json"
 REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
 SPEED = ROOT / "tests" / "perf" / "results.json"
+REASONER = ROOT / "docs" / "reasoner.md"
+ABLATION = ROOT / "docs" / "ablation.json"
 
 
 def rate(entry: dict[str, Any]) -> str:
@@ -84,6 +87,21 @@ def speed_table(results: dict[str, Any]) -> list[str]:
     ]
 
 
+def ablation_table(results: dict[str, Any]) -> list[str]:
+    """Return a row a variant."""
+    lines = [
+        "| with | done (95 % interval) | called done and was not | simulated time, mean | attempts | questions |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in results["rows"]:
+        low, high = row["interval"]
+        lines.append(
+            f"| {row['variant']} | {row['done']}/{row['missions']} ({low:.2f}–{high:.2f}) | {row['false_claims']} "
+            f"| {row['seconds_mean']} s | {row['attempts_mean']} | {row['questions_mean']} |"
+        )
+    return lines
+
+
 def with_part(text: str, name: str, lines: list[str]) -> str:
     """Return the text with what stands between the markers of a name replaced."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
@@ -92,7 +110,12 @@ def with_part(text: str, name: str, lines: list[str]) -> str:
     return head + begin + "\n".join(lines) + "\n" + end + tail
 
 
-def rewritten(text: str) -> str:
+def reasoner_page(text: str) -> str:
+    """Return docs/reasoner.md with its table made anew."""
+    return with_part(text, "ablation", ablation_table(json.loads(ABLATION.read_text(encoding="utf-8"))))
+
+
+def readme(text: str) -> str:
     """Return the README with all tables made anew."""
     policy, reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (POLICY, REWARD, SPEED))
     skills = [*policy_table(policy["results"]), "", *reward_table(reward["results"])]
@@ -101,14 +124,16 @@ def rewritten(text: str) -> str:
 
 def main() -> int:
     """Rewrite or check."""
-    text = README.read_text(encoding="utf-8")
-    new = rewritten(text)
-    if "--check" in sys.argv[1:]:
-        if new != text:
-            sys.stderr.write("README.md is out of date: python tools/readme_tables.py\n")
-        return int(new != text)
-    README.write_text(new, encoding="utf-8")
-    return 0
+    stale = False
+    for page, rewritten in ((README, readme), (REASONER, reasoner_page)):
+        text = page.read_text(encoding="utf-8")
+        new = rewritten(text)
+        if "--check" not in sys.argv[1:]:
+            page.write_text(new, encoding="utf-8")
+        elif new != text:
+            stale = True
+            sys.stderr.write(f"{page.name} is out of date: python tools/readme_tables.py\n")
+    return int(stale)
 
 
 if __name__ == "__main__":

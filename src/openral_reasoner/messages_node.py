@@ -18,6 +18,10 @@ LATCHED = QoSProfile(
 )
 """Deep enough for one message of each policy node on `/openral/skills`."""
 
+NEWEST = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Of `/openral/mission`: who comes late gets the mission as it is now, and none as it was."""
 STEPS = QoSProfile(
     depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )

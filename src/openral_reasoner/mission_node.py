@@ -15,7 +15,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from openral_reasoner.messages_node import LATCHED, STEPS
+from openral_reasoner.messages_node import NEWEST, STEPS
 from openral_reasoner.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.prompt_node import NOBODY, converse
 
@@ -30,7 +30,7 @@ class MissionListener(Node):
         super().__init__(f"mission_{uuid4().hex[:8]}", namespace="/openral")
         self.mission: Any = None
         self.steps: list[Any] = []
-        self.create_subscription(Mission, "/openral/mission", self._on_mission, LATCHED)
+        self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
         if steps:
             self.create_subscription(MissionStep, "/openral/mission_log", self.steps.append, STEPS)
 

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rich.console import Console
 
 from openral_reasoner.director import is_stop
-from openral_reasoner.messages_node import LATCHED
+from openral_reasoner.messages_node import NEWEST
 from openral_reasoner.mission_view import ENDED, table_of
 
 DONE, FAILED, NOBODY = 0, 1, 2
@@ -32,7 +32,7 @@ class PromptNode(Node):
         """The reasoner showed the mission of this prompt, or took it as the answer to its question."""
         self._asked: tuple[str, str] | None = None
         self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
-        self.create_subscription(Mission, "/openral/mission", self._on_mission, LATCHED)
+        self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission

@@ -40,7 +40,7 @@ from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.director import Director
 from openral_reasoner.gate import GateConfig
 from openral_reasoner.inquiry import Inquiry
-from openral_reasoner.messages_node import LATCHED, STEPS, message_of, reading_of, step_of
+from openral_reasoner.messages_node import LATCHED, NEWEST, STEPS, message_of, reading_of, step_of
 from openral_reasoner.mission import LogEntry, MissionState
 from openral_reasoner.mission import Mission as HeldMission
 from openral_reasoner.offline import OfflinePlanner
@@ -119,7 +119,7 @@ class ReasonerNode(LifecycleNode):
         self._thinker = Thinker(
             self._director, self._planner, make_agent=make_agent, who=who, senses=self._senses
         )
-        self._publisher = self.create_publisher(Mission, "/openral/mission", LATCHED)
+        self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
         self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
         return TransitionCallbackReturn.SUCCESS
 

@@ -253,7 +253,7 @@ def test_killed_with_the_task_done_it_goes_on_with_the_next_one(graph: Graph) ->
 
 def test_after_a_crash_the_operator_is_asked_and_old_motion_is_stopped(graph: Graph) -> None:
     killed_in_the_middle(graph, 0.3)
-    graph.reasoner(ORDER)
+    graph.reasoner(ORDER, **{"director.resume_patience_s": 10 * PATIENCE_S})
     graph.wait_for("question")
     mission = json.loads(end_of(graph.start("cli", "mission", "show", "--json", "--patience", "60"))[1])
     assert mission["question"].endswith("Go on, yes or no?")

@@ -7,11 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from openral.action import ExecuteSkill
-from openral.msg import ActionChunk, ControlStatus, Mission, SkillInfo
+from openral.msg import ActionChunk, ControlStatus, Mission, Prompt, SkillInfo
 from openral.srv import ResetScene
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
@@ -36,6 +37,7 @@ class Operator:
         self._context = rclpy.Context()
         self._context.init(domain_id=stack.domain)
         self._node = rclpy.create_node("operator", context=self._context)
+        self._clients: dict[str, ActionClient] = {}
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         subscribe = self._node.create_subscription
@@ -44,6 +46,7 @@ class Operator:
         subscribe(ControlStatus, "/openral/control_status", self.status.append, 100)
         subscribe(PoseStamped, "/openral/ee_pose", self._on_pose, 100)
         self._chunks = self._node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self._prompts = self._node.create_publisher(Prompt, "/openral/prompt", 10)
         self._thread = threading.Thread(target=self._executor.spin, daemon=True)
         self._thread.start()
 
@@ -80,16 +83,28 @@ class Operator:
         )
         return str(self.status[-1].active_goal)
 
-    def run_skill(self, slug: str, instruction: str, deadline_s: float) -> Any:
-        """Send a goal and return a function that waits for its result."""
-        client = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
+    def say(self, text: str) -> None:
+        """Say something to the reasoner."""
+        self.until(self._prompts.get_subscription_count, "the reasoner")
+        self._prompts.publish(Prompt(id=uuid4().hex, text=text, source="test"))
+
+    def send_goal(self, slug: str, instruction: str, deadline_s: float) -> Any:
+        """Send a goal and return its handle, once it is accepted."""
+        if slug not in self._clients:
+            self._clients[slug] = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
+        client = self._clients[slug]
         self.until(client.server_is_ready, f"the action server of {slug}")
         goal = ExecuteSkill.Goal(instruction=instruction, deadline_s=deadline_s)
         accepted = client.send_goal_async(goal)
+        self.until(accepted.done, f"an answer to the goal {instruction!r}")
+        return accepted.result()
+
+    def run_skill(self, slug: str, instruction: str, deadline_s: float) -> Any:
+        """Send a goal and return a function that waits for its result."""
+        handle = self.send_goal(slug, instruction, deadline_s)
 
         def result() -> Any:
-            self.until(accepted.done, f"an answer to the goal {instruction!r}")
-            ended = accepted.result().get_result_async()
+            ended = handle.get_result_async()
             self.until(ended.done, f"the end of the goal {instruction!r}")
             return ended.result().result
 

@@ -108,10 +108,19 @@ class Endpoint:
             port: 0: a free one.
             delay: answers wait until it is set: a model that thinks for long.
         """
-        handler = type("Handler", (_Handler,), {"brain": staticmethod(brain), "delay": delay})
+        self.requests = 0
+        """How many came so far, those that are not answered yet included."""
+        handler = type(
+            "Handler",
+            (_Handler,),
+            {"brain": staticmethod(brain), "delay": delay, "count": staticmethod(self._count)},
+        )
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def _count(self) -> None:
+        self.requests += 1
 
     @property
     def url(self) -> str:
@@ -134,10 +143,12 @@ class Endpoint:
 class _Handler(BaseHTTPRequestHandler):
     brain: Brain
     delay: threading.Event | None
+    count: Callable[[], None]
 
     def do_POST(self) -> None:
         """Answer POST /v1/chat/completions."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.count()
         if self.delay is not None:
             self.delay.wait()
         tools = [tool["function"] for tool in body.get("tools", [])]

@@ -1,0 +1,64 @@
+"""A deployment whose language model never comes to an end of its thinking, with a skill that moves the arm."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from system_files import write_scene, write_skill
+from system_operator import Operator
+from system_stack import Stack
+
+from openral_reasoner.llm.fakes import Endpoint, Script
+
+SLUG = "swinging"
+LEFT = [0.1, 0.0, 0.0, -1.0]
+
+
+class Thinking:
+    """The deployment, its operator, and the endpoint that lets the reasoner wait."""
+
+    def __init__(self, stack: Stack, operator: Operator, endpoint: Endpoint) -> None:
+        self.stack, self.operator, self.endpoint = stack, operator, endpoint
+
+    def begin(self) -> str:
+        """Let the model think and the arm move, by a goal that is not the reasoner's; return the goal."""
+        asked, operator = self.endpoint.requests, self.operator
+        operator.say("open the drawer")
+        operator.until(lambda: self.endpoint.requests > asked, "the language model to be asked")
+        self.handle = operator.send_goal(SLUG, "open the drawer", 600.0)
+        goal = bytes(self.handle.goal_id.uuid).hex()
+        operator.until(
+            lambda: operator.status[-1].active_goal == goal and not operator.status[-1].holding, "motion"
+        )
+        return goal
+
+    def until_held(self) -> None:
+        """Wait until the bridge says that it holds and knows of no goal."""
+        operator = self.operator
+        operator.until(
+            lambda: operator.status[-1].holding and not operator.status[-1].active_goal, "the arm to hold"
+        )
+
+
+@contextlib.contextmanager
+def thinking(folder: Path) -> Iterator[Thinking]:
+    """Start it; end it when the block ends. The record lies in `folder / "run"`."""
+    skill = write_skill(folder, SLUG, action=LEFT)
+    scene = write_scene(folder, skills=[skill], reward_skill=None, mission=None, playbooks=None)
+    words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "memory_file:=")
+    thought = threading.Event()
+    with Endpoint(Script([]), delay=thought) as endpoint:
+        model = {"OPENRAL_REASONER_MODEL": "openai:fake", "OPENRAL_REASONER_BASE_URL": endpoint.url}
+        with mock.patch.dict("os.environ", model):
+            stack = Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words)
+        with stack, Operator(stack) as operator:
+            operator.until_active(SLUG)
+            operator.until(lambda: operator.missions, "the reasoner")
+            yield Thinking(stack, operator, endpoint)
+            stack.interrupt()
+            stack.wait()
+        thought.set()

@@ -1,0 +1,34 @@
+"""The operator says stop while a language model thinks: the arm holds, whoever moved it."""
+
+from __future__ import annotations
+
+import numpy as np
+from system_files import load_truth
+from system_thinking import thinking
+
+CANCELED = 4
+
+
+def test_stop_ends_motion_and_mission_while_the_model_thinks(tmp_path):
+    with thinking(tmp_path) as deployment:
+        operator = deployment.operator
+        goal = deployment.begin()
+        operator.say("stop")
+        deployment.until_held()
+        ended = deployment.handle.get_result_async()
+        operator.until(ended.done, "the goal's end")
+        assert (ended.result().result.outcome, ended.result().result.check) == (CANCELED, "client_cancel")
+        operator.until(lambda: operator.missions[-1].state == "stopped", "the mission's end")
+        assert 'the operator said "stop"' in operator.missions[-1].message
+        operator.assert_holding()
+        executed = operator.status[-1].executed
+        again = deployment.begin()
+        assert again != goal
+        operator.say("stop")
+        deployment.until_held()
+        assert operator.status[-1].executed > executed
+        assert deployment.stack.errors == []
+    truth = load_truth(tmp_path / "run")
+    assert not truth["held"].all()
+    moved = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1)
+    assert not moved[truth["held"][1:]].any(), "the set point moved in a step that held"

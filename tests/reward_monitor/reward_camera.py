@@ -72,7 +72,9 @@ class FakeCamera:
     def ask(self, **request: Any) -> Any:
         assert self._client.wait_for_service(timeout_sec=self.patience_s)
         future = self._client.call_async(QueryTaskProgress.Request(**request))
-        wait_for(future.done, "an answer", self.patience_s)
+        answered = threading.Event()
+        future.add_done_callback(lambda _: answered.set())
+        assert answered.wait(self.patience_s), "waited in vain: an answer"
         return future.result()
 
     def of_goal(self, goal_id: str) -> list[Any]:

@@ -137,9 +137,11 @@ def test_an_ended_mission_is_not_taken_up_and_a_spoiled_file_is_named(tmp_path: 
     record.close()
 
 
-def test_all_of_a_mission_survives_the_disk(tmp_path: Path) -> None:
-    desk = Desk()
-    desk.say(ORDER)
+@pytest.mark.parametrize("order", [ORDER, "if the drawer is open, close it", "open the drawer until it is open"])
+def test_all_of_a_mission_survives_the_disk(tmp_path: Path, order: str) -> None:
+    desk = Desk(world=lambda asked: True)
+    desk.say(order)
+    assert desk.mission.tasks, desk.mission.message
     desk.run(5, 0.2)  # in its second attempt
     record = MissionRecord(tmp_path)
     record.state(desk.mission)

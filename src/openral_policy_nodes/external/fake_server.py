@@ -9,8 +9,10 @@ It speaks as openpi's `WebsocketPolicyServer` does, or as the servers of RLDX-1 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hmac
 import json
+import signal
 import sys
 import threading
 import time
@@ -168,7 +170,7 @@ class FakeZmqServer:
 
 
 def main() -> int:
-    """Serve until the standard input ends."""
+    """Serve until interrupted."""
     parser = argparse.ArgumentParser(description="a policy server without a policy")
     parser.add_argument("--dialect", choices=["openpi", "zmq"], default="openpi")
     parser.add_argument("--action", type=float, nargs="+", required=True, help="(A,) of every step")
@@ -179,7 +181,9 @@ def main() -> int:
     server = kind(FakeAnswers(tuple(args.action), args.horizon), port=args.port)
     sys.stdout.write(json.dumps({"port": server.port, "url": server.url}) + "\n")
     sys.stdout.flush()
-    sys.stdin.read()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        threading.Event().wait()
     server.close()
     return 0
 

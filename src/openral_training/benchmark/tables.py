@@ -45,7 +45,7 @@ def print_tasks(suite: Suite, console: Console) -> None:
 def print_result(content: dict[str, Any], console: Console) -> None:
     """Print one row a task, one for all, and where the run leaves the protocol."""
     results = content["results"]
-    table = _table("task", "solved", "rate", "95 %", "steps", "return", "infer ms p50/p95/p99", "errors")
+    table = _table("task", "solved", "rate", "95 %", "steps", "return", "ms p50/95/99", "errors")
     for task, entry in results["tasks"].items():
         rows = [row for row in results["episodes"] if row["task"] == task and not row["error"]]
         steps = [row["steps"] for row in rows if row["success"]]
@@ -88,7 +88,8 @@ def _latency(rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return "–"
     names = ("latency_p50_ms", "latency_p95_ms", "latency_p99_ms")
-    return " / ".join(f"{np.median([row[name] for row in rows]):.1f}" for name in names)
+    medians = [float(np.median([row[name] for row in rows])) for name in names]
+    return "/".join(f"{value:.0f}" if value >= 10 else f"{value:.1f}" for value in medians)
 
 
 def _table(*columns: str) -> Table:

@@ -38,7 +38,7 @@ def ablation_command(
         box=None,
     )
     for row in rows:
-        low, high = row["interval"]  # type: ignore[misc]
+        low, high = row["interval"]
         table.add_row(
             str(row["variant"]), str(row["missions"]), f"{row['success']:.2f}", f"{low:.2f}-{high:.2f}",
             str(row["false_claims"]), str(row["seconds_mean"]), str(row["attempts_mean"]), str(row["questions_mean"]),

@@ -17,11 +17,11 @@ def test_without_a_monitor_nothing_is_called_done_and_with_it_most_things_are_do
     two, one, blind, looked = (
         row_of(variant, run_variant(variant, MISSIONS, seed=7)) for variant in VARIANTS
     )
-    assert two["success"] >= 0.9  # type: ignore[operator]
-    assert 0.4 < one["success"] < two["success"]  # type: ignore[operator]
+    assert two["success"] >= 0.9
+    assert 0.4 < one["success"] < two["success"]
     assert (blind["done"], blind["attempts_mean"]) == (0, 1.0)
-    assert looked["success"] >= 0.9  # type: ignore[operator]
-    assert looked["seconds_mean"] > 2 * two["seconds_mean"]  # type: ignore[operator]
+    assert looked["success"] >= 0.9
+    assert looked["seconds_mean"] > 2 * two["seconds_mean"]
     assert [row["false_claims"] for row in (two, one, blind, looked)] == [0, 0, 0, 0]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -186,7 +187,7 @@ def run_variant(
     return outcomes
 
 
-def row_of(variant: Variant, outcomes: Sequence[Outcome]) -> dict[str, object]:
+def row_of(variant: Variant, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """One line of the table as plain values."""
     done = sum(outcome.done for outcome in outcomes)
     low, high = wilson_interval(done, len(outcomes))

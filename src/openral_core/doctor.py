@@ -9,7 +9,6 @@ import platform
 import shutil
 import socket
 import struct
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,18 +22,7 @@ from openral_core.registry import RSkillPackage, load_package, skill_folders
 
 MIN_FREE_GB = 2.0
 """[GB] torch for the CPU, a run's video and a data set of demonstrations."""
-_TIMEOUT_S = 60.0
 _FIRST, _LAST = (3, 10), (3, 13)
-_RENDER = """
-import mujoco
-model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
-data = mujoco.MjData(model)
-mujoco.mj_forward(model, data)
-renderer = mujoco.Renderer(model, 16, 16)
-renderer.update_scene(data)
-assert renderer.render().shape == (16, 16, 3)
-renderer.close()
-"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +41,10 @@ class Check:
 
 GROUP = "openral.checks"
 """Entry-point group of functions without arguments that return a list of Check."""
-BUILT_IN = {"libero": "openral_sim_bridge.libero.health:checks"}
+BUILT_IN = {
+    "libero": "openral_sim_bridge.libero.health:checks",
+    "rendering": "openral_sim_bridge.opengl_health:checks",
+}
 """Name -> `module:function`, for parts that have something to say and are no part of the core."""
 
 
@@ -63,7 +54,6 @@ def examine() -> list[Check]:
         _python,
         _ros,
         _simulator,
-        _rendering,
         _torch,
         _disk,
         _loopback,
@@ -119,30 +109,6 @@ def _simulator() -> Check:
 
 def _torch() -> Check:
     return _package("torch", "torch", "models")
-
-
-def _rendering() -> Check:
-    """Render one image with EGL, else with OSMesa; either is enough, EGL is faster."""
-    if importlib.util.find_spec("mujoco") is None:
-        return Check("rendering", False, "mujoco is not installed", "pip install 'openral[sim]'")
-    reason = ""
-    for backend in ("egl", "osmesa"):
-        environment = {**os.environ, "MUJOCO_GL": backend}
-        try:
-            result = subprocess.run(
-                [sys.executable, "-c", _RENDER],
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=_TIMEOUT_S,
-            )
-        except subprocess.TimeoutExpired:
-            reason = f"{backend} did not answer in {_TIMEOUT_S:g} s"
-            continue
-        if result.returncode == 0:
-            return Check("rendering", True, backend)
-        reason = (result.stderr.strip().splitlines() or ["failed"])[-1][:100]
-    return Check("rendering", False, reason, "sudo apt-get install -y libegl1 libgl1-mesa-dri")
 
 
 def _disk() -> Check:

@@ -3,7 +3,8 @@
 import os
 import sys
 
+from openral_sim_bridge.opengl import VARIABLE, platform
+
 if sys.platform == "linux":
-    # mujoco picks its OpenGL platform once, when it is imported. Everything here renders off screen, which EGL
-    # does with and without a display, while the default (GLFW) fails without one. MUJOCO_GL, when set, wins.
-    os.environ.setdefault("MUJOCO_GL", "egl")
+    # mujoco picks its OpenGL platform once, when it is imported, and its default (GLFW) fails without a display.
+    os.environ[VARIABLE] = platform()

@@ -8,6 +8,7 @@ evaluation, since a policy that reads pixels is bound to the look it was trained
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.decimation import with_light_meshes
+from openral_sim_bridge.opengl import VARIABLE
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,10 @@ class OffscreenRenderer:
             model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         try:
             self._renderer = mujoco.Renderer(model, height, width)
-        except (RuntimeError, ImportError, AttributeError) as error:
+        except (RuntimeError, ImportError, AttributeError, mujoco.FatalError) as error:
             raise SimulationError(
-                f"no offscreen OpenGL context ({error}); install EGL (apt-get install libegl1 libgl1-mesa-dri) "
-                "and set MUJOCO_GL=egl; `openral doctor` shows what is missing"
+                f"no offscreen OpenGL context with MUJOCO_GL={os.environ.get(VARIABLE, '')} ({error}); "
+                "`openral doctor` shows what is missing and the line that mends it"
             ) from error
         self.model = model
         """The copy; where a world's model changes its colours, they must be written here, too."""

@@ -134,11 +134,3 @@ def test_doctor_examines_this_machine() -> None:
     assert checks["python"].ok
     assert checks["loopback"].ok
     assert all(bool(check.mend) is not check.ok for check in checks.values())
-
-
-def test_doctor_names_a_renderer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_RENDER", "raise SystemExit('no display')")
-    check = doctor._rendering()
-    assert not check.ok
-    assert check.found == "no display"
-    assert "apt-get install" in check.mend

@@ -56,7 +56,7 @@ def commit(hub: Hub, weights: bytes) -> Callable[..., tuple[str, str]]:
         manifest = MANIFEST.replace("openral/rskill-example", SKILL).replace("apache-2.0", license_)
         manifest = manifest.replace("local://model.safetensors", uri)
         skill = hub.commit(SKILL, {"rskill.yaml": manifest.encode(), "README.md": b"# example", "eval/a.json": b"{}",
-                                   "model.safetensors": weights, **more})  # fmt: skip
+                                   "calibration.json": b"{}", "model.safetensors": weights, **more})  # fmt: skip
         files = {"config.json": b"{}", "model.safetensors": weights, "pytorch_model.bin": b"\x80\x02.",
                  "train.py": b"1", "training_state/optimizer.safetensors": weights}  # fmt: skip
         return skill, hub.commit(WEIGHTS, files)
@@ -246,10 +246,12 @@ def test_no_weight_is_fetched_before_the_licence_gate(
     commit(license_)
     with pytest.raises(LicenseError, match=f"{WEIGHTS}: licence '{license_}'.*set {OPT_IN}=1"):
         install(SKILL)
-    assert {path.rsplit("/", 1)[-1] for path in hub.fetched()} == {"rskill.yaml", "README.md", "a.json"}
+    assert {path.rsplit("/", 1)[-1] for path in hub.fetched()} == {
+        "rskill.yaml", "README.md", "calibration.json", "a.json",
+    }  # fmt: skip
     with pytest.raises(LicenseError):
         install(SKILL)  # the manifest is here now
-    assert len(hub.fetched()) == 3
+    assert len(hub.fetched()) == 4
     install(SKILL, accept_noncommercial=True)
 
 

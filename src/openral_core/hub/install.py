@@ -26,6 +26,8 @@ from openral_core.manifest.runtime import LOCAL
 from openral_core.registry import RSkillPackage, load_package, resolve
 from openral_core.weights_files import select
 
+CALIBRATION_NAME = "calibration.json"
+"""What a reward model's scores mean; see openral_reward_monitor.calibration."""
 MAX_SMALL = 1024 * 1024
 """[byte] a manifest, README or evaluation may have."""
 
@@ -129,7 +131,7 @@ def _manifest(
 
 
 def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress) -> RSkillPackage:
-    """Fetch manifest, README, licence and evaluations; nothing else of the repository is touched."""
+    """Fetch manifest, README, licence, evaluations and calibration; nothing else of the repository is touched."""
     listing = client.listing(wanted)
     small = [file for file in listing.files if _is_small(file.path)]
     if MANIFEST_NAME not in [file.path for file in small]:
@@ -199,5 +201,6 @@ def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> 
 def _is_small(name: str) -> bool:
     path = PurePosixPath(name)
     if len(path.parts) == 1:
-        return path.name in (MANIFEST_NAME, "README.md") or path.name.upper().startswith("LICENSE")
+        known = (MANIFEST_NAME, "README.md", CALIBRATION_NAME)
+        return path.name in known or path.name.upper().startswith("LICENSE")
     return path.parts[0] == "eval" and len(path.parts) == 2 and path.suffix == ".json"

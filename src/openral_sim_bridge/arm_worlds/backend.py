@@ -95,7 +95,7 @@ class ArmBackend:
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step."""
+        """See Backend.step. The reward is that of the task which a world was reset to, in every column."""
         if actions.shape != (self.num_envs, self.action_dim):
             raise SimulationError(
                 f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
@@ -103,7 +103,10 @@ class ArmBackend:
         self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
         steps = self._worlds["steps"]
         done = steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
-        return StepResult([self._state(env) for env in range(self.num_envs)], self._worlds["success"], done)
+        states = [self._state(env) for env in range(self.num_envs)]
+        # The simulator rewards one task, and which one that is only whoever reset the world needs to know.
+        reward = np.repeat(self._worlds["reward"][:, None], len(self.task_ids), axis=1)
+        return StepResult(states, self._worlds["success"], done, reward)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

@@ -49,6 +49,8 @@ class World(Protocol):
     """What its actions mean; likewise."""
     steps: int
     """Control steps since the last reset."""
+    reward: float
+    """The simulator's own reward of the last step, for the task that the world was reset to."""
 
     @property
     def scene(self) -> str:
@@ -201,6 +203,7 @@ class WorldService:
         return {
             **{name: np.stack([getattr(state, name) for state in states]) for name in names},
             "success": np.array([world.judge() for world in self._worlds], dtype=bool),
+            "reward": np.array([world.reward for world in self._worlds], dtype=np.float64),
             "steps": np.array([world.steps for world in self._worlds], dtype=np.int64),
         }
 

@@ -45,7 +45,7 @@ class LiberoWorld:
         self._env: Any = None
         self._scene = ""
         self._observation: dict[str, NDArray[Any]] = {}
-        self.steps = 0
+        self.steps, self.reward = 0, 0.0
         self._build(self._tasks[task_ids[0]])
 
     @property
@@ -89,7 +89,7 @@ class LiberoWorld:
         for _ in range(SETTLE_STEPS):
             self._step(np.append(np.zeros(self.control.dim - 1), OPEN))
         robot.controller.use_delta = self.control.name == "relative"
-        self.steps = 0
+        self.steps, self.reward = 0, 0.0
 
     def step(self, action: NDArray[Any]) -> None:
         """Advance by one control step of 50 ms.
@@ -145,7 +145,8 @@ class LiberoWorld:
             problem["goal_state"] = own
 
     def _step(self, action: NDArray[np.float64]) -> None:
-        self._observation, _, _, _ = self._env.step(action)
+        self._observation, reward, _, _ = self._env.step(action)
+        self.reward = float(reward)
 
     def _build(self, task: Task) -> None:
         from libero.libero.envs.env_wrapper import ControlEnv

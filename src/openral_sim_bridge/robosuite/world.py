@@ -48,7 +48,7 @@ class RobosuiteWorld:
         self._env: Any = None
         self._task = ""
         self._observation: dict[str, NDArray[Any]] = {}
-        self.steps = 0
+        self.steps, self.reward = 0, 0.0
         self._build(task_ids[0])
 
     @property
@@ -86,7 +86,7 @@ class RobosuiteWorld:
             self._build(task_id)
         self._env.rng.bit_generator.state = np.random.default_rng(init_id).bit_generator.state
         self._observation = self._env.reset()
-        self.steps = 0
+        self.steps, self.reward = 0, 0.0
 
     def step(self, action: NDArray[Any]) -> None:
         """Advance by one control step of 50 ms.
@@ -99,7 +99,8 @@ class RobosuiteWorld:
         Raises:
             SimulationError: the simulation diverged.
         """
-        self._observation, _, _, _ = self._env.step(np.asarray(action, dtype=np.float64))
+        self._observation, reward, _, _ = self._env.step(np.asarray(action, dtype=np.float64))
+        self.reward = float(reward)
         if not np.isfinite(self.data.qpos).all():
             raise SimulationError(f"the simulation diverged at step {self.steps}; reset the scene")
         self.steps += 1

@@ -64,7 +64,7 @@ class ScriptedWorld:
     arm = PANDA
 
     def __init__(self, tasks: list[str], control: Control) -> None:
-        self.tasks, self.control, self.steps = tasks, control, 0
+        self.tasks, self.control, self.steps, self.reward = tasks, control, 0, 0.0
         self.model = mujoco.MjModel.from_xml_string(MJCF)
         self.data = mujoco.MjData(self.model)
 
@@ -84,6 +84,7 @@ class ScriptedWorld:
         else:
             self.data.qpos[:3] += 0.01 * action[:3]
         self.data.qpos[7:] = np.clip(self.data.qpos[7] - 0.01 * action[6], 0, 0.04) * np.array([1, -1])
+        self.reward = float(self.data.qpos[0])
         mujoco.mj_forward(self.model, self.data)
 
     def state(self) -> WorldState:

@@ -57,6 +57,9 @@ def test_states_success_and_horizon(backend):
     successes = np.array([result.success[0] for result in results])
     assert successes.argmax(axis=0).tolist() == [9, 19], "task k wants k + 1 tenths, a step is a hundredth"
     assert not any(result.success[1].any() for result in results)
+    rewards = np.array([result.reward for result in results])
+    np.testing.assert_allclose(rewards[:, 0, 0], 0.01 * np.arange(1, 31))
+    np.testing.assert_array_equal(rewards[..., 0], rewards[..., 1])
     assert [result.done.tolist() for result in results[-2:]] == [[False, False], [True, True]]
     assert results[-1].states[0].stamp_s == pytest.approx(30 / 20)
     assert results[-1].states[0].gripper_opening == pytest.approx(0.0)

@@ -21,6 +21,8 @@ from openral_reasoner.memory import default_memory_file
 
 ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
+RESTARTS = 3
+"""How often a reasoner that was killed is started again; without a run folder it would have nothing to go on with."""
 ARGUMENTS = [
     DeclareLaunchArgument(
         "scene", default_value="metaworld_drawer", description="name or path of a scene file"
@@ -93,7 +95,7 @@ def deployment(context):
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
     if watched:
         nodes.append(monitor(scene.reward_skill, values, common))
-    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common, RESTARTS))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
@@ -139,8 +141,8 @@ def hosted(skill, values, common):
     }
 
 
-def reasoner(mission, watched, values, common):
-    """The mission's keeper; when it ends, the launch ends."""
+def reasoner(mission, watched, values, common, restarts):
+    """The mission's keeper; when it ends, the launch ends. Killed, it is started again and takes its mission up."""
     exit_when_done = values["exit_when_done"] == "true"
     parameters = {
         **common,
@@ -154,7 +156,13 @@ def reasoner(mission, watched, values, common):
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,
     }
-    return node("reasoner", values, parameters, end_of_mission)
+
+    def on_exit(event, context):
+        if event.returncode < 0 and restarts and values["run_dir"] and not context.is_shutdown:
+            return reasoner(mission, watched, values, common, restarts - 1)
+        return end_of_mission(event, context)
+
+    return node("reasoner", values, parameters, on_exit)
 
 
 def node(executable, values, parameters, on_exit, name=None):

@@ -96,7 +96,8 @@ class Director:
             return [*self.stop(f'stopped: the operator said "{text.strip()}"', now_s, wall_s), StopSkills()]
         if self.operator_says(text):
             return self.tick(now_s, wall_s)
-        commands = self.stop(f'replaced by "{text.strip()}"', now_s, wall_s)
+        commands: list[Command] = [StopSkills()] if self.recovering else []
+        commands += self.stop(f'replaced by "{text.strip()}"', now_s, wall_s)
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
         self.mission.say(now_s, "prompt", f'"{text.strip()}"')
         if self._estopped:
@@ -284,10 +285,12 @@ class Director:
             return self._goals.watch(now_s, wall_s)
         if self._active:
             self._hear(now_s, wall_s)
-        if not self._active or self._question is not None:
+        if not self._active:
             return []
         if self._resumption is not None:
             return self._take_up(self._resumption, now_s, wall_s)
+        if self._question is not None:
+            return []
         if not self._proposed:
             return self._propose(now_s, wall_s)
         if self._climb.waits:

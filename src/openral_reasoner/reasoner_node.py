@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import rclpy
@@ -24,8 +24,9 @@ from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
-from openral_core.errors import OpenralError
+from openral_core.errors import ManifestError, OpenralError
 from openral_core.license import accepts_noncommercial
+from openral_core.scene import Resume
 from openral_reasoner.agents import agent_maker
 from openral_reasoner.attempt import (
     AskWorld,
@@ -78,6 +79,7 @@ class ReasonerNode(LifecycleNode):
         self._deployment = Deployment()
         self._record: MissionRecord | None = None
         self._unfinished: HeldMission | None = None
+        self._policy: Resume = "ask"
         self._roster: Roster
         self._goals = SkillClients(self, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
@@ -101,6 +103,7 @@ class ReasonerNode(LifecycleNode):
             gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
             director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
             model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
+            self._policy = self._resume_policy()
             run_dir = self.get_parameter("run_dir").value
             self._record = MissionRecord(Path(run_dir)) if run_dir else None
             self._unfinished = self._record.unfinished(self._note) if self._record else None
@@ -139,11 +142,17 @@ class ReasonerNode(LifecycleNode):
         self._flush()
         return super().on_activate(state)
 
+    def _resume_policy(self) -> Resume:
+        said = self.get_parameter("resume").value or self._deployment.resume
+        for policy in get_args(Resume):
+            if said == policy:
+                return policy  # type: ignore[no-any-return]
+        raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
+
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
         if unfinished is not None and ordered in ("", unfinished.text):
-            policy = self.get_parameter("resume").value or self._deployment.resume
-            self._run(self._director.resume(unfinished, policy, *self._now()))
+            self._run(self._director.resume(unfinished, self._policy, *self._now()))
         elif ordered:
             self._run(self._director.prompt(uuid4().hex, ordered, *self._now()))
 

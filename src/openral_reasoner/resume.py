@@ -39,7 +39,7 @@ class Resumption:
         """
         self._mission, self._policy = mission, policy
         self._patience_s, self._ask = patience_s, ask
-        self._allowed = self._looking = False
+        self._allowed = self._asking = self._looking = self._rested = False
         self._rest_since_wall_s: float | None = None
         self._stopped_wall_s = float("-inf")
 
@@ -73,17 +73,20 @@ class Resumption:
             active_goal: what the bridge executes, empty: nothing; None: it has not spoken.
         """
         mission = self._mission
+        commands = self._stop(wall_s, active_goal)
         if now_s <= 0:
-            return []
+            return commands
         if now_s < mission.stamp_s:
             mission.end(
                 MissionState.STOPPED, now_s, "stopped: the world began anew since, so nothing of it holds"
             )
+        elif not self._at_rest(now_s, wall_s, ready, active_goal) or self._asking:
+            return commands
         elif not self._allowed:
             self._ask_leave(now_s, wall_s, ready)
         else:
-            return self._look(now_s, wall_s, active_goal)
-        return []
+            return self._look(now_s)
+        return commands
 
     def judge(self, holds: bool | None, why: str) -> Judgement:
         """What the look at the world says about the attempt that was broken off."""
@@ -109,6 +112,7 @@ class Resumption:
             return
 
         def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            self._asking = False
             if choice == "yes":
                 self._allow(now_s, "it goes on, the operator wants it")
             else:
@@ -118,6 +122,7 @@ class Resumption:
                     "stopped: the reasoner was restarted, and nobody said to go on",
                 )
 
+        self._asking = True
         text = f'The reasoner was restarted in the middle of "{mission.text}". Go on, yes or no?'
         self._ask(text, self._patience_s, answered, now_s, wall_s, YES_OR_NO)
 
@@ -125,12 +130,10 @@ class Resumption:
         self._allowed = True
         self._mission.say(now_s, "resume", reason)
 
-    def _look(self, now_s: float, wall_s: float, active_goal: str | None) -> list[Command] | None:
+    def _look(self, now_s: float) -> list[Command] | None:
         task = self._mission.current
         if task is None or task.state not in (TaskState.ACTIVE, TaskState.VERIFYING):
             return None
-        if active_goal is None or active_goal:
-            return self._await_rest(now_s, wall_s, active_goal)
         if self._looking:
             return []
         self._looking = True
@@ -138,14 +141,24 @@ class Resumption:
         words = task.planned.instruction
         return [AskWorld(KEY, Condition(text=f'"{task.planned.text}" is done', task=words))]
 
-    def _await_rest(self, now_s: float, wall_s: float, active_goal: str | None) -> list[Command]:
+    def _stop(self, wall_s: float, active_goal: str | None) -> list[Command]:
+        """Cancel what still moves, again and again: the node that holds it may not have been seen yet."""
+        if not active_goal or self._rested or wall_s - self._stopped_wall_s < STOP_PERIOD_S:
+            return []
+        self._stopped_wall_s = wall_s
+        return [StopSkills()]
+
+    def _at_rest(
+        self, now_s: float, wall_s: float, ready: Callable[[], bool], active_goal: str | None
+    ) -> bool:
+        """Whether nothing moves any more; the mission fails if that never comes."""
+        self._rested = self._rested or active_goal == ""
+        if self._rested or not ready():
+            return self._rested
         self._rest_since_wall_s = self._rest_since_wall_s or wall_s
         if wall_s - self._rest_since_wall_s > REST_PATIENCE_S:
             what = "the bridge is silent" if active_goal is None else f"goal {active_goal} does not end"
             self._mission.end(
                 MissionState.FAILED, now_s, f"the mission cannot go on after the restart: {what}"
             )
-        elif wall_s - self._stopped_wall_s >= STOP_PERIOD_S:
-            self._stopped_wall_s = wall_s
-            return [StopSkills()]
-        return []
+        return False

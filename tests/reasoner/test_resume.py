@@ -107,10 +107,37 @@ def test_motion_of_the_old_process_must_end_before_the_look(tmp_path: Path) -> N
         desk.director.bridge_alive(desk.now, "f" * 32)
         desk.now += 1
         desk.do(desk.director.tick(desk.now, desk.now))
-    assert (desk.sent, desk.stops) == ([], 3)
+    assert (desk.sent, desk.stops) == ([], 4)
     desk.director.bridge_alive(desk.now, "")
-    desk.run(0.4)
+    desk.run(1.5)
     assert [goal.instruction for goal in desk.sent] == ["close the drawer"]
+
+
+def test_motion_of_the_old_process_is_stopped_while_the_operator_is_asked(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = Desk(now=now + 1)
+    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    assert found is not None
+    desk.do(desk.director.resume(found, "ask", desk.now, desk.now))
+    desk.director.bridge_alive(desk.now, "f" * 32)
+    desk.do(desk.director.tick(desk.now, desk.now))
+    assert (desk.stops, desk.director.question) == (2, ""), "first the arm holds, then there is a question"
+    desk.run(0.4)
+    assert "Go on, yes or no?" in desk.director.question
+
+
+def test_a_goal_that_does_not_end_fails_the_mission(tmp_path: Path) -> None:
+    now = broken_off(tmp_path, 0.5)
+    desk = Desk(now=now + 1)
+    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    assert found is not None
+    desk.do(desk.director.resume(found, "always", desk.now, desk.now))
+    for _ in range(40):
+        desk.director.bridge_alive(desk.now, "f" * 32)
+        desk.do(desk.director.tick(desk.now, desk.now))
+        desk.now += 1
+    assert (desk.sent, desk.mission.state.value) == ([], "failed")
+    assert "does not end" in desk.mission.message
 
 
 def test_stop_and_a_new_order_end_it(tmp_path: Path) -> None:
@@ -137,7 +164,9 @@ def test_an_ended_mission_is_not_taken_up_and_a_spoiled_file_is_named(tmp_path: 
     record.close()
 
 
-@pytest.mark.parametrize("order", [ORDER, "if the drawer is open, close it", "open the drawer until it is open"])
+@pytest.mark.parametrize(
+    "order", [ORDER, "if the drawer is open, close it", "open the drawer until it is open"]
+)
 def test_all_of_a_mission_survives_the_disk(tmp_path: Path, order: str) -> None:
     desk = Desk(world=lambda asked: True)
     desk.say(order)

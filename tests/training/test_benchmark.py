@@ -142,16 +142,16 @@ def test_a_policy_that_hangs_is_cut_off_and_costs_few_episodes(tmp_path):
     skill = write_skill(tmp_path, "hangs", behaviour="hang", good_calls=70)
     arguments = words(tmp_path, "out", "--num-envs", "5", "--workers", "1", "--patience", "5", skill=skill)
     invoke(*arguments)
-    content = json.loads((tmp_path / "out" / "result.json").read_text())
     rows = episodes(tmp_path / "out")
-    invoke(*words(tmp_path, "whole", "--num-envs", "5"))
-    lost = [row for row in rows if row["error"]]
-    assert [row for row in rows if not row["error"]] == [
-        row for row in episodes(tmp_path / "whole") if row["init_id"] not in {r["init_id"] for r in lost}
-    ]
-    assert {row["error"] for row in lost} <= {"cut off: the policy was silent for 5 s"}
-    assert content["engine"]["policy_loads"] > 1
     assert len(rows) == 40
+    lost = [row for row in rows if row["error"]]
+    assert {row["error"] for row in lost} <= {"cut off: the policy was silent for 5 s"}
+    assert len(lost) < 5  # those that ran beside the first one lost had a second try
+    assert [row["success"] for row in rows if not row["error"]] == [
+        row["init_id"] < 37 for row in rows if not row["error"]
+    ]
+    engine = json.loads((tmp_path / "out" / "result.json").read_text())["engine"]
+    assert engine["policy_loads"] > 1
 
 
 def test_a_policy_that_fails_says_so_in_its_rows(tmp_path):

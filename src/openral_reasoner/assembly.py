@@ -9,15 +9,20 @@ from itertools import pairwise
 from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.entries import offers
 from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher
+from openral_reasoner.meaning import analyse
 from openral_reasoner.palette import Palette
 from openral_reasoner.parser import Orders
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
 from openral_reasoner.structure import State
 from openral_reasoner.verbs import PREPARING
-from openral_reasoner.vocabulary import words
+from openral_reasoner.vocabulary import DETERMINERS, words
 
 MAX_TASKS = 20
 """Tasks of one plan, repetitions counted."""
+DOUBTFUL = (WORTH_ASKING + ACCEPT) / 2
+"""Score of what is only asked."""
+MAX_JOINED = 3
+"""Clauses that may together say one task: "grasp it, lift it and put it at the goal"."""
 MAX_OPTIONS = 3
 """Meanings that the operator is asked to choose between."""
 
@@ -65,7 +70,11 @@ class Assembly:
         return Ask(f'"{clause}" is not quite clear', tuple(options))
 
     def _passage(self, orders: Orders, begin: int) -> list[PlannedTask]:
-        tasks = self._tasks(orders.tasks, begin)
+        clauses = orders.tasks
+        if orders.until and len(clauses) == 1 and not _sure(self._matcher.rank(clauses[0], self._palette)):
+            until_clause = orders.until.clause  # "push the window to the right until it is open"
+            clauses = (until_clause,) if _same_object(clauses[0], until_clause) else clauses
+        tasks = self._tasks(clauses, begin)
         if orders.times > 1:
             self._check_repeatable(tasks)
             self._doubts += [
@@ -98,30 +107,48 @@ class Assembly:
                 sayings = {m.says: m for m in (*rivals, best)}
                 meanings = [m for m in ranked if m.score >= WORTH_ASKING and sayings.get(m.says) is m]
                 self._doubts.append((begin + len(tasks), clause, tuple(meanings[:MAX_OPTIONS])))
-            tasks.append(_planned(clause, best))
+            planned = _planned(clause, best)
+            if (
+                tasks
+                and tasks[-1].meant == planned.meant
+                and _described(tasks[-1].text) != _described(clause)
+            ):
+                # "open the blue drawer and the green drawer": two things for the operator, one for the skill
+                raise _Refused(self._cannot(f'"{tasks[-1].text}" and "{clause}" are the same task to me'))
+            tasks.append(planned)
         return tasks
 
     def _first(self, clauses: Sequence[str]) -> tuple[str, list[Match], int]:
         """The first task: its clause, what it may mean, and how many clauses were used."""
-        ranked = self._matcher.rank(clauses[0], self._palette)
-        if _sure(ranked):
-            return clauses[0], ranked, 1
-        if len(clauses) > 1 and _same_object(clauses[0], clauses[1]):
-            joined = f"{clauses[0]} and {clauses[1]}"
+        alone = self._matcher.rank(clauses[0], self._palette)
+        if _sure(alone):
+            return clauses[0], alone, 1
+        best: tuple[str, list[Match], int] | None = None
+        for used in range(2, min(len(clauses), MAX_JOINED) + 1):
+            last = clauses[used - 1]
+            if not _same_object(clauses[used - 2], last) or (
+                best and _sure(self._matcher.rank(last, self._palette))
+            ):
+                break
+            joined = " and ".join(clauses[:used])
             together = self._matcher.rank(joined, self._palette)
-            if _sure(together):
-                return joined, together, 2
-            if len(clauses) > 2 and _same_object(clauses[1], clauses[2]):
-                joined = f"{joined} and {clauses[2]}"
-                together = self._matcher.rank(joined, self._palette)
-                if _sure(together):
-                    return joined, together, 3
-            if words(clauses[0])[0] in PREPARING:
-                after = self._first(clauses[1:])
-                return after[0], after[1], after[2] + 1
+            best = (joined, together, used) if _sure(together) else best
+        if best:
+            return best
+        if len(clauses) > 1 and words(clauses[0])[0] in PREPARING and _same_object(clauses[0], clauses[1]):
+            clause, ranked, used = self._first(clauses[1:])
+            return clause, ranked, used + 1
+        return clauses[0], self._doubtful(clauses[0], alone), 1
+
+    def _doubtful(self, clause: str, ranked: list[Match]) -> list[Match]:
+        """What an unclear clause may mean; refuses if that is nothing."""
+        core = _without_purpose(clause)
+        if core and (not ranked or ranked[0].score < WORTH_ASKING):
+            without = self._matcher.rank(core, self._palette)
+            ranked = [replace(match, score=min(match.score, DOUBTFUL)) for match in without]
         if not ranked or ranked[0].score < WORTH_ASKING:
-            raise _Refused(self._cannot(f'no skill here does "{clauses[0]}"'))
-        return clauses[0], ranked, 1
+            raise _Refused(self._cannot(f'no skill here does "{clause}"'))
+        return ranked
 
     def _check_repeatable(self, tasks: Sequence[PlannedTask]) -> None:
         """Refuse "open the drawer twice": after the first time there is nothing left to do."""
@@ -151,6 +178,13 @@ class Assembly:
         return CannotDo(reason, offers(self._palette))
 
 
+def _without_purpose(clause: str) -> str:
+    """A clause without its "to …", which may be a reason or a task more; empty: it has none."""
+    core, _, purpose = clause.partition(" to ")
+    verb = words(purpose)[:1]
+    return core if verb and verb[0] not in DETERMINERS and len(words(core)) > 1 else ""
+
+
 def _sure(ranked: Sequence[Match]) -> bool:
     return bool(ranked) and ranked[0].score >= ACCEPT
 
@@ -158,6 +192,11 @@ def _sure(ranked: Sequence[Match]) -> bool:
 def _same_object(one: str, other: str) -> bool:
     """Whether two clauses speak of the same thing: a noun behind a determiner in both."""
     return not _nouns(one).isdisjoint(_nouns(other))
+
+
+def _described(clause: str) -> frozenset[str]:
+    """What a clause is about, with its descriptions."""
+    return analyse(clause).things
 
 
 def _nouns(clause: str) -> set[str]:

@@ -14,15 +14,23 @@ from openral_reasoner.verbs import is_verb
 from openral_reasoner.vocabulary import DETERMINERS, FILLERS, is_manner, words
 
 _AFTER_FIRST = re.compile(r"^(?:after|once|when|as soon as)\s+(?P<first>[^,]+),\s*(?P<second>.+)$")
-_AFTER_LAST = re.compile(r"^(?P<second>.+?),?\s+after\s+(?P<first>.+)$")
+_AFTER_LAST = re.compile(
+    r"^(?P<second>.+?),?\s+(?:(?:right |shortly |directly |immediately )?after"
+    r"|(?:once|when|as soon as)(?= you have\b))\s+(?P<first>.+)$"
+)
 _BEFORE_FIRST = re.compile(r"^before\s+(?P<second>[^,]+),\s*(?P<first>.+)$")
 _BEFORE_LAST = re.compile(r"^(?P<first>.+?),?\s+before\s+(?P<second>.+)$")
 _OPENING = re.compile(
     r"^(?:(?:please|kindly|(?:hey|hi|hello)(?: there)?|ok|okay|robot|so|now|also|just|well|and|to|by"
     r"|with|first|lastly|finally)\b[\s,]*"
-    r"|(?:i|we)(?: would)? (?:want|like|need|wish) (?:you )?(?:to (?=\w+ ))?(?=(?:to|the|that|this|my"
-    r"|open|close)\b)"
+    r"|(?:i|we)(?: would)? (?:want|like|need|wish) (?:you )?"
+    r"(?:to (?=(?:open|close|shut|press|push|pull|put|insert|reach)\b))?(?=(?:the|that|this|my|open"
+    r"|close|shut|press|push|pull"
+    r"|put|insert|reach)\b)"
     r"|(?:go ahead|try|start|begin|finish|end|continue|proceed)(?: off| on)? (?:and|by|with|to) "
+    r"|(?:start|begin|continue|go on|do) (?=\w+ing\b)|do (?=(?:open|close|shut|press|push|pull)\b)"
+    r"|go on\b[\s,]*"
+    r"|(?:because|since|given that|as) (?=(?:it|there|i|we|she|he|they)\b)"
     r"|(?:let us|help me|make sure(?: that)?|be sure to|your (?:task|job) is to|it is time to)\s+)"
 )
 _LIST = re.compile(r"\s*,?\s+and\s+|\s*,\s*|\s*&\s*")
@@ -31,9 +39,10 @@ _PRONOUN = re.compile(
     r"|again )?$)"
 )
 _PLURAL = ("them", "both", "these", "those")
-_NOUN = r"(?:the|that|this|my|our|its) (\w+)"
+_NOUN = r"(?:the|that|this|my|our|its|an?) (\w+)"
 _REMARK = re.compile(
-    r"^(?:(?:i|we|he|she|they|you|someone|somebody|everyone|everybody|people|there|it|let (?:me|us|the"
+    r"^(?:(?:see|here is|this is|that is) (?=\w)|(?:i|we|he|she|they|you|someone|somebody|everyone"
+    r"|everybody|people|there|it|let (?:me|us|the"
     r"|him|her))\b(?= \w)"
     r"|(?:(?:the|that|this|my|our|your|some|a|an) )?\w+(?: \w+)? (?:is|are|was|were|has been|have been"
     r"|belongs?|comes?|looks?"
@@ -101,10 +110,9 @@ class Clauses:
         """Members of a list share the verb or the object of their neighbours."""
         tasks: list[str] = []
         for clause in clauses:
-            pending: list[
-                str
-            ] = []  # verbs still waiting for the object they share: "open and close the drawer"
-            for member in (strip_opening(part) for part in _LIST.split(clause)):
+            pending: list[str] = []  # verbs that wait for the object they share: "open and close the drawer"
+            members = [strip_opening(part) for part in _LIST.split(clause)]
+            for place, member in enumerate(members):
                 if not _content(member):
                     continue
                 if _REMARK.match(member):
@@ -115,7 +123,8 @@ class Clauses:
                     pending.append(member)
                     continue
                 if not verb and not _verb_in(member):
-                    if not self._verb:
+                    spoken_of = place == 0 and any(_PRONOUN.search(later) for later in members[1:])
+                    if spoken_of or not self._verb:
                         tasks.append(f"[{member}]")
                         continue
                     member = f"{self._verb} {member}"
@@ -133,12 +142,16 @@ class Clauses:
             if clause.startswith(("(", "[")):
                 remark = clause[1:-1]
                 self.idle = "it describes something; say what to do"
-                self._topics += [f"the {noun}" for noun in re.findall(_NOUN, remark)[-1:]]
+                nouns = re.findall(_NOUN, remark) or (words(remark) if clause.startswith("[") else [])
+                self._topics += [f"the {noun}" for noun in nouns[-1:]]
                 self._group, self._group_verb = self._topics[:] or self._group, ""
                 self.unsaid = self.unsaid or (remark if clause.startswith("[") else "")
                 continue
-            self._topics = []
             verb, rest = _split_verb(clause)
+            if self.unsaid and verb and not _content(rest) and not _PRONOUN.search(rest):
+                rest, self.unsaid = f"{rest} {self._topics[-1]}", ""  # "the drawer: open"
+                clause = f"{verb} {rest}"
+            self._topics = []
             pronoun = _PRONOUN.search(rest)
             if pronoun is None and self.unsaid:
                 return NotUnderstood(f'I do not know what to do with "{self.unsaid}"')
@@ -197,6 +210,7 @@ def _noun_phrase(rest: str) -> str:
     ]
     while kept and kept[-1] in ("in", "out", "down", "on"):
         kept.pop()
+    demonstrative = False
     while kept and kept[0] in ("in", "out", "down", "on", *(DETERMINERS - {"the", "a", "an", "my", "your"})):
-        kept.pop(0)
-    return " ".join(kept)
+        demonstrative = kept.pop(0) in DETERMINERS or demonstrative
+    return " ".join(["the", *kept] if demonstrative and kept else kept)

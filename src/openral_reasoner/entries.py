@@ -12,7 +12,7 @@ from functools import lru_cache
 from openral_reasoner.idioms import plain, spelled_out
 from openral_reasoner.meaning import Meaning, analyse, object_stem
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.verbs import STRONG_VERBS, WEAK_VERBS
+from openral_reasoner.verbs import PARTICLES, STRONG_VERBS, WEAK_VERBS
 from openral_reasoner.vocabulary import stem, stems, words
 
 
@@ -32,6 +32,10 @@ class Entry:
     phrases: frozenset[frozenset[str]]
     """The examples as sets of stems."""
     says: str
+    particles: frozenset[str] = frozenset()
+    """Words for a way ("out", "in") in the examples."""
+    places: frozenset[str] = frozenset()
+    """Where the task puts its object, if most examples say it."""
     deeds: tuple[frozenset[str], ...] = ()
     """Actions of each example; one of these sets must be said in full."""
 
@@ -74,6 +78,7 @@ def _task_entry(skill: Skill, task: SkillTask) -> Entry:
     own = frozenset(root for phrase in phrases if (root := _unknown_verb(phrase)))
     meanings = [analyse(plain(spelled_out(phrase)), own) for phrase in phrases]
     deeds = _deeds(meanings)
+    places = frozenset().union(*(meaning.places for meaning in meanings))
     declared = {object_stem(word) for name in skill.objects for word in words(name)}
     said = frozenset().union(*(meaning.things for meaning in meanings))
     common = frozenset.intersection(*(meaning.things for meaning in meanings))
@@ -86,13 +91,17 @@ def _task_entry(skill: Skill, task: SkillTask) -> Entry:
         verbs=frozenset(meaning.verb for meaning in meanings if meaning.verb),
         phrases=frozenset(meaning.raw for meaning in meanings),
         says=task.phrase,
+        particles=frozenset(word for phrase in phrases for word in words(phrase) if word in PARTICLES),
+        places=places
+        if 2 * sum(bool(meaning.places) for meaning in meanings) >= len(meanings)
+        else frozenset(),
         deeds=deeds,
     )
 
 
 def _deeds(meanings: Sequence[Meaning]) -> tuple[frozenset[str], ...]:
     """Actions of each example, and the one verb that stands for picking and placing."""
-    deeds = [frozenset(name for name, weight in m.actions.items() if weight == 1.0) for m in meanings]
+    deeds = [m.said or frozenset(sorted(m.actions, key=m.actions.__getitem__)[-1:]) for m in meanings]
     whole = any({"pick", "place"} <= each for each in deeds)
     return (*deeds, frozenset({"carry"})) if whole else tuple(deeds)
 

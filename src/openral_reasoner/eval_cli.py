@@ -60,22 +60,13 @@ def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title=f"planner: {who}", title_justify="left", box=None, header_style="bold")
-    for name in (
-        "kind",
-        "missions",
-        "correct",
-        "accuracy",
-        "95 % interval",
-        "wrong skill",
-        "needless",
-        "p50 s",
-    ):
-        table.add_column(name, justify="left" if name == "kind" else "right")
+    for name in ("kind", "n", "right", "share", "95 %", "wrong", "needless", "asked", "p50 s"):
+        table.add_column(name, justify="left" if name == "kind" else "right", no_wrap=True)
     for line in lines:
         low, high = line["interval"]
         table.add_row(
             str(line["kind"]).replace("_", " "), str(line["missions"]), str(line["correct"]),
             f"{line['accuracy']:.2f}", f"{low:.2f}-{high:.2f}", f"{line['wrong_skill_rate']:.2f}",
-            str(line["needless_goals"]), f"{line['seconds_p50']:.3f}",
+            str(line["needless_goals"]), str(line["asked"]), f"{line['seconds_p50']:.3f}",
         )  # fmt: skip
     Console().print(table)

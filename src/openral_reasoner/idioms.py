@@ -25,7 +25,7 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bcan't\b", "cannot"),
         (r"(?<=\w)n't\b", " not"),
         (r"\bdont\b", "do not"),
-        (r"\b(i|we|you|he|she|they)'d\b", r"\1 would"),
+        (r"\b(i|we|you|he|she|they|it|that)'d\b", r"\1 would"),
         (r"'re\b", " are"),
         (r"'ll\b", " will"),
         (r"'ve\b", " have"),
@@ -56,7 +56,11 @@ _Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 
 _POLITE: tuple[_Rule, ...] = (
     (r"\bdo not (?:forget|hesitate|fail|neglect|be (?:shy|afraid)) to (?=\w)", ""),
-    (r"\b(?:can|could|would|will|might) you (?:please |kindly |just )*(?:not mind |mind )?(?!not\b)", ""),
+    (
+        r"\b(?:can|could|would|will|might) you (?:please |kindly |just |be able to )*(?:not mind "
+        r"|mind )?(?!not\b)",
+        "",
+    ),
     (r"\b(?:please |kindly )?be (?:so|as|very) (?:kind|good|nice)(?: as to| and)? ", ""),
     (r"\bbe an? (?:dear|angel|darling|sport|star) and ", ""),
     (r"\bdo me (?:a|the) (?:favou?r|kindness)(?: and|,| of)? ", ""),
@@ -65,8 +69,33 @@ _POLITE: tuple[_Rule, ...] = (
         r"|love) it if (?:you )?(?:could |would )?",
         "",
     ),
-    (r"\b(?:i|we) would be (?:grateful|glad|happy|pleased|thankful) if you (?:could |would )?", ""),
+    (
+        r"\b(?:i|we) would be (?:\w+ly )?(?:grateful|glad|happy|pleased|thankful|obliged"
+        r"|delighted) if you (?:could |would )?",
+        "",
+    ),
     (r"\bit would be (?:very |really )?\w+ if you (?:could |would )?", ""),
+    (r"\bit would be (?:very |really )?\w+ to (?:have|get|see) ", "get "),
+    (r"\bwould it be possible (?:for you )?to ", ""),
+    (r"\b(?:is|was) there (?:any|a) chance (?:that )?you (?:could|can|would|might) ", ""),
+    (r"\b(?:if )?(?:might|may|could|can) i (?:ask|get|trouble|bother) you to ", ""),
+    (r"\bif i (?:could|might|may) (?:ask|get|trouble|bother) you to ", ""),
+    (r"\bwhy (?:do not you|not) (?=\w+ (?:the|that|this|my|it)\b)", ""),
+    (r"\byou (?:would|had) better (?!not\b)", ""),
+    (r"\bi am (?:asking|telling|ordering|begging) you to (?!not\b)", ""),
+    (
+        r"\b(?:all|what) (?:i|you) (?:would )?(?:want|need|like|have to do|need to do|should do"
+        r"|must do) is (?:for you )?(?:to )?(?!not\b)",
+        "get ",
+    ),
+    (r"\bget (?=(?:open|close|shut|press|push|pull|put|pick|insert|slide)\b)", ""),
+    (
+        r"\b(?:i|we) (?:would )?(?:really )?(?:want|need|require|like|request|demand) (?:an?"
+        r"|the) (?P<state>open|opened|closed|shut) "
+        r"(?P<noun>\w+)",
+        r"get the \g<noun> \g<state>",
+    ),
+    (r"\b(?:i|we) (?:require|request|demand|order) (?=(?:the|that|this|my)\b)", "get "),
     (r"\b(?:i|we) (?:was|were|am|are) wondering (?:if|whether) you (?:could|can|would) ", ""),
     (
         r"\b(?:i|we) (?:would )?(?:really |just )?(?:want|like|need|love|wish|ask|expect|order|tell"
@@ -74,7 +103,10 @@ _POLITE: tuple[_Rule, ...] = (
         r"you (?:to )?(?!not\b)",
         "",
     ),
-    (r"\b(?:i|we) (?:would )?(?:want|like|love|need|wish) to (?:see|have|get) ", "get "),
+    (
+        r"\b(?:i|we) (?:would )?(?:want|like|love|need|wish) to (?:see|have|get) (?=(?:the|that|this|my)\b)",
+        "get ",
+    ),
     (r"\b(?:i|we) (?:suggest|propose|recommend)(?: that)?(?: you)? ", ""),
     (r"\b(?:how|what) about (?=\w+ing\b)", ""),
     (
@@ -111,7 +143,36 @@ _ASIDES: tuple[_Rule, ...] = (
         r"|moment|minute))\b,?",
         "",
     ),
-    (r",? (?:will|would|can|could) you(?: please)?(?=[?.!]*$)", ""),
+    (r",? (?:will|would|can|could) (?:you|ya)(?: please)?(?=[?.!]*$)", ""),
+    (
+        r"\bas (?:far|wide|much|fast|quickly|soon|gently|slowly|well|firmly|carefully) as "
+        r"(?:possible|you can|it goes|it will go|it can go)\b",
+        "",
+    ),
+    (r"\bfrom (?:above|the top|up there)\b", ""),
+    (
+        r"\bfor good\b|\b(?:right )?in front of you\b|\b(?:next to|beside|near) you\b"
+        r"|\binto (?:its )?(?:place|position)\b",
+        "",
+    ),
+    (
+        r",? (?:because|since|as|for) (?:it|that|there|i|we|she|he|they) (?:is|am|are|was|were|feels?"
+        r"|gets?|smells?)"
+        r"(?:(?! and |\bnot\b)[^,.;])*(?=$|[,.;])",
+        "",
+    ),
+    (
+        r",? so(?: that)? (?:i|we|he|she|they|people|everyone|somebody) (?:can|could|may|might|will"
+        r"|would|am|are|is)\b"
+        r"(?:(?! and |\bnot\b)[^,.;])*(?=$|[,.;])",
+        "",
+    ),
+    (
+        r"(?P<thing>\bthe \w+) (?:that|which) (?:is|was) (?:still |currently |now )?(?:open|opened"
+        r"|closed|shut)\b",
+        r"\g<thing>",
+    ),
+    (r"(?P<thing>\bthe \w+) (?:that |which )?you (?:have )?(?:just |already )?\w+ed\b", r"\g<thing>"),
     (
         r"\bif (?:you (?:would|do not mind|want|wish)|it is not too much trouble|that is (?:ok|okay"
         r"|alright))\b,?",
@@ -131,9 +192,12 @@ _ASIDES: tuple[_Rule, ...] = (
     (
         rf"\b(?:move|bring|get|guide|steer|take|position|place|put|drive|send|extend|stretch"
         rf"|reach)(?: out| down| up| over)? "
-        rf"(?:your|the) (?:{_BODY})(?: over| out| up| down)? (?:to(?:wards?)?|at|onto|to touch) (?=the\b)",
+        rf"(?:your|the) (?:{_BODY})(?: over| out| up| down)? "
+        r"(?:to(?:wards?)?|at|onto|over|above|to touch) (?=the\b)",
         "reach ",
     ),
+    (r"\breach (?:out )?(?:to|for|towards?) (?=the\b)", "reach "),
+    (r"\bfirst things first\s*,|\bfirst of all\b,?", ""),
     (r"\bin(?:to)? your (?:gripper|hand|hands|fingers)\b", ""),
     (
         r"\band wait (?:for (?:it|that)|until (?:it|that)(?: is)?)(?: to)? (?:be )?(?:finish|finished"
@@ -154,6 +218,11 @@ _ORDER: tuple[_Rule, ...] = (
         rf"\b(?:there are |i (?:need|want|have) )?{_COUNT} (?:things|tasks|jobs|steps)(?: (?:to do|done"
         rf"|for you))?\s*,", ""
     ),
+    (
+        r"^(?:(?:next|your|my|the) )?(?:first |next )?(?:command|task|order|job|request|mission"
+        r"|instruction)(?: is(?: to)?)?\s*,\s*",
+        "",
+    ),
     (r"(?:^|(?<=[\s.;,]))step (?:\d|one|two|three|four|five|six)\s*[,.)-]?\s", "; "),
     (r"(?:^|(?<=\s))[a-f1-9]\)\s", "\n"),
     (r"\b(?:as well as|plus|along with|together with)\b", "and"),
@@ -166,7 +235,11 @@ _PHRASES: tuple[_Rule, ...] = (
         rf"\b(?:with|by) (?:the|its|that)(?: \w+)? (?:{_PARTS})(?: of the \w+)?\b",
         "",
     ),
-    (r"(?P<thing>the \w+) belongs (?P<place>(?:in|on|at|into|to) the \w+)", r"put \g<thing> \g<place>"),
+    (
+        r"(?P<thing>the \w+) (?:belongs|goes|should go|must go|has to go) (?P<place>(?:in|on|at|into"
+        r"|to) the \w+)",
+        r"put \g<thing> \g<place>",
+    ),
     (r"(?P<put>put the \w+ (?:in|on|at|into|to) the \w+),? (?:so )?put it (?:there|back)", r"\g<put>"),
     (
         rf"\b(?:grab|grasp|take|hold|use)(?: hold of)? (?:the|its|that)(?: \w+)? (?:{_PARTS})"
@@ -175,6 +248,7 @@ _PHRASES: tuple[_Rule, ...] = (
     ),
     (
         rf"\bgive {_THING} an? (?:\w+ )?(?P<verb>\w+)\b(?=\s*(?:$|[,.;!?]|and\b|then\b|from\b|with\b"
+        rf"|to\b|in\b|until\b"
         rf"|on\b|please\b|now\b))",
         _verb_first,
     ),
@@ -186,6 +260,9 @@ _PHRASES: tuple[_Rule, ...] = (
     ),
     (rf"\b(?:take|get|catch) hold of {_THING} and (?P<verb>\w+) it\b", _verb_first),
     (r"\b(?:bring|draw) (?P<thing>(?:the|that) \w+) to (?:a|an|its) (?P<verb>\w+)\b", _verb_first),
+    (r"\b(?:until|so(?: that)?) (?P<it>it|that) opens\b", r"until \g<it> is open"),
+    (r"\b(?:until|so(?: that)?) (?P<it>it|that) (?:closes|shuts)\b", r"until \g<it> is closed"),
+    (r"\b(?:inside|in to)(?= (?:the|its|that)\b)", "into"),
     (r"\buntil (?:it|that) (?:reaches|is at|gets to|arrives at|comes to|hits) (?=the \w+)", "to "),
     (
         r"\b(?:move|get|bring|drive|send|take|transport) (?P<rest>.+?) by (?P<verb>\w+ing) (?:it|them"

@@ -20,6 +20,16 @@ WORTH_ASKING = 0.4
 """Score from which the operator is asked whether it is meant; what scores less is refused."""
 PART = 0.5
 """Factor for a clause that says only some of a task's actions: "lift the puck" of "pick up the puck and place it"."""
+WAYS: dict[str, frozenset[str]] = {
+    "out": frozenset({"out", "outward"}),
+    "outward": frozenset({"out", "outward"}),
+    "in": frozenset({"in", "inward", "into", "back"}),
+    "inward": frozenset({"in", "inward", "into", "back"}),
+    "back": frozenset({"in", "inward", "into", "back"}),
+}
+"""Particle -> those of a skill's own phrases that show that the task goes this way."""
+DIRECTED = frozenset({"carry", "push", "place", "slide", "pull"})
+"""Actions that leave open where to, if the clause does not say it."""
 OPPOSITE: dict[str, str] = {
     one: other
     for pair in (
@@ -91,10 +101,16 @@ def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
     action = max((weight for name, weight in meaning.actions.items() if name in entry.actions), default=0.0)
     if meaning.verb in entry.verbs:
         action = 1.0
+    elif meaning.particle in WAYS and entry.particles.isdisjoint(WAYS[meaning.particle]):
+        action *= PART  # "pull the drawer out" opens it, "pull the window out" may mean anything
     if entry.deeds and not any(deeds <= frozenset(meaning.actions) for deeds in entry.deeds):
         action *= PART
     if entry.objects and meaning.things.isdisjoint(entry.objects):
         return 0.0
+    if entry.places and meaning.places and meaning.places.isdisjoint(entry.places):
+        return 0.0
+    if entry.places.isdisjoint(meaning.things) and entry.places and DIRECTED & set(meaning.actions):
+        action = min(action, PART)
     if not entry.objects:
         return min(action, GENERALIST) if meaning.things else 0.0
     unknown = meaning.things - entry.vocabulary

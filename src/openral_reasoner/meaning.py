@@ -30,6 +30,23 @@ SURE = 0.9
 _STATES = frozenset({"open", "close", "lock", "unlock"})
 """Actions whose word is a state of things, too: an open drawer."""
 _STATE_NOUNS = frozenset({"position", "state"})
+_PLACING = frozenset(
+    {
+        "to",
+        "toward",
+        "towards",
+        "at",
+        "into",
+        "in",
+        "on",
+        "onto",
+        "under",
+        "behind",
+        "below",
+        "over",
+        "beside",
+    }
+)
 _PARTICLES = frozenset({particle for _, particle in DECIDING_PARTICLES} | {"inwards", "outwards"})
 
 
@@ -45,6 +62,10 @@ class Meaning:
     """Stems of all other words that carry meaning: the object, its descriptions, places."""
     said: frozenset[str] = frozenset()
     """Actions of the strong verbs; more than one is a contradiction, unless a task has them all."""
+    particle: str = ""
+    """The particle that decided a weak verb: the "out" of "pull … out"."""
+    places: frozenset[str] = frozenset()
+    """Stems of nouns behind "to the", "in the", "on the": where something is to go, or is."""
     unchanged: bool = False
     """A request to change nothing."""
     foreign: str = ""
@@ -78,6 +99,7 @@ def analyse(text: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
         verb=(),
         things=frozenset().union(*(part.things for part in parts)),
         said=frozenset(name for part in parts for name, weight in part.actions.items() if weight >= SURE),
+        places=frozenset().union(*(part.places for part in parts)),
         unchanged=any(part.unchanged for part in parts),
         foreign=next((part.foreign for part in parts if part.foreign), ""),
         raw=frozenset().union(*(part.raw for part in parts)),
@@ -131,6 +153,8 @@ def _analyse(clause: str, extra_verbs: frozenset[str]) -> Meaning:
         verb=tuple(verb),
         things=frozenset(object_stem(word) for word in rest),
         said=frozenset(STRONG_VERBS[roots[i]] for i in strong_at),
+        particle=verb[1] if particle_at is not None and not strong_at else "",
+        places=_places(tokens),
         unchanged=any(root in STATE_VERBS for root in roots),
         foreign=roots[0] if roots and not known and not manner and roots[0] in OTHER_VERBS else "",
         raw=frozenset(
@@ -167,6 +191,17 @@ def _particle(tokens: list[str], verb_at: int | None) -> int | None:
         if tokens[index] in _PARTICLES and (index == verb_at + 1 or last):
             return index
     return None
+
+
+def _places(tokens: list[str]) -> frozenset[str]:
+    """The last word of each noun phrase behind a preposition of place and a determiner."""
+    found = set()
+    for index in range(2, len(tokens)):
+        behind = index + 1 == len(tokens) or not _carries(tokens[index + 1])
+        begins = next((i for i in (index - 1, index - 2) if i > 0 and tokens[i] in DETERMINERS), 0)
+        if begins and behind and tokens[begins - 1] in _PLACING:
+            found.add(object_stem(tokens[index]))
+    return frozenset(found)
 
 
 def _carries(word: str) -> bool:

@@ -134,7 +134,10 @@ def parse(sentence: str) -> tuple[Orders, ...] | NotUnderstood:
         read = _read(passage, clauses)
         if isinstance(read, NotUnderstood):
             return read
-        if read.tasks:
+        plain_before = orders and orders[-1] == Orders(orders[-1].tasks)
+        if plain_before and read == Orders(read.tasks):
+            orders[-1] = Orders(orders[-1].tasks + read.tasks)
+        elif read.tasks:
             orders.append(read)
     if clauses.unsaid and orders:
         return NotUnderstood(f'I do not know what to do with "{clauses.unsaid}"')
@@ -148,11 +151,12 @@ def _read(passage: Passage, clauses: Clauses) -> Orders | NotUnderstood:
     condition = passage.condition and clauses.name(passage.condition)
     tasks: list[tuple[str, ...]] = []
     for text in (passage.orders, passage.otherwise):
+        ordered = in_order(strip_opening(text))
         for pattern, reason in _REFUSALS:
-            if pattern.search(strip_opening(text)):
+            if any(pattern.search(clause) for clause in ordered):
                 return NotUnderstood(reason)
         clauses.begin(condition.subject if condition else "")
-        done = clauses.read([clause for clause in in_order(strip_opening(text)) if words(clause)])
+        done = clauses.read([clause for clause in ordered if words(clause)])
         if isinstance(done, NotUnderstood):
             return done
         tasks.append(done)

@@ -79,9 +79,9 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
             "out",
             {"open": 1.0},
         ),
-        ("pull tug yank drag draw haul heave bring slide", "outward", {"open": 1.0}),
+        ("pull tug yank drag draw haul heave bring slide move shift push", "outward", {"open": 1.0}),
         (
-            "push shove nudge slide tuck move get ease work bring roll shift put",
+            "push shove nudge slide tuck move get ease work bring roll shift put ram",
             "in",
             {"close": 1.0, "press": 0.9, "insert": 0.7},
         ),
@@ -97,6 +97,11 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
     for verb in verbs.split()
 }
 """(stem of a weak verb, particle after it) -> actions. "Push in" shuts a drawer, and may press a button."""
+
+PARTICLES: frozenset[str] = frozenset(
+    ["in", "into", "inward", "out", "outward", "back", "down", "up", "on", "off"]
+)
+"""Words that say which way something goes."""
 
 STATE_VERBS: frozenset[str] = _stem_set("leave keep hold stay remain")
 """Verbs that ask for no change ("leave the drawer open"): never a reason to move."""
@@ -120,10 +125,61 @@ OTHER_VERBS: frozenset[str] = _stem_set(
 """Verbs that mean none of the actions above; a task with one of them in its examples knows better."""
 
 CONTRASTS: tuple[str, ...] = (
-    *("clean", "wash", "paint", "polish", "break", "smash", "kick", "hammer", "drill", "cut", "burn", "scratch"),
-    *("repair", "fix", "weld", "measure", "weigh", "count", "describe", "photograph", "inspect", "watch", "read"),
-    *("name", "decorate", "draw", "remove", "detach", "unscrew", "replace", "install", "lift", "hide", "cover"),
-    *("wrap", "fold", "empty", "fill", "sort", "guard", "hold", "shake", "throw", "drop", "turn", "touch", "lick"),
+    *(
+        "clean",
+        "wash",
+        "paint",
+        "polish",
+        "break",
+        "smash",
+        "kick",
+        "hammer",
+        "drill",
+        "cut",
+        "burn",
+        "scratch",
+    ),
+    *(
+        "repair",
+        "fix",
+        "weld",
+        "measure",
+        "weigh",
+        "count",
+        "describe",
+        "photograph",
+        "inspect",
+        "watch",
+        "read",
+    ),
+    *(
+        "name",
+        "decorate",
+        "draw",
+        "remove",
+        "detach",
+        "unscrew",
+        "replace",
+        "install",
+        "lift",
+        "hide",
+        "cover",
+    ),
+    *(
+        "wrap",
+        "fold",
+        "empty",
+        "fill",
+        "sort",
+        "guard",
+        "hold",
+        "shake",
+        "throw",
+        "drop",
+        "turn",
+        "touch",
+        "lick",
+    ),
     *("bite", "buy", "sell", "steal", "forget", "ignore", "knock", "find", "leave"),
 )
 """Verbs of other kinds, as many as embeddings need to see that an unknown verb is none of ours."""
@@ -147,7 +203,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 ALL_VERBS: frozenset[str] = frozenset(STRONG_VERBS) | WEAK_VERBS | STATE_VERBS | OTHER_VERBS
 """Stems of every verb that is known to mean something."""
 
-DAMAGING: frozenset[str] = OTHER_VERBS - _stem_set("throw toss kick shake")
+DAMAGING: frozenset[str] = OTHER_VERBS - _stem_set("throw toss kick shake knock")
 """Verbs that a word of state does not turn into an order: "nail the drawer shut" is more than to shut it."""
 
 PREPARING: frozenset[str] = frozenset(

@@ -54,8 +54,8 @@ FILLERS: frozenset[str] = _set(
     "wants needs to be is are was gets been being sure ensure let lets go ahead try help "
     "make made do have has had got it'd mind time your task job of for with by the a an this that these "
     "those both there "
-    "then and of its his her their our some fully completely entirely all way wide up back off away "
-    "over tight once on at from onto to toward towards stand"
+    "then and of its his her their our some fully completely entirely all way wide up back off "
+    "along across over tight once on at onto to toward towards stand"
 )
 """Words that carry no task; "all" and "way" only as in "all the way"."""
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from openral_core.errors import ManifestError
 from openral_reasoner.eval_cli import reasoner
 from openral_reasoner.evaluation.score import evaluate, summary
-from openral_reasoner.evaluation.suite import DEFAULT, Suite, load_suite
+from openral_reasoner.evaluation.suite import DEFAULT, FREE, Suite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
@@ -36,6 +36,20 @@ def test_the_offline_planner_keeps_its_bars() -> None:
         assert lines[kind]["accuracy"] >= bar, [row for row in rows if row.kind == kind and not row.correct]
     assert lines["all"]["wrong_skill_rate"] == 0.0
     assert lines["all"]["needless_goals"] == 0
+
+
+FREE_BARS = {"single": 0.95, "multi_step": 0.95, "conditional": 0.95, "impossible": 0.95, "negation": 0.95}
+UNDERSTOOD = 0.75
+"""Share of the held-out paraphrases that are done unasked; 0.9 is wanted and not reached."""
+
+
+def test_free_speech_that_no_rule_was_tuned_on() -> None:
+    """Nothing is done wrongly, whatever is said; what is said plainly is done, and most of what is not."""
+    rows = evaluate(load_suite(FREE))
+    lines = {line["kind"]: line for line in summary(rows)}
+    assert lines["all"]["wrong_skill_rate"] == 0.0
+    for kind, bar in (FREE_BARS | {"paraphrase": UNDERSTOOD}).items():
+        assert lines[kind]["accuracy"] >= bar, (kind, lines[kind])
 
 
 def oracle(messages: list[dict], tools: list[dict]) -> Call:

@@ -32,6 +32,8 @@ class Row:
     """Goals for a task that the order does not contain."""
     needless: int
     """Goals beyond those that were needed."""
+    asked: int
+    """Questions to the operator."""
     seconds: float
     """[s] wall time."""
     message: str
@@ -78,6 +80,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
         correct=world.done == written.do and wrong == 0 and fitting,
         wrong=wrong,
         needless=max(0, len(world.sent) - needed),
+        asked=sum(entry.kind == "question" for entry in world.log),
         seconds=round(seconds, 4),
         message=world.mission.message,
     )
@@ -98,6 +101,7 @@ def summary(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
             "interval": [round(low, 4), round(high, 4)],
             "wrong_skill_rate": round(sum(row.wrong > 0 for row in chosen) / len(chosen), 4),
             "needless_goals": sum(row.needless for row in chosen),
+            "asked": sum(row.asked > 0 for row in chosen),
             "seconds_p50": round(float(np.median([row.seconds for row in chosen])), 4),
         }
 

@@ -15,6 +15,7 @@ from openral_reasoner.attempt import AskWorld, CancelGoal, Command, DirectorConf
 from openral_reasoner.director import Director
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.gate import GateConfig, Reading
+from openral_reasoner.inquiry import Inquiry
 from openral_reasoner.mission import LogEntry, Mission, TaskState
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette
@@ -29,6 +30,10 @@ OPPOSITES = (("open", "close"), ("on", "off"), ("pick", "place"))
 """Words of task ids that undo each other."""
 RESTING = frozenset({"close", "off"})
 """Words in the ids of tasks that count as done where the mission does not say otherwise."""
+
+
+PLANNER = OfflinePlanner()
+"""One for all missions: it remembers what it has embedded."""
 
 
 class SimulatedDeployment:
@@ -47,14 +52,16 @@ class SimulatedDeployment:
         self.sent: list[str] = []
         """Tasks of the goals that were sent, one for each attempt."""
         self.log: list[LogEntry] = []
+        gate = GateConfig(default_patience_s=1.0, plateau_window_s=1.0)
+        self._inquiry = Inquiry(self.sense, gate)
         self._director = Director(
             self.log.append,
-            gate=GateConfig(default_patience_s=1.0, plateau_window_s=1.0),
+            gate=gate,
             config=DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0),
         )
         self._director.palette(palette, self._now)
         self._palette = palette
-        self._thinker = Thinker(self._director, OfflinePlanner(), make_agent=make_agent, who=who, senses=self)
+        self._thinker = Thinker(self._director, PLANNER, make_agent=make_agent, who=who, senses=self)
 
     @property
     def mission(self) -> Mission:
@@ -76,6 +83,8 @@ class SimulatedDeployment:
             self._work()
             if self._thinker.question:
                 self._thinker.operator_says(self._written.answer)
+            if told := self._inquiry.tick(self._now):
+                self._do(self._director.found_out(*told, self._now, self._now))
             self._do(self._thinker.tick(self._now, self._now))
             self._do(self._director.tick(self._now, self._now))
             if self._running is None:
@@ -88,11 +97,11 @@ class SimulatedDeployment:
             answer(Reply(False, "there is no camera"))
             return
         level = 0.97 if self._is_done(request.task) else 0.04
-        answer(Reply(True, f"progress {level:.2f}, success {level:.2f}"))
+        answer(Reply(True, f"progress {level:.2f}, success {level:.2f}", success=level))
 
     def _is_done(self, words: str) -> bool:
         """Whether a task counts as done; what nobody opened is closed."""
-        plan = OfflinePlanner().plan(words, self._palette)
+        plan = PLANNER.plan(words, self._palette)
         asked = [task.skill_task for task in plan.tasks] if isinstance(plan, Plan) else []
         return len(asked) == 1 and asked[0] in self._true
 
@@ -121,8 +130,7 @@ class SimulatedDeployment:
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel", "")
             elif isinstance(command, AskWorld):
-                holds = self._is_done(command.condition.task) is not command.condition.negated
-                self._do(self._director.found_out(command.key, holds, "simulated", self._now, self._now))
+                self._inquiry.ask(command, self._now)
 
     def _end(self, outcome: str, check: str, words: str) -> None:
         goal, self._running = self._running, None

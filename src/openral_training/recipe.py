@@ -11,23 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
+from openral_core.schema import InitRange
 from openral_core.state_layout import LAYOUTS
 from openral_core.suite import with_task
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class InitRange(_Strict):
-    """A run of initial states."""
-
-    first: Annotated[int, Field(ge=0)]
-    count: Annotated[int, Field(gt=0)]
-
-    def ids(self) -> range:
-        """Return the initial states' numbers."""
-        return range(self.first, self.first + self.count)
 
 
 class TaskWords(_Strict):

@@ -1,9 +1,10 @@
 """Training of a `mini` progress and success model on expert legs, failures and wrong words.
 
 Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
-hindsight knows: `1 - time to go / REFERENCE_S` on the way to a success, 1 once it is there, 0 under words
-that belong to another scene. Frames of other tasks, of wandering and of standing still have no such label and teach
-success alone; they get their progress from the expert frames that look like them.
+hindsight knows: `1 - time to go / reference` on the way to a success, 1 once it is there, 0 under words that belong
+to another scene; the reference is the time that the dataset's longer legs take, so that few begin with a flat part.
+Frames of other tasks, of wandering and of standing still have no such label and teach success alone; they get their
+progress from the expert frames that look like them.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
-REFERENCE_S = 2.0
-"""[s] that progress 0 is away from success; an expert's longest leg in MetaWorld's easy tasks takes 1.6."""
+LEAST_REFERENCE_S, REFERENCE_QUANTILE = 2.0, 0.95
+"""[s] that progress 0 is away from success, at least; and the quantile of the experts' legs that it is otherwise."""
 OWN, SCENE = 0.5, 0.3
 """Shares of a batch: frames under the words of their own task, of any task of their scene; the rest is of any task."""
 
@@ -46,6 +47,8 @@ class RewardLabels:
     """(F,) frames of expert episodes."""
     scenes: list[list[int]]
     """The tasks of each task's scene."""
+    reference_s: float
+    """[s] that progress 0 is away from success."""
 
 
 def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
@@ -57,25 +60,40 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
     for index, members in enumerate(scenes):
         foreign = np.setdiff1d(np.arange(len(scenes)), members)
         progress[np.ix_(np.flatnonzero(task == index), foreign)] = 0.0
+    legs = _expert_legs(dataset, task)
+    rate_hz = float(dataset.info["fps"])
+    lasting = [np.argmax(success[leg, column] > 0) / rate_hz for leg, column in legs]
+    reference_s = max(LEAST_REFERENCE_S, float(np.quantile(lasting, REFERENCE_QUANTILE)))
     own = np.zeros(len(dataset), bool)
+    for leg, column in legs:
+        own[leg] = True
+        progress[leg, column] = hindsight(success[leg, column] > 0, reference_s * rate_hz)
+    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes, reference_s)
+
+
+def _expert_legs(dataset: Dataset, task: NDArray[np.int64]) -> list[tuple[slice, int]]:
+    """Return the rows of each episode that succeeds on purpose, and the column of its task."""
     episodes = dataset.episodes
-    for first, last, behaviour in zip(
+    bounds = zip(
         episodes["dataset_from_index"], episodes["dataset_to_index"], episodes["behaviour"], strict=True
-    ):
-        if behaviour in EXPERTS:
-            own[first:last] = True
-            column = task[first]
-            progress[first:last, column] = hindsight(success[first:last, column] > 0, dataset.info["fps"])
-    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes)
+    )
+    return [
+        (slice(first, last), int(task[first])) for first, last, behaviour in bounds if behaviour in EXPERTS
+    ]
 
 
-def hindsight(success: NDArray[np.bool_], rate_hz: float) -> NDArray[np.float32]:
-    """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,) at `rate_hz`."""
+def hindsight(success: NDArray[np.bool_], reference: float) -> NDArray[np.float32]:
+    """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,).
+
+    Args:
+        success: the verdict on each frame.
+        reference: [frames] that progress 0 is away from success.
+    """
     steps = np.arange(len(success))
     arrivals = np.flatnonzero(success)
     nearest = arrivals[np.minimum(np.searchsorted(arrivals, steps), len(arrivals) - 1)]
     togo = np.maximum(nearest - steps, 0)
-    progress: NDArray[np.float32] = np.clip(1.0 - togo / (REFERENCE_S * rate_hz), 0.0, 1.0).astype(np.float32)
+    progress: NDArray[np.float32] = np.clip(1.0 - togo / reference, 0.0, 1.0).astype(np.float32)
     return progress
 
 
@@ -137,6 +155,8 @@ def train(
         progress(step + 1, loss.item())
         if (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
-    save_network(network, model, out, {"steps": str(config.steps)})
+    save_network(
+        network, model, out, {"steps": str(config.steps), "reference_s": f"{labels.reference_s:.2f}"}
+    )
     state_file.unlink(missing_ok=True)
     return network

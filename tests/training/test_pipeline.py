@@ -189,9 +189,9 @@ def test_warm_start_goes_on_from_a_checkpoint(dataset: Dataset, recipe: Recipe, 
 
 def test_hindsight_counts_down_to_the_next_success() -> None:
     flags = np.array([False] * 16 + [True, True])
-    progress = reward.hindsight(flags, 80.0)
+    progress = reward.hindsight(flags, reference=160.0)
     assert progress[-1] == progress[16] == 1.0
-    assert progress[0] == pytest.approx(1 - 16 / 80 / reward.REFERENCE_S)
+    assert progress[0] == pytest.approx(1 - 16 / 160)
     assert (np.diff(progress) >= 0).all()
 
 

@@ -13,13 +13,20 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ManifestError
 from openral_core.registry import load_package, resolve
-from openral_reward_monitor.calibration import FILE_NAME, CameraCalibration, load_calibration
+from openral_core.weights_hash import weights_sha256
+from openral_reward_monitor.calibration import (
+    FILE_NAME,
+    Calibration,
+    CameraCalibration,
+    load_calibration,
+)
 from openral_reward_monitor.models import RewardScores
 from openral_training.recipe import Recipe
 from openral_training.reward_cli import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
+from openral_training.reward_eval.run import Plan, evaluate, write
 
 FRAMES = 11
 RECIPE = {
@@ -184,7 +191,7 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     assert "http" not in html.replace("http://www.w3.org", "")
 
 
-def test_a_calibration_of_other_weights_or_of_the_judged_states_is_refused(skill: Path, tmp_path: Path):
+def test_a_calibration_of_other_weights_is_refused(skill: Path):
     wrong = {"schema_version": "0.1", "skill": "x", "weights_sha256": "0" * 64, "cameras": {}}
     (skill / FILE_NAME).write_text(json.dumps(wrong))
     with pytest.raises(
@@ -194,3 +201,19 @@ def test_a_calibration_of_other_weights_or_of_the_judged_states_is_refused(skill
     (skill / FILE_NAME).write_text("{}")
     with pytest.raises(ManifestError, match=r"calibration\.json"):
         load_calibration(load_package(skill))
+
+
+@pytest.mark.parametrize(
+    ("cameras", "text"),
+    [
+        ({"corner2": fitted().model_copy(update={"init_ids": (999, 1000)})}, r"1 of the states .*\(1000 …\)"),
+        ({"wrist": fitted()}, "camera 'corner2' is not calibrated, but wrist"),
+    ],
+)
+def test_a_calibration_that_does_not_fit_the_evaluation_is_refused(skill: Path, cameras, text: str):
+    package = load_package(skill)
+    content = Calibration(skill="x", weights_sha256=weights_sha256(package), cameras=cameras)
+    write(skill / FILE_NAME, content)
+    plan = Plan(package, Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False)
+    with pytest.raises(ContractError, match=text):
+        evaluate(plan, "")

@@ -1,0 +1,71 @@
+"""What a dataset's frames teach a reward model, on episodes written down by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from openral_training import reward
+from openral_training.recipe import Recipe
+
+RATE_HZ = 10.0
+RECIPE = Recipe.model_validate(
+    {
+        "train_init_ids": {"first": 0, "count": 2},
+        "heldout_init_ids": {"first": 10, "count": 2},
+        "tasks": {
+            name: {"scene": scene, "train": [name], "heldout": [f"please {name}"]}
+            for name, scene in (("open", "a"), ("close", "a"), ("press", "b"))
+        },
+    }
+)
+
+
+class HandWritten:
+    """Episodes of "open", one for each number of frames until its success, which lasts two frames."""
+
+    info = {"fps": RATE_HZ}  # noqa: RUF012
+
+    def __init__(self, lasting: list[int], behaviours: list[str]) -> None:
+        ends = np.cumsum(np.add(lasting, 2))
+        self._success = np.zeros((ends[-1], 3))
+        for end in ends:
+            self._success[end - 2 : end, 0] = 1
+        self.episodes = {
+            "dataset_from_index": [0, *ends[:-1].tolist()],
+            "dataset_to_index": ends.tolist(),
+            "behaviour": behaviours,
+        }
+
+    def columns(self, names: list[str]) -> dict[str, np.ndarray]:
+        known = {"label.success": self._success, "task_index": np.zeros(len(self), np.int64)}
+        return {name: known[name] for name in names}
+
+    def __len__(self) -> int:
+        return len(self._success)
+
+
+def labels(lasting: list[int], behaviours: list[str]) -> reward.RewardLabels:
+    return reward.label(HandWritten(lasting, behaviours), RECIPE)
+
+
+def test_short_legs_are_measured_against_two_seconds():
+    found = labels([5, 5], ["expert", "noisy_expert"])
+    assert found.reference_s == reward.LEAST_REFERENCE_S
+    assert found.progress[0, 0] == pytest.approx(1 - 5 / (2 * RATE_HZ))
+    assert found.progress[5, 0] == 1.0
+
+
+def test_the_longer_legs_of_harder_tasks_begin_near_zero_and_never_flat():
+    found = labels([40] * 20, ["expert"] * 20)
+    assert found.reference_s == pytest.approx(4.0)
+    assert found.progress[0, 0] == pytest.approx(0.0)
+    assert (np.diff(found.progress[:41, 0]) > 0).all()
+
+
+def test_other_worlds_words_are_no_progress_and_failures_teach_success_alone():
+    found = labels([5, 5], ["expert", "stuck"])
+    assert (found.progress[:, 2] == 0.0).all()
+    assert np.isnan(found.progress[:, 1]).all()
+    assert np.isnan(found.progress[7:, 0]).all()
+    assert found.own.tolist() == list(range(7))

@@ -57,7 +57,7 @@ class SimulatedDeployment:
         self._director = Director(
             self.log.append,
             gate=gate,
-            config=DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0),
+            config=DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0, ask_patience_s=1.0),
         )
         self._director.palette(palette, self._now)
         self._palette = palette

@@ -24,7 +24,7 @@ def ee_pos3_gripper1(state: RobotState) -> NDArray[np.float32]:
 
 
 def ee_pos3_rot6_gripper1(state: RobotState) -> NDArray[np.float32]:
-    """Return (10,): end effector x, y, z [m, world frame], first two columns of its rotation matrix, finger distance [m].
+    """Return (10,): end effector x, y, z [m, world frame], two columns of its rotation, finger distance [m].
 
     Two columns say all of a rotation without a jump anywhere (Zhou et al. 2019, arXiv 1812.07035); an axis times an
     angle jumps where a hand points straight down.

@@ -1,4 +1,4 @@
-"""A mission as people read it: a table, a line of its log, plain values. For messages and anything with their fields."""
+"""A mission as people read it: a table, a line of its log, plain values; for messages and all that has their fields."""
 
 from __future__ import annotations
 

@@ -153,6 +153,7 @@ def skill(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
     recipe = tmp_path / "small.yaml"
@@ -171,10 +172,12 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
         return json.loads((tmp_path / "out.json").read_text())
 
     first = judge()
-    films = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npz")}
+    films = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")}
     assert len(films) == 2 * 2 * 4
     again = judge()
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.npz")} == films
+    assert {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")
+    } == films
     assert first["results"]["rollouts"] == again["results"]["rollouts"]
     results = first["results"]
     assert results["calibrated"]

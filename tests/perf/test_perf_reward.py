@@ -55,11 +55,16 @@ def timed(ask: Callable[[], object]) -> float:
 
 
 def scene_of(folder: Path, size: int, rate_hz: float) -> Path:
-    camera = {"name": "corner2", "rate_hz": rate_hz, "width": size, "height": size}
     content = {
-        "scene": {"id": "metaworld", "backend": "mock", "cameras": [camera]},
+        "scene": {
+            "id": "metaworld",
+            "backend": "mock",
+            "observation_height": size,
+            "observation_width": size,
+            "cameras": [{"name": "corner2", "rate_hz": rate_hz}],
+        },
         "robot_id": "sawyer",
-        "control_hz": 80,
+        "control_hz": 60,  # both rates divide it
         "action": {"representation": "joint_positions", "dim": 4, "low": [-1] * 4, "high": [1] * 4},
     }
     path = folder / "scene.yaml"

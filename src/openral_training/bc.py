@@ -178,6 +178,8 @@ def train(
     model, demos = network_for(dataset), load_demonstrations(dataset)
     frames = [frame_cache(dataset, camera, model.image_size) for camera in model.cameras]
     sentences = SentencePool(recipe, SentenceEncoder())
+    weights = np.array([words.weight for words in recipe.tasks.values()])[demos.task[demos.frames]]
+    chances = weights / weights.sum()
     network = prepare(demos, model, warm_start)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
@@ -186,7 +188,7 @@ def train(
     for step in range(restore_run(state_file, network, optimiser, run), config.steps):
         # The batch depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
         rng = np.random.default_rng([config.seed, step])
-        rows = np.sort(rng.choice(demos.frames, config.batch_size))
+        rows = np.sort(rng.choice(demos.frames, config.batch_size, p=chances))
         images = torch.from_numpy(np.stack([augment(view[rows], rng) for view in frames], axis=1))
         words = sentences.draw(demos.task[rows], config.sentence_noise, rng)
         for group in optimiser.param_groups:

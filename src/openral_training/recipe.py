@@ -27,6 +27,8 @@ class TaskWords(_Strict):
     """Name of a scene; tasks that name the same one share a world. None: the recipe's scene, a world of its own."""
     train: Annotated[list[str], Field(min_length=1)]
     """Sentences heard in training; the first is the plain one."""
+    weight: Annotated[float, Field(gt=0)] = 1.0
+    """How often a frame of this task is drawn in cloning, beside one of weight 1."""
     heldout: Annotated[list[str], Field(min_length=1)]
     """Sentences that are only ever used to judge."""
 

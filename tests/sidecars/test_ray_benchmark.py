@@ -21,9 +21,11 @@ NODE = {"num_cpus": 1, "object_store_memory": 100 << 20}
 
 
 @pytest.fixture
-def cluster():
+def cluster(monkeypatch: pytest.MonkeyPatch):
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:  # sockets want short paths
-        head = {**NODE, "include_dashboard": False, "node_ip_address": "127.0.0.1", "temp_dir": folder}
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        (Path(folder) / "ray").mkdir()  # Cluster writes its address there and does not make the folder
+        head = {**NODE, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
         made = Cluster(initialize_head=True, head_node_args=head)
         try:
             yield made
@@ -38,10 +40,13 @@ def test_a_cluster_gives_the_rows_of_one_machine_although_a_node_dies(
     skill = crowded(tmp_path, delay_s=0.1)
     invoke(*words(tmp_path, "here", "--num-envs", "2", skill=skill))
     arguments = words(tmp_path, "there", "--num-envs", "2", "--cluster", "auto", skill=skill)
-    process = started(arguments, RAY_ADDRESS=cluster.address, **TOKEN)
-    until(lambda: has_block(tmp_path / "there" / "rows.jsonl"))
-    cluster.remove_node(nodes[0], allow_graceful=False)
-    assert process.wait(300) == 0
+    with started(arguments, RAY_ADDRESS=cluster.address, **TOKEN) as process:
+        try:
+            until(lambda: has_block(tmp_path / "there" / "rows.jsonl"))
+            cluster.remove_node(nodes[0], allow_graceful=False)
+            assert process.wait(300) == 0
+        finally:
+            process.kill()
     assert json.dumps(episodes(tmp_path / "there")) == json.dumps(episodes(tmp_path / "here"))
     engine = json.loads((tmp_path / "there" / "result.json").read_text())["engine"]
     assert (engine["cluster"], engine["workers"], engine["policy_loads"]) == ("auto", 2, 1)

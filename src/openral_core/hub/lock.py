@@ -7,6 +7,7 @@ who uses that folder.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -64,9 +65,11 @@ class SkillLock(Schema):
     """Further repositories, such as that of the processor files."""
 
     def write(self, folder: Path) -> None:
-        """Write the lock into a folder."""
+        """Write the lock into a folder, at once: others read it while they wait for nobody."""
         text = self.model_dump_json(indent=2, exclude_defaults=False)
-        (folder / LOCK_NAME).write_text(text + "\n", encoding="utf-8")
+        partial = folder / f".{LOCK_NAME}.{os.getpid()}"
+        partial.write_text(text + "\n", encoding="utf-8")
+        os.replace(partial, folder / LOCK_NAME)
 
 
 def load_lock(folder: Path) -> SkillLock | None:

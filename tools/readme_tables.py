@@ -17,6 +17,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 POLICY = ROOT / "rskills" / "mini-metaworld" / "eval" / "mini_metaworld.json"
+SUITES = (
+    ("mini-metaworld-mt10", "metaworld_mt10_fast"),
+    ("mini-robosuite-panda", "robosuite_panda_fast"),
+)
+"""Skills and the suites that judged them."""
 REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
@@ -40,6 +45,18 @@ def policy_table(results: dict[str, Any]) -> list[str]:
         rows.append(f"| {task} | {rate(entry)} | {rate(heldout['tasks'][task])} |")
     rows.append(f"| **all** | **{rate(plain['all_episodes'])}** | **{rate(heldout['all_episodes'])}** |")
     return rows
+
+
+def suite_table(skill: str, suite: str) -> list[str]:
+    """Return a row a task of a suite's result in a skill's folder."""
+    path = ROOT / "rskills" / skill / "eval" / f"{suite}.json"
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return [
+        f"| `{skill}`, solved on unseen states (95 % interval) | |",
+        "|---|---|",
+        *(f"| {task.split('/', 1)[-1]} | {rate(entry)} |" for task, entry in results["tasks"].items()),
+        f"| **all** | **{rate(results['all_episodes'])}** |",
+    ]
 
 
 def reward_table(results: dict[str, Any]) -> list[str]:
@@ -118,7 +135,10 @@ def reasoner_page(text: str) -> str:
 def readme(text: str) -> str:
     """Return the README with all tables made anew."""
     policy, reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (POLICY, REWARD, SPEED))
-    skills = [*policy_table(policy["results"]), "", *reward_table(reward["results"])]
+    skills = policy_table(policy["results"])
+    for skill, suite in SUITES:
+        skills += ["", *suite_table(skill, suite)]
+    skills += ["", *reward_table(reward["results"])]
     return with_part(with_part(text, "skills", skills), "speed", speed_table(speed))
 
 

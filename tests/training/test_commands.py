@@ -80,7 +80,7 @@ def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_pat
     ("words", "text"),
     [
         (("--rskill", "mini-progress"), "mini-progress"),
-        (("--rskill", "nothing"), "there is: mini-metaworld, mini-progress"),
+        (("--rskill", "nothing"), "mini-metaworld, mini-metaworld-mt10, mini-progress"),
         (("--config", "moon"), "metaworld_drawer"),
         (("--task", "fly-v3"), "has no example for fly-v3; say what to do with --instruction"),
     ],

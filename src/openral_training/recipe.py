@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -14,6 +14,8 @@ from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import InitRange
 from openral_core.state_layout import LAYOUTS
 from openral_core.suite import with_task
+
+_Scene = TypeVar("_Scene", bound=DeployScene)
 
 
 class _Strict(BaseModel):
@@ -42,6 +44,8 @@ class Recipe(_Strict):
     """States that a reward model's calibration is fitted on; neither trained on nor judged on."""
     scene: str | None = None
     """Name of the scene of tasks that name none. Cameras, sizes and look are those of training and evaluation."""
+    cameras: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
     state_layout: str = "ee_pos3_gripper1"
     """Proprioception, see openral_core.state_layout."""
     horizon: Annotated[int, Field(gt=0)] = 300
@@ -96,13 +100,26 @@ class Recipe(_Strict):
         """Return the scene in which a task is done. Raises as `openral_core.scene.load_scene`."""
         words = self.tasks[task_id]
         if words.scene is not None:
-            return load_scene(words.scene)
-        scene = load_scene(self.scene or "", BenchmarkScene)
+            return self._seen(load_scene(words.scene))
+        scene = self._seen(load_scene(self.scene or "", BenchmarkScene))
         return with_task(scene, f"{scene.scene.backend_options['family']}/{task_id}", words.train[0])
+
+    def _seen(self, scene: _Scene) -> _Scene:
+        """Return the scene with the recipe's cameras only."""
+        if self.cameras is None:
+            return scene
+        known = {camera.name: camera for camera in scene.cameras}
+        missing = sorted(set(self.cameras) - set(known))
+        if missing:
+            raise NotFoundError(f"cameras: the scene has no camera '{missing[0]}'; it has {', '.join(known)}")
+        world = scene.scene.model_copy(update={"cameras": tuple(known[name] for name in self.cameras)})
+        return scene.model_copy(update={"scene": world})
 
 
 def load_recipe(ref: str | Path) -> Recipe:
     """Load a recipe by path, or by the name of one that openral ships.
+
+    A file may say `words_of: <another recipe>`: a task's sentences are that one's where it gives none of its own.
 
     Raises:
         NotFoundError: neither exists.
@@ -116,6 +133,19 @@ def load_recipe(ref: str | Path) -> Recipe:
         names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
         raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
     try:
-        return Recipe.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return Recipe.model_validate(_with_words(yaml.safe_load(path.read_text(encoding="utf-8"))))
     except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path}: {error}") from error
+
+
+def _with_words(content: Any) -> Any:
+    """Return a file's content with the sentences that it leaves to the recipe named by `words_of`."""
+    if not isinstance(content, dict) or "words_of" not in content:
+        return content
+    rest = {key: value for key, value in content.items() if key != "words_of"}
+    words = {
+        name: {"train": found.train, "heldout": found.heldout}
+        for name, found in load_recipe(content["words_of"]).tasks.items()
+    }
+    given = content.get("tasks") or {}
+    return {**rest, "tasks": {name: {**words.get(name, {}), **(own or {})} for name, own in given.items()}}

@@ -241,6 +241,18 @@ def test_shipped_recipe_keeps_words_and_states_apart() -> None:
         load_recipe("nothing")
 
 
+def test_a_recipe_may_take_the_words_of_another_and_some_of_the_cameras() -> None:
+    watched, cloned = load_recipe("mini_progress"), load_recipe("mini_metaworld_mt10")
+    assert watched.task_ids == cloned.task_ids
+    assert watched.tasks["reach-v3"].heldout == cloned.tasks["reach-v3"].heldout
+    assert watched.world_of("drawer-open-v3") == ("drawer-open-v3", "drawer-close-v3")
+    assert list(form_of(watched).cameras) == ["observation.images.camera1"]
+    assert len(form_of(cloned).cameras) == 2
+    unknown = watched.model_copy(update={"cameras": ("head",)})
+    with pytest.raises(NotFoundError, match=r"no camera 'head'; it has corner2, behindGripper"):
+        unknown.scene_for("reach-v3")
+
+
 def test_killed_collection_leaves_no_worker(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "openral"), "train", "collect", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

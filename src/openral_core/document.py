@@ -51,11 +51,14 @@ class Document:
             key = key[:-1]
         return self.lines.get(key, 1)
 
-    def section(self, *prefix: str) -> Document:
-        """Return the part below a key, as a document of its own whose faults still point into this file."""
+    def section(self, *prefix: str | int) -> Document:
+        """Return the part below a key, as a document of its own whose faults still point into this file.
+
+        A part that is not there is one without values; a number must be within its list.
+        """
         data = self.data
         for name in prefix:
-            data = data.get(name) if isinstance(data, dict) else None
+            data = data[name] if isinstance(name, int) else data.get(name) if isinstance(data, dict) else None
         lines = {key[len(prefix) :]: line for key, line in self.lines.items() if key[: len(prefix)] == prefix}
         return Document(self.path, data, lines)
 

@@ -113,12 +113,18 @@ class SceneTask(Schema):
     """Compared with a skill's `evaluated_tasks`."""
     instruction: Word
     """The words given to the policy."""
+    instructions: Many[Word] = ()
+    """Other words for it, said in turn, one an episode; absent: `instruction` each time."""
     max_steps: Count | None = None
     """Control steps until an episode is cut off; absent: the backend's own."""
     success_key: Word | None = None
     """Key of the simulator's step info that means success."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Remarks; nothing reads them."""
+
+    def words_of(self, episode: int) -> str:
+        """Return what the policy is told in an episode, counted from 0."""
+        return self.instructions[episode % len(self.instructions)] if self.instructions else self.instruction
 
 
 class SimScene(DeployScene):

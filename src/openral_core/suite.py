@@ -11,12 +11,37 @@ from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
-from openral_core.schema import Fault, InitRange, Many, Schema, raise_faults, validate
+from openral_core.schema import Fault, InitRange, Many, Schema, Word, raise_faults, validate
 
 SUITE_PATTERNS = ("benchmarks/{}.yaml",)
-_ALONE, _WITH_TASK = {"scene"}, {"scene", "task", "instruction"}
-"""Keys of an entry."""
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
+
+
+class SuiteEntry(Schema):
+    """A benchmark scene, or that scene with another task."""
+
+    scene: Word
+    """Name or path of the benchmark scene."""
+    task: Word | None = None
+    """Id of the other task, such as metaworld/drawer-close-v3; absent: the scene's own, in its own words."""
+    instruction: Word | None = None
+    """Words for that task."""
+    instructions: Many[Word] = ()
+    """Several words for it in place of `instruction`, said in turn, one an episode."""
+
+    @model_validator(mode="after")
+    def _has_words_for_its_task(self) -> SuiteEntry:
+        given = (self.instruction is not None) + bool(self.instructions)
+        if given != (self.task is not None):
+            what = "has no words, or two kinds of them" if self.task else "has words without a task"
+            mend = "write {scene: …, task: …, instruction: …}, or instructions: [… , …]"
+            raise_faults([Fault("task", what, mend)])
+        return self
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words for its task; none where the scene has its own."""
+        return self.instructions or ((self.instruction,) if self.instruction else ())
 
 
 class SuiteStates(Schema):
@@ -26,6 +51,8 @@ class SuiteStates(Schema):
     """Skills are judged on these: the `seed` and `n_episodes` of every scene."""
     train_init_ids: InitRange | None = None
     """Skills may be trained on these; none of them is held out. Absent: nothing here is for training."""
+    honest_scope: Word | None = None
+    """What the suite's number says, in place of what its scenes say."""
     scenes: Many[JsonValue] = Field(min_length=1)
     """See `load_suite`."""
 
@@ -53,8 +80,9 @@ class Suite:
 def load_suite(path_or_name: str | Path) -> Suite:
     """Load `benchmarks/<name>.yaml`: the names or paths of benchmark scenes, as a list or under `scenes`.
 
-    `{scene: name, task: id, instruction: words}` is that scene with another task, for suites whose tasks differ in
-    nothing else. Beside `scenes`, a suite names its initial states (`SuiteStates`); a list takes those of its scenes.
+    `{scene: name, task: id, instruction: words}` is that scene with another task (`SuiteEntry`), for suites whose tasks
+    differ in nothing else. Beside `scenes`, a suite names its initial states (`SuiteStates`); a list takes those of its
+    scenes.
 
     Raises:
         NotFoundError: no such suite.
@@ -72,7 +100,9 @@ def load_suite(path_or_name: str | Path) -> Suite:
     if states is None:
         return Suite(path.stem, scenes)
     judged = states.heldout_init_ids
-    chosen = {"seed": judged.first, "n_episodes": judged.count}
+    chosen: dict[str, object] = {"seed": judged.first, "n_episodes": judged.count}
+    if states.honest_scope is not None:
+        chosen["metadata"] = scenes[0].metadata.model_copy(update={"honest_scope": states.honest_scope})
     return Suite(path.stem, tuple(scene.model_copy(update=chosen) for scene in scenes), states.train_init_ids)
 
 
@@ -96,27 +126,29 @@ def suite_with_task(task_id: str) -> Suite:
 
 
 def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:
-    words = {"scene": entry} if isinstance(entry, str) else entry
-    if not isinstance(words, dict) or set(words) not in (_ALONE, _WITH_TASK):
+    if isinstance(entry, dict):
+        found = validate(SuiteEntry, document.section(index))
+    elif isinstance(entry, str):
+        found = SuiteEntry(scene=entry)
+    else:
         mend = "write the name of a benchmark scene, or {scene: …, task: …, instruction: …}"
         raise ManifestError(document.fault((index,), "is neither a name nor a scene with a task", mend))
-    texts = {key: str(value) for key, value in words.items()}
     try:
-        scene = load_scene(texts["scene"], BenchmarkScene)
+        scene = load_scene(found.scene, BenchmarkScene)
     except NotFoundError as error:
         raise ManifestError(
-            document.fault((index,), f"scene '{texts['scene']}' was not found", "mend the name")
+            document.fault((index,), f"scene '{found.scene}' was not found", "mend the name")
         ) from error
-    return with_task(scene, texts["task"], texts["instruction"]) if "task" in texts else scene
+    return with_task(scene, found.task, *found.words) if found.task else scene
 
 
-def with_task(scene: BenchmarkScene, task_id: str, instruction: str) -> BenchmarkScene:
+def with_task(scene: BenchmarkScene, task_id: str, *words: str) -> BenchmarkScene:
     """Return a scene with another task of its simulator.
 
     Args:
         scene: keeps everything but its task, max_steps and success_key included.
         task_id: of the new task, such as libero_10/KITCHEN_SCENE3_….
-        instruction: the words given to the policy.
+        words: given to the policy, at least one; several are said in turn, one an episode.
     """
     world = scene.scene
     name = task_id.removeprefix(f"{world.backend_options.get('family')}/")
@@ -124,7 +156,13 @@ def with_task(scene: BenchmarkScene, task_id: str, instruction: str) -> Benchmar
     return scene.model_copy(
         update={
             "scene": world.model_copy(update={"backend_options": options}),
-            "task": scene.task.model_copy(update={"id": task_id, "instruction": instruction}),
+            "task": scene.task.model_copy(
+                update={
+                    "id": task_id,
+                    "instruction": words[0],
+                    "instructions": words if len(words) > 1 else (),
+                }
+            ),
         }
     )
 

@@ -1,4 +1,4 @@
-"""`openral train`: collect demonstrations, clone them, train the reward model, judge the policy."""
+"""`openral train`: collect demonstrations, clone them, train the reward model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import typer
 
 from openral_training.progress import console, progress_bar
 
-app = typer.Typer(
-    help="Collect demonstrations, train small skills on them, and judge them.", no_args_is_help=True
-)
+app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
@@ -104,26 +102,3 @@ def reward(
             progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
         )  # fmt: skip
     console.print(f"{out}: config.json and model.safetensors written")
-
-
-@app.command("eval")
-def evaluate(
-    rskill: Annotated[str, typer.Option("--rskill", help="Name, reference or folder of the skill.")],
-    recipe: RecipeOption = "mini_metaworld",
-    episodes: Annotated[int, typer.Option(min=1, help="Held-out initial states a task.")] = 50,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Eval JSON; default: eval/ in the skill's folder.")
-    ] = None,
-    workers: WorkersOption = 1,
-) -> None:
-    """Judge a policy on initial states and words it never met; write rows and intervals."""
-    from openral_core.errors import PolicyError
-    from openral_core.registry import resolve
-    from openral_training.eval_tables import judge_policy
-    from openral_training.recipe import load_recipe
-
-    package, judged_by = resolve(rskill), load_recipe(recipe)
-    if package.manifest.kind == "reward":
-        raise PolicyError(f"{package.manifest.name} is a reward skill; openral reward eval --rskill {rskill}")
-    file = out or package.folder / "eval" / f"{Path(recipe).stem}.json"
-    judge_policy(package, judged_by, episodes, file, workers)

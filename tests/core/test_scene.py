@@ -15,6 +15,7 @@ from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
 from openral_core.share import share_directory
 from openral_core.suite import load_suite, suite_with_task
 from openral_sim_bridge.libero.suites import MAX_STEPS
+from openral_training.recipe import load_recipe
 
 SHARE = share_directory()
 DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()
@@ -101,10 +102,8 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
     path.write_text("- nowhere\n")
     with pytest.raises(ManifestError, match="scene 'nowhere' was not found"):
         load_suite(path)
-    path.write_text("- {scene: metaworld_reach, task: metaworld/push-v3}\n")
-    with pytest.raises(
-        ManifestError, match=r"twice.yaml:1: \[0\]: is neither a name nor a scene with a task"
-    ):
+    path.write_text("- 7\n")
+    with pytest.raises(ManifestError, match=r"twice.yaml:1: \[0\]: is neither a name nor a scene with a ta"):
         load_suite(path)
     path.write_text("words\n")
     with pytest.raises(ManifestError, match="is not a list"):
@@ -131,6 +130,38 @@ def test_a_suite_names_its_own_states(tmp_path: Path) -> None:
     path.write_text("heldout_init_ids: {first: 9, count: 1}\nscenes: [metaworld_reach, nowhere]\n")
     with pytest.raises(ManifestError, match=r"overlap.yaml:2: \[1\]: scene 'nowhere' was not found"):
         load_suite(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("task: metaworld/push-v3", "task: has no words"),
+        ("task: metaworld/push-v3, instruction: push, instructions: [push]", "or two kinds of them"),
+        ("instructions: [reach, go there]", "task: has words without a task"),
+        ("task: metaworld/push-v3, instruktion: push", "did you mean 'instruction'"),
+    ],
+)
+def test_an_entry_of_a_suite_gives_its_task_words(tmp_path: Path, words: str, what: str) -> None:
+    path = tmp_path / "wordless.yaml"
+    path.write_text(f"- metaworld_reach\n- {{scene: metaworld_reach, {words}}}\n")
+    with pytest.raises(ManifestError, match=r"wordless.yaml:2: ") as caught:
+        load_suite(path)
+    assert what in str(caught.value)
+
+
+def test_unheard_words_are_those_that_training_holds_out() -> None:
+    plain, unheard = load_suite("metaworld_mini"), load_suite("metaworld_mini_unheard")
+    recipe = load_recipe("mini_metaworld")
+    for scene, other in zip(plain.scenes, unheard.scenes, strict=True):
+        task = recipe.tasks[scene.task.id.removeprefix("metaworld/")]
+        assert (scene.task.instruction, list(other.task.instructions)) == (task.train[0], task.heldout)
+        assert [other.task.words_of(episode) for episode in (0, 7, 8)] == [
+            task.heldout[0], task.heldout[7], task.heldout[0]
+        ]  # fmt: skip
+        same = {"instruction", "instructions"}
+        assert other.task.model_dump(exclude=same) == scene.task.model_dump(exclude=same)
+        assert other.scene == scene.scene
+    assert "eight sentences" in unheard.scenes[0].metadata.honest_scope
 
 
 def test_metaworlds_words_are_those_of_metaworlds_tasks() -> None:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
@@ -21,8 +21,8 @@ REACHES = [-0.6, 0.4, 0.0, 0.0]
 """Passes the fake task's point at 0.83 mm times the number of the initial state; within 30 mm is a success."""
 
 
-def write_suite(folder: Path, **faults: object) -> Path:
-    """Write the suite `points`; `faults` are those of the fake world."""
+def write_suite(folder: Path, *, said: Sequence[str] = (), **faults: object) -> Path:
+    """Write the suite `points`; `said` are several words for each task, `faults` those of the fake world."""
     scene = yaml.safe_load((share_directory() / "scenes/benchmarks/metaworld_mini.yaml").read_text())
     scene["scene"]["backend_options"] = {
         "family": "fake",
@@ -38,7 +38,7 @@ def write_suite(folder: Path, **faults: object) -> Path:
         {
             "scene": str(folder / "scene.yaml"),
             "task": f"fake/{task}",
-            "instruction": f"reach the {task} point",
+            **({"instructions": list(said)} if said else {"instruction": f"reach the {task} point"}),
         }
         for task in TASKS
     ]

@@ -42,6 +42,16 @@ def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
     assert json.dumps(rows) == json.dumps(episodes(tmp_path / "2")) == json.dumps(episodes(tmp_path / "3"))
 
 
+def test_several_sentences_are_said_in_turn_whoever_runs_the_episodes(tmp_path):
+    said = ("reach it", "go there", "touch the point")
+    write_suite(tmp_path, said=said)
+    for count in ("1", "2"):
+        invoke(*words(tmp_path, count, "--workers", count, "--num-envs", "2"))
+    rows = episodes(tmp_path / "1")
+    assert rows == episodes(tmp_path / "2")
+    assert [row["instruction"] for row in rows] == [said[row["init_id"] % 20 % 3] for row in rows]
+
+
 def test_one_policy_is_loaded_and_answers_whole_batches(tmp_path):
     invoke(*words(tmp_path, "out", "--workers", "2", "--num-envs", "8"))
     engine = json.loads((tmp_path / "out" / "result.json").read_text())["engine"]

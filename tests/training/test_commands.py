@@ -1,4 +1,4 @@
-"""`openral sim run` and `openral train eval` as a user types them, with the skills that openral ships."""
+"""`openral sim run` and `openral benchmark run` as a user types them, with the skills that openral ships."""
 
 from __future__ import annotations
 
@@ -92,20 +92,17 @@ def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_eval_writes_rows_intervals_and_provenance(tmp_path: Path) -> None:
-    done = openral(
-        "train", "eval", "--rskill", "mini-metaworld", "--episodes", "1", "--out", "e.json", cwd=tmp_path
-    )
+def test_a_benchmark_says_unheard_words_in_turn_and_where_its_rows_come_from(tmp_path: Path) -> None:
+    words = ("--rskill", "mini-metaworld", "--n-episodes", "2", "--workers", "2", "--out", "out")
+    done = openral("benchmark", "run", "--suite", "metaworld_mini_unheard", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    content = json.loads((tmp_path / "e.json").read_text())
-    rows = content["results"]["episodes"]
-    assert len(rows) == 10
-    assert {row["words"] for row in rows} == {"plain", "heldout"}
-    assert {row["init_id"] for row in rows} == {1000}
-    assert content["eval_config"]["init_ids"] == [1000, 1000]
-    solved = sum(row["success"] for row in rows if row["words"] == "plain")
-    everything = content["results"]["plain_words"]["all_episodes"]
-    assert (everything["successes"], everything["n_episodes"]) == (solved, 5)
+    content = json.loads((tmp_path / "out" / "result.json").read_text())
+    rows = [row for row in content["results"]["episodes"] if row["task"] == "metaworld/drawer-open-v3"]
+    assert [(row["init_id"], row["instruction"]) for row in rows] == [
+        (1000, "pull the drawer open"), (1001, "please pull the drawer open all the way")
+    ]  # fmt: skip
+    assert len(content["results"]["episodes"]) == 10
+    assert content["results"]["all_episodes"]["successes"] >= 8
     assert len(content["provenance"]["weights_sha256"]) == 64
     assert content["provenance"]["packages"]["mujoco"] == "3.3.0"
 
@@ -114,11 +111,11 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
     from openral_core.registry import resolve
     from openral_training.provenance import provenance
 
-    for name in ("mini-metaworld", "mini-progress"):
-        package = resolve(name)
-        result = json.loads((package.folder / "eval" / "mini_metaworld.json").read_text())
-        now = provenance(package, "")
-        assert result["provenance"]["weights_sha256"] == now["weights_sha256"], name
+    names = ("mini-metaworld", "mini-metaworld-mt10", "mini-robosuite-panda", "mini-progress")
+    for package in map(resolve, names):
+        results = [json.loads(path.read_text()) for path in (package.folder / "eval").glob("*.json")]
+        judged = {result["provenance"]["weights_sha256"] for result in results}
+        assert judged == {provenance(package, "")["weights_sha256"]}, package.manifest.name
 
 
 def test_a_scene_says_where_its_episodes_begin_and_how_long_they_are() -> None:

@@ -77,8 +77,8 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     for scene in scenes:
         first, task = scene.seed, simulator_task(scene)
         jobs = [
-            Job(task, init_id, scene.task.instruction, traced)
-            for init_id in range(first, first + settings.n_episodes)
+            Job(task, first + episode, scene.task.words_of(episode), traced)
+            for episode in range(settings.n_episodes)
         ]
         count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))
         bounds = [len(jobs) * number // count for number in range(count + 1)]

@@ -33,7 +33,7 @@ def print_tasks(suite: Suite, console: Console) -> None:
     """Print one row a task, and where its initial states come from."""
     table = _table("task", "words")
     for scene in suite.scenes:
-        table.add_row(scene.task.id, scene.task.instruction)
+        table.add_row(scene.task.id, " | ".join(scene.task.instructions or (scene.task.instruction,)))
     console.print(table)
     first = suite.scenes[0]
     trained = f"; training may use {suite.train_init_ids}" if suite.train_init_ids else ""

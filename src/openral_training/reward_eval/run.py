@@ -75,7 +75,7 @@ def evaluate(
     reward = plan.package.manifest.reward
     if reward is None:
         raise PolicyError(
-            f"{plan.package.manifest.name} is no reward skill; judge it with openral train eval"
+            f"{plan.package.manifest.name} is no reward skill; judge it with openral benchmark run"
         )
     calibration = _calibration(plan)
     model = load_reward_model(plan.package, plan.device)

@@ -52,7 +52,7 @@ class LatencyBudget(Schema):
     warmup_ms: Positive | None = None
     """[ms] first inference after loading."""
     load_ms: Positive | None = None
-    """[ms] loading the weights."""
+    """[ms] loading the weights; a sidecar is given up after thrice as long, and not before 15 minutes."""
     max_execution_s: Positive | None = None
     """[s] after this long one attempt is not worth going on."""
 

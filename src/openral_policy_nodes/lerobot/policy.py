@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import PolicyError, SidecarError
+from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
 from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.sidecar import Sidecar
+from openral_core.sidecar.skill import skill_sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.lerobot.features import Features
@@ -77,16 +77,10 @@ def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
     ]
     for name in absent_cameras(manifest):
         arguments += ["--absent-camera", name]
-    try:
-        settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
-        server = Sidecar.open(spec_for(checkpoint.kind), arguments, identity_of(checkpoint, dtype), settings)
-    except SidecarError as error:
-        raise PolicyError(f"{manifest.name}: {error}") from error
-    try:
+    spec, identity = spec_for(checkpoint.kind), identity_of(checkpoint, dtype)
+    settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+    with skill_sidecar(manifest, spec, arguments, identity, settings) as server:
         return LeRobotPolicy(manifest, server)
-    except PolicyError:
-        server.close()
-        raise
 
 
 def _refuse(manifest: RSkillManifest, faults: Sequence[str]) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import PolicyError, SidecarError
+from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.registry import RSkillPackage
 from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.sidecar import Sidecar
+from openral_core.sidecar.skill import skill_sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.openvla_oft.actions import gripper_to_libero
 from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
@@ -110,16 +110,10 @@ def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
         dtype,
         *settings.arguments(),
     ]
-    try:
-        watch = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
-        server = Sidecar.open(SPEC, arguments, identity_of(checkpoint, settings, dtype), watch)
-    except SidecarError as error:
-        raise PolicyError(f"{manifest.name}: {error}") from error
-    try:
+    identity = identity_of(checkpoint, settings, dtype)
+    watch = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+    with skill_sidecar(manifest, SPEC, arguments, identity, watch) as server:
         return OpenVLAOFTPolicy(manifest, server)
-    except PolicyError:
-        server.close()
-        raise
 
 
 def _gripper(manifest: RSkillManifest) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.sidecar import Sidecar
+from openral_core.sidecar.skill import skill_sidecar
 from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.patience import Patience
@@ -123,12 +123,5 @@ def load_with(spec: SidecarSpec, package: RSkillPackage, device: str = "cpu") ->
     arguments = rldx_arguments(identity, device)
     if settings.auto_spawn:
         arguments += ["--checkpoint", str(package.checkpoint().absolute())]
-    try:
-        server = Sidecar.open(spec, arguments, identity, settings)
-    except SidecarError as error:
-        raise PolicyError(f"{manifest.name}: {error}") from error
-    try:
+    with skill_sidecar(manifest, spec, arguments, identity, settings) as server:
         return RldxPolicy(manifest, server)
-    except PolicyError:
-        server.close()
-        raise

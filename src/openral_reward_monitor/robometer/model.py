@@ -16,7 +16,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.sidecar import Sidecar
+from openral_core.sidecar.skill import skill_sidecar
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.robometer.identity import identity_of
 from openral_reward_monitor.robometer.sampling import chosen_frames, spread
@@ -113,16 +113,9 @@ def load(package: RSkillPackage, device: str = "cpu") -> RobometerRewardModel:
     folder = package.checkpoint().absolute()
     arguments, identity = server_arguments(manifest, folder, device)
     settings = SidecarSettings(call_timeout_s=PATIENCE * manifest.latency_budget.per_chunk_ms / 1000)
-    try:
-        server = Sidecar.open(SPEC, arguments, identity, settings, progress=_log.info)
-    except SidecarError as error:
-        raise PolicyError(f"{manifest.name}: {error}") from error
-    bins, stated = server.description["bins"], manifest.reward.num_bins if manifest.reward else 0
-    if bins != stated:
-        _log.info(
-            "%s: the manifest says num_bins %d, the checkpoint has %d and decides",
-            manifest.name,
-            stated,
-            bins,
-        )
-    return RobometerRewardModel(manifest.name, server)
+    with skill_sidecar(manifest, SPEC, arguments, identity, settings, progress=_log.info) as server:
+        bins, stated = server.description["bins"], manifest.reward.num_bins if manifest.reward else 0
+        if bins != stated:
+            words = "%s: the manifest says num_bins %d, the checkpoint has %d and decides"
+            _log.info(words, manifest.name, stated, bins)
+        return RobometerRewardModel(manifest.name, server)

@@ -14,11 +14,12 @@ import psutil
 import pytest
 from sidecar_helpers import PATIENCE_S, PROGRAM, running, wait_for
 
-from openral_core.errors import SidecarError
+from openral_core.errors import PolicyError, SidecarError
 from openral_core.sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_core.sidecar.identity import Identity, announcements
 from openral_core.sidecar.places import log_folder, run_folder
 from openral_core.sidecar.sidecar import Sidecar, SidecarSettings
+from openral_core.sidecar.skill import skill_sidecar
 from openral_core.sidecar.spec import SidecarSpec
 
 SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", environment={"ECHO_SAYS": "hello"})
@@ -206,6 +207,34 @@ def test_a_server_that_ends_while_it_loads_says_why(open_sidecar) -> None:
 def test_a_server_that_takes_too_long_to_load_is_ended(open_sidecar) -> None:
     with pytest.raises(SidecarTimeout, match="was not ready within 0 s"):
         open_sidecar(boot_timeout_s=0.0)
+    assert files() == []
+
+
+def test_a_skill_waits_as_long_as_its_manifest_says_that_loading_takes(manifest) -> None:
+    settings = SidecarSettings(python=Path(sys.executable), boot_timeout_s=0.0)
+    hasty = skill_sidecar(manifest(), SPEC, (), ECHO, settings)
+    with pytest.raises(PolicyError, match=r"openral/rskill-example: .*was not ready within 0 s"):
+        hasty.__enter__()
+    patient = manifest(latency_budget={"per_chunk_ms": 40, "load_ms": 1000 * PATIENCE_S})
+    with skill_sidecar(patient, SPEC, (), ECHO, settings) as sidecar:
+        assert sidecar.call("echo", {"x": 1}, timeout_s=PATIENCE_S) == {"x": 1}
+    assert sidecar.call("echo", {"x": 2}, timeout_s=PATIENCE_S) == {"x": 2}  # it stays with whoever opened it
+    sidecar.close()
+    assert files() == []
+
+
+def test_a_skill_that_does_not_come_about_leaves_its_sidecar(manifest) -> None:
+    pids = []
+
+    def make() -> None:
+        settings = SidecarSettings(python=Path(sys.executable))
+        with skill_sidecar(manifest(), SPEC, (), ECHO, settings) as sidecar:
+            pids.append(sidecar.pid)
+            raise PolicyError("the checkpoint does not fit")
+
+    with pytest.raises(PolicyError, match="does not fit"):
+        make()
+    assert not running(pids[0])
     assert files() == []
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.errors import SimulationError
 from openral_core.types import RobotState
 
 
@@ -160,3 +161,25 @@ class Backend(Protocol):
     def close(self) -> None:
         """Free renderers and worlds; called once."""
         ...
+
+
+def worlds_to_reset(
+    num_envs: int, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None
+) -> list[int]:
+    """Return the worlds that a `Backend.reset` is about, one for each of its tasks.
+
+    Raises:
+        SimulationError: they are not as many as the tasks and the initial states.
+    """
+    chosen = list(range(num_envs)) if envs is None else list(envs)
+    if not len(chosen) == len(task_ids) == len(init_ids):
+        raise SimulationError(
+            f"reset: {len(chosen)} worlds, {len(task_ids)} tasks, {len(init_ids)} initial states; give one of each"
+        )
+    return chosen
+
+
+def check_actions(actions: NDArray[Any], num_envs: int, action_dim: int) -> None:
+    """Raise SimulationError unless the actions of a `Backend.step` are (num_envs, action_dim)."""
+    if actions.shape != (num_envs, action_dim):
+        raise SimulationError(f"step: actions {actions.shape}, needed ({num_envs}, {action_dim})")

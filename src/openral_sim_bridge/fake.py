@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
-from openral_sim_bridge.backend import CameraModel, RobotModel, Snapshot, StepResult
+from openral_sim_bridge.backend import (
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
 
 STEP_M = 0.01
 """[m] motion of the end effector for an action of 1, as in MetaWorld."""
@@ -106,7 +113,7 @@ class FakeBackend:
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
         """See Backend.reset. State i begins i mm further along y, modulo 50."""
-        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
             if task_id not in self.task_ids:
                 raise NotFoundError(
@@ -118,10 +125,7 @@ class FakeBackend:
 
     def step(self, actions: NDArray[Any]) -> StepResult:
         """See Backend.step. The reward is the distance [m] to the task's point, negative."""
-        if actions.shape != (self.num_envs, self.action_dim):
-            raise SimulationError(
-                f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
-            )
+        check_actions(actions, self.num_envs, self.action_dim)
         if self._hang_in in self._init_ids:
             threading.Event().wait()
         self._steps += 1

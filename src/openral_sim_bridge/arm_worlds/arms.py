@@ -42,46 +42,50 @@ class Arm:
     """robosuite's names of bodies and joints -> ours."""
 
 
-def _gripper(names: Mapping[str, str]) -> dict[str, str]:
-    """Under the prefixes of robosuite 1.4 (LIBERO), and those of 1.5."""
-    return {
-        f"{prefix}{name}": ours for prefix in ("gripper0_", "gripper0_right_") for name, ours in names.items()
-    }
-
-
 _MOUNT = {
     f"{prefix}mount0_{part}": f"mount_{part}"
     for prefix in ("", "fixed_")
     for part in ("base", "controller_box", "pedestal_feet", "torso", "pedestal")
 }
+"""robosuite's names of the bodies below an arm -> ours."""
 
+
+def _names(base: str, arm: Mapping[str, str], gripper: Mapping[str, str]) -> dict[str, str]:
+    """Return `Arm.names` from names without robosuite's prefixes; those of a gripper differ in 1.4 (LIBERO) and 1.5."""
+    return {
+        ROOT_BODY: base,
+        **{f"robot0_{theirs}": ours for theirs, ours in arm.items()},
+        **{f"gripper0_{theirs}": ours for theirs, ours in gripper.items()},
+        **{f"gripper0_right_{theirs}": ours for theirs, ours in gripper.items()},
+        **_MOUNT,
+    }
+
+
+_PANDA_LINKS = tuple(f"link{i}" for i in range(8))
+_PANDA_JOINTS = tuple(f"joint{i}" for i in range(1, 8))
+_PANDA_FINGERS = ("leftfinger", "rightfinger", "finger_joint1", "finger_joint2")
 PANDA = Arm(
     robot="franka_panda",
     model="Panda",
-    joints=tuple(f"panda_joint{i}" for i in range(1, 8)),
+    joints=tuple(f"panda_{joint}" for joint in _PANDA_JOINTS),
     fingers=("panda_finger_joint1", "panda_finger_joint2"),
     gripper="panda_gripper",
     gap_m=0.0,
     tool=Frame("panda_hand", "panda_hand_tcp", np.array([0.0, 0.0, 0.097]), UPRIGHT),
-    names={
-        ROOT_BODY: "panda_base",
-        **{f"robot0_link{i}": f"panda_link{i}" for i in range(8)},
-        **{f"robot0_joint{i}": f"panda_joint{i}" for i in range(1, 8)},
-        "robot0_right_hand": "panda_hand",
-        **_gripper(
-            {
-                "right_gripper": "panda_gripper_body",
-                "eef": "panda_grip_site",
-                "leftfinger": "panda_leftfinger",
-                "rightfinger": "panda_rightfinger",
-                "finger_joint1_tip": "panda_leftfinger_tip",
-                "finger_joint2_tip": "panda_rightfinger_tip",
-                "finger_joint1": "panda_finger_joint1",
-                "finger_joint2": "panda_finger_joint2",
-            }
-        ),
-        **_MOUNT,
-    },
+    names=_names(
+        "panda_base",
+        {
+            **{name: f"panda_{name}" for name in (*_PANDA_LINKS, *_PANDA_JOINTS)},
+            "right_hand": "panda_hand",
+        },
+        {
+            **{name: f"panda_{name}" for name in _PANDA_FINGERS},
+            "right_gripper": "panda_gripper_body",
+            "eef": "panda_grip_site",
+            "finger_joint1_tip": "panda_leftfinger_tip",
+            "finger_joint2_tip": "panda_rightfinger_tip",
+        },
+    ),
 )
 
 _SAWYER_LINKS = (
@@ -89,32 +93,25 @@ _SAWYER_LINKS = (
     "head", "screen", "head_camera", "right_torso_itb", "right_arm_itb", "right_hand_camera", "right_wrist",
     "right_hand",
 )  # fmt: skip
+_SAWYER_JOINTS = tuple(f"right_j{i}" for i in range(7))
+_SAWYER_FINGERS = tuple(f"{side}_finger{part}" for side in "lr" for part in ("", "_tip", "_joint"))
 SAWYER = Arm(
     robot="sawyer_rethink",
     model="Sawyer",
-    joints=tuple(f"right_j{i}" for i in range(7)),
+    joints=_SAWYER_JOINTS,
     fingers=("right_gripper_l_finger_joint", "right_gripper_r_finger_joint"),
     gripper="right_gripper",
     gap_m=0.0371,
     tool=Frame("right_hand", "right_gripper_tip", np.array([0.0, 0.0, 0.109]), UPRIGHT),
-    names={
-        ROOT_BODY: "base",
-        **{f"robot0_{link}": link for link in _SAWYER_LINKS},
-        **{f"robot0_right_j{i}": f"right_j{i}" for i in range(7)},
-        **_gripper(
-            {
-                "gripper_base": "right_gripper_base",
-                "eef": "right_gripper_grip_site",
-                "l_finger": "right_gripper_l_finger",
-                "r_finger": "right_gripper_r_finger",
-                "l_finger_tip": "right_gripper_l_finger_tip",
-                "r_finger_tip": "right_gripper_r_finger_tip",
-                "l_finger_joint": "right_gripper_l_finger_joint",
-                "r_finger_joint": "right_gripper_r_finger_joint",
-            }
-        ),
-        **_MOUNT,
-    },
+    names=_names(
+        "base",
+        {name: name for name in (*_SAWYER_LINKS, *_SAWYER_JOINTS)},
+        {
+            **{name: f"right_gripper_{name}" for name in _SAWYER_FINGERS},
+            "gripper_base": "right_gripper_base",
+            "eef": "right_gripper_grip_site",
+        },
+    ),
 )
 """With Rethink's electric parallel gripper, whose fingertip pads cannot meet: they stay 13 mm apart."""
 

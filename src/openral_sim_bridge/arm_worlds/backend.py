@@ -19,7 +19,15 @@ from openral_core.types import RobotState
 from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.arms import Arm
 from openral_sim_bridge.arm_worlds.command import CONTROL_HZ, OPEN, Control
-from openral_sim_bridge.backend import CameraModel, Frame, RobotModel, Snapshot, StepResult
+from openral_sim_bridge.backend import (
+    CameraModel,
+    Frame,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
 from openral_sim_bridge.rendering import profile
 
 RESET_S = 300.0
@@ -85,21 +93,14 @@ class ArmBackend:
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
         """See Backend.reset."""
-        chosen = list(range(self.num_envs)) if envs is None else list(envs)
-        if not len(chosen) == len(task_ids) == len(init_ids):
-            raise SimulationError(
-                f"reset: {len(chosen)} worlds, {len(task_ids)} tasks, {len(init_ids)} initial states"
-            )
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         request = {"envs": chosen, "tasks": list(task_ids), "init_ids": list(init_ids)}
         self._worlds = self._call("reset", request, timeout_s=RESET_S)
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
         """See Backend.step. The reward is that of the task which a world was reset to, in every column."""
-        if actions.shape != (self.num_envs, self.action_dim):
-            raise SimulationError(
-                f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
-            )
+        check_actions(actions, self.num_envs, self.action_dim)
         self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
         steps = self._worlds["steps"]
         done = steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)

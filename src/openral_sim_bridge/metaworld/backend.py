@@ -10,10 +10,18 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import NotFoundError, SimulationError
+from openral_core.errors import NotFoundError
 from openral_core.types import RobotState
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
-from openral_sim_bridge.backend import WORLD, CameraModel, RobotModel, Snapshot, StepResult
+from openral_sim_bridge.backend import (
+    WORLD,
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
 from openral_sim_bridge.metaworld.world import CONTROL_DT, MetaWorldWorld
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
@@ -69,21 +77,14 @@ class MetaWorldBackend:
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
         """See Backend.reset."""
-        chosen = list(range(self.num_envs)) if envs is None else list(envs)
-        if not len(chosen) == len(task_ids) == len(init_ids):
-            raise SimulationError(
-                f"reset: {len(chosen)} worlds, {len(task_ids)} tasks, {len(init_ids)} initial states"
-            )
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for index, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
             self._worlds[index].reset(task_id, init_id)
         return [self._worlds[index].robot_state() for index in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
         """See Backend.step."""
-        if actions.shape != (self.num_envs, self.action_dim):
-            raise SimulationError(
-                f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
-            )
+        check_actions(actions, self.num_envs, self.action_dim)
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
         verdicts = [[world.judge(task) for task in self.task_ids] for world in self._worlds]

@@ -15,7 +15,15 @@ from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
-from openral_sim_bridge.backend import WORLD, CameraModel, RobotModel, Snapshot, StepResult
+from openral_sim_bridge.backend import (
+    WORLD,
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
 from openral_sim_bridge.mjcf.control import JOINTS
 from openral_sim_bridge.mjcf.gripper import OPEN
 from openral_sim_bridge.mjcf.naming import SHOWN
@@ -49,21 +57,14 @@ class MjcfBackend:
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
         """See Backend.reset."""
-        chosen = list(range(self.num_envs)) if envs is None else list(envs)
-        if not len(chosen) == len(task_ids) == len(init_ids):
-            raise SimulationError(
-                f"reset: {len(chosen)} worlds, {len(task_ids)} tasks, {len(init_ids)} initial states"
-            )
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task, init_id in zip(chosen, task_ids, init_ids, strict=True):
             self._worlds[env].reset(task, init_id)
         return [self._worlds[env].state() for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
         """See Backend.step."""
-        if actions.shape != (self.num_envs, self.action_dim):
-            raise SimulationError(
-                f"step: actions {actions.shape}, needed ({self.num_envs}, {self.action_dim})"
-            )
+        check_actions(actions, self.num_envs, self.action_dim)
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
         success = [[world.judge(task) for task in self.task_ids] for world in self._worlds]

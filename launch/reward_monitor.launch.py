@@ -44,6 +44,8 @@ def monitor(context):
     topic, first = values.pop("image_topic"), values["cameras"].partition(",")[0].strip()
     if topic and not first:
         raise RuntimeError("image_topic needs a camera to stand for: give cameras as well")
+    if topic.endswith("/compressed"):
+        raise RuntimeError(f"image_topic {topic}: the monitor takes sensor_msgs/Image; republish it as raw")
     parameters = {name: ParameterValue(value, value_type=str) for name, value in values.items()}
     parameters["use_sim_time"] = values["use_sim_time"] == "true"
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from openral_core.types import Image
 
 ENCODING = "rgb8"
 """The one encoding on the graph of openral: (H, W, 3) uint8, RGB, upright."""
+ENCODINGS = {
+    ENCODING: (3, (0, 1, 2)),
+    "bgr8": (3, (2, 1, 0)),
+    "rgba8": (4, (0, 1, 2)),
+    "bgra8": (4, (2, 1, 0)),
+    "mono8": (1, (0, 0, 0)),
+}
+"""What cameras send (sensor_msgs/image_encodings.hpp): bytes a pixel, and which of them are red, green and blue."""
 
 
 def require_size(camera: SceneCamera, width: int, height: int, source: str) -> None:
@@ -34,8 +43,9 @@ def decode_image(
     encoding: str,
     step: int,
     data: bytes | memoryview | array[int] | Image,
+    accepted: Collection[str] = (ENCODING,),
 ) -> Image:
-    """Return the pixels of a `sensor_msgs/Image` as (H, W, 3) uint8 RGB, without a copy where rows are packed.
+    """Return the pixels of a `sensor_msgs/Image` as (H, W, 3) uint8 RGB; packed rows of `rgb8` are not copied.
 
     Args:
         camera: what the scene says of it.
@@ -44,20 +54,23 @@ def decode_image(
         encoding: as the message names it.
         step: bytes from one row to the next.
         data: `step * height` bytes.
+        accepted: of ENCODINGS; a grey image has the same value three times.
 
     Raises:
         ContractError: size, encoding or length are not what the scene says; the text holds both.
     """
-    if encoding != ENCODING:
+    if encoding not in accepted:
         raise ContractError(
-            f"camera '{camera.name}' sends {width}x{height} {encoding}, the scene says "
-            f"{camera.width}x{camera.height} {ENCODING}; publish {ENCODING}"
+            f"camera '{camera.name}' sends {width}x{height} {encoding[:20]}, the scene says "
+            f"{camera.width}x{camera.height} {ENCODING}; publish {' or '.join(accepted)}"
         )
     require_size(camera, width, height, "the image")
-    pixels = np.frombuffer(data, np.uint8)
-    if step < 3 * width or pixels.size != step * height:
+    size, order = ENCODINGS[encoding]
+    pixels, row = np.frombuffer(data, np.uint8), size * width
+    if step < row or pixels.size != step * height:
         raise ContractError(
-            f"camera '{camera.name}': {pixels.size} bytes with a row step of {step} are no {width}x{height} {ENCODING} "
-            f"image; a packed one has {3 * width * height} bytes and a step of {3 * width}"
+            f"camera '{camera.name}': {pixels.size} bytes with a row step of {step} are no {width}x{height} {encoding} "
+            f"image; a packed one has {row * height} bytes and a step of {row}"
         )
-    return pixels.reshape(height, step)[:, : 3 * width].reshape(height, width, 3)
+    packed = pixels.reshape(height, step)[:, :row].reshape(height, width, size)
+    return packed if encoding == ENCODING else np.take(packed, order, axis=2)

@@ -14,6 +14,7 @@ from typing import Any
 import rclpy
 from openral.msg import ControlStatus, TaskProgress
 from openral.srv import QueryTaskProgress
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -23,13 +24,13 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.image_message import decode_image
+from openral_core.image_message import ENCODINGS, decode_image
 from openral_core.scene import SceneCamera
 from openral_reward_monitor.assembly import Assembly, assemble
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.messages_node import progress_message, refuse
 from openral_reward_monitor.query_node import Questions
-from openral_reward_monitor.reading import ReadingMaker
+from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.scorer import Job, Scorer
 from openral_reward_monitor.window import Attempt
 
@@ -184,8 +185,9 @@ class RewardMonitorNode(LifecycleNode):
         camera = assembly.cameras[name] or _sized(name, message)
         try:
             frame = decode_image(
-                camera, message.width, message.height, message.encoding, message.step, message.data
-            )
+                camera, message.width, message.height, message.encoding, message.step, message.data,
+                accepted=ENCODINGS,
+            )  # fmt: skip
         except ContractError as error:
             if str(error) != cameras.by_name[name].fault:
                 self.get_logger().error(str(error))
@@ -193,8 +195,8 @@ class RewardMonitorNode(LifecycleNode):
             return
         assembly.cameras[name] = camera
         stamp_s = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        # A copy, because the message's memory may be shared with the transport and is kept for long here.
-        if cameras.add(name, stamp_s, frame.copy(), time.monotonic()):
+        # The message's own memory may be shared with the transport, and a frame is kept for long here.
+        if cameras.add(name, stamp_s, frame if frame.flags.owndata else frame.copy(), time.monotonic()):
             self._watch(cameras, name, stamp_s)
 
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
@@ -204,7 +206,7 @@ class RewardMonitorNode(LifecycleNode):
             return
         camera = cameras.watched(self._now_s())
         selection = camera.select()
-        if camera.name == name and selection is not None and len(selection.frames) >= 2:
+        if camera.name == name and selection is not None and len(selection.pictures) >= 2:
             self._watched_s = stamp_s
             self._scorer.watch(selection)
 
@@ -220,7 +222,14 @@ class RewardMonitorNode(LifecycleNode):
         elif cameras is not None and cameras.words is not None:
             running = cameras.goal.goal_id if cameras.goal else ""
             if job.reading.attempt.goal_id == running:
-                self._progress.publish(progress_message(job.reading))
+                self._tell(job.reading)
+
+    def _tell(self, reading: Reading) -> None:
+        try:
+            self._progress.publish(progress_message(reading))
+        except RCLError:
+            if self.context.ok():  # else the process is being ended, and nobody waits for a reading any more
+                raise
 
     async def _on_query(self, request: Any, response: Any) -> Any:
         if self._questions is None:

@@ -63,18 +63,18 @@ class Questions:
         selection = camera.select(request.window_s)
         if selection is None:
             return refuse(response, f"no picture of camera {camera.name} has come yet")
-        newest = None if request.fresh else self._newest(selection, camera, task, now_s)
+        newest = None if request.fresh else self._newest(selection, task)
         if newest is not None:
             newest = replace(newest.over(request.window_s), frames_seen=selection.frames_seen)
             return self._fill(response, newest, camera, now_s)
         return await self._score(response, selection, camera, task, now_s)
 
-    def _newest(self, selection: Selection, camera: CameraWatch, task: str, now_s: float) -> Reading | None:
-        """Return the newest reading there is, unless it is old and nobody watches for a newer one."""
-        reading = self._scorer.newest(selection.attempt, camera.name, task)
+    def _newest(self, selection: Selection, task: str) -> Reading | None:
+        """Return the newest reading; of words that nobody watches for, only one of the newest picture there is."""
+        reading = self._scorer.newest(selection.attempt, selection.camera, task)
         if reading is None or task == self._cameras.words:
             return reading
-        return reading if self._age_s(reading, camera, now_s) <= self._stale_after_s else None
+        return reading if reading.stamp_s >= selection.stamps_s[-1] else None
 
     async def _score(
         self, response: Any, selection: Selection, camera: CameraWatch, task: str, now_s: float

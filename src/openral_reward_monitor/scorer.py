@@ -123,7 +123,8 @@ class Scorer:
     def _score(self, job: Job) -> None:
         begun = time.perf_counter()
         try:
-            scores = checked(self._model.score(job.selection.frames, job.task), len(job.selection.frames))
+            frames = job.selection.frames
+            scores = checked(self._model.score(frames, job.task), len(frames))
         except Exception as error:  # noqa: BLE001  a family's own code may raise anything; whoever asked must learn of it
             if not isinstance(error, OpenralError):  # which says all there is to say
                 _log.exception("scoring failed")

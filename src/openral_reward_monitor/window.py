@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +34,8 @@ class Selection:
     attempt: Attempt
     stamps_s: NDArray[np.float64]
     """(T,) [s] clock of the bridge, rising."""
-    frames: NDArray[np.uint8]
-    """(T, H, W, 3) uint8 RGB, oldest first; the last is the newest there is."""
+    pictures: Sequence[Image]
+    """T of (H, W, 3) uint8 RGB, oldest first; the last is the newest there is."""
     frames_seen: int
     """Frames in the window before the choice."""
     camera: str = ""
@@ -43,6 +44,11 @@ class Selection:
     """The robot moves and the picture does not."""
     dark: bool = False
     """The newest frame is too dark to be judged."""
+
+    @property
+    def frames(self) -> NDArray[np.uint8]:
+        """(T, H, W, 3), a copy; made where it is needed, since many a choice is not scored."""
+        return np.stack(self.pictures)
 
 
 class FrameWindow:
@@ -134,7 +140,7 @@ class FrameWindow:
         return Selection(
             attempt=self.attempt,
             stamps_s=np.array([stamp for stamp, _ in chosen]),
-            frames=np.stack([frame for _, frame in chosen]),
+            pictures=[frame for _, frame in chosen],
             frames_seen=len(inside),
             camera=self._camera,
         )

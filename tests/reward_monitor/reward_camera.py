@@ -18,6 +18,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+BYTES = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4, "mono8": 1, "16UC1": 2}
+"""A pixel."""
 SERVICE = "/openral/perception/query_task_progress"
 
 
@@ -28,6 +30,7 @@ class FakeCamera:
         self.patience_s = patience_s
         self.brightness = 0
         self.size = size
+        self.encoding = "rgb8"
         self.joint = 0.0
         self.status_is_sent = True
         self.names = ["corner2"]
@@ -97,8 +100,9 @@ class FakeCamera:
         """Send the next picture, with clock, status and joints."""
         self.now_ns += self._period_ns
         stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
-        image = Image(height=self.size, width=self.size, encoding="rgb8", step=3 * self.size)
-        image.data = np.full(3 * self.size**2, self.brightness, np.uint8).tobytes()
+        row = BYTES[self.encoding] * self.size
+        image = Image(height=self.size, width=self.size, encoding=self.encoding, step=row)
+        image.data = np.full(row * self.size, self.brightness, np.uint8).tobytes()
         image.header.stamp = stamp
         self._clock.publish(Clock(clock=stamp))
         if self.status_is_sent:

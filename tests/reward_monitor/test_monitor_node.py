@@ -220,6 +220,41 @@ def test_a_bad_picture_is_told_and_never_a_success_or_a_stall(camera, start):
     assert "too dark" in answer.message
 
 
+def test_before_any_attempt_given_words_are_answered_from_the_newest_picture(camera, start):
+    start()
+    camera.brightness = 51
+    wait_for(lambda: camera.ask(task="open the drawer").ok, "a picture")
+    assert camera.ask(task="open the drawer").progress_now == pytest.approx(0.2)
+    camera.alive = False
+    wait_for(lambda: camera.ask(task="open the drawer").stale, "the end of the stream")
+    before = camera.ask(task="open the drawer").frames_seen
+    camera.brightness = 255
+    for _ in range(6):  # more than one period of the rate at which pictures are kept
+        camera.publish()
+    answers = [camera.ask(task="open the drawer")]
+    wait_for(
+        lambda: answers.append(camera.ask(task="open the drawer")) or answers[-1].frames_seen > before,
+        "the new pictures",
+    )
+    assert answers[-1].progress_now == 1.0
+    assert answers[-1].succeeded
+    assert not camera.readings, "nobody asked for a watch"
+
+
+def test_cameras_of_other_encodings_are_read_or_refused_by_name(camera, start):
+    start({"scene": "''", "cameras": "corner2", "task": "open the drawer"})
+    camera.status_is_sent = False
+    for brightness, encoding in ((51, "bgr8"), (102, "bgra8"), (153, "mono8"), (204, "rgba8")):
+        camera.brightness, camera.encoding = brightness, encoding
+        wanted = pytest.approx(brightness / 255, abs=1e-3)
+        wait_for(
+            lambda wanted=wanted: camera.of_goal("") and camera.of_goal("")[-1].progress == wanted, encoding
+        )
+    camera.encoding = "16UC1"
+    wait_for(lambda: "16UC1" in camera.ask().message, "the refusal")
+    assert "publish rgb8 or bgr8 or rgba8 or bgra8 or mono8" in camera.ask().message
+
+
 def test_the_launch_file_alone_watches_another_robots_topic(camera, make_reward):
     words = {
         "scene": "",

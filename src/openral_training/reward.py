@@ -2,7 +2,7 @@
 
 Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
 hindsight knows: `1 - time to go / reference` on the way to a success, 1 once it is there, 0 under words that belong
-to another scene; the reference is the time that the dataset's longer legs take, so that few begin with a flat part.
+to another scene; the reference is the time that the longer legs of the task take, so that few begin with a flat part.
 Frames of other tasks, of wandering and of standing still have no such label and teach success alone; they get their
 progress from the expert frames that look like them.
 """
@@ -28,7 +28,9 @@ from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 2.0, 0.95
-"""[s] that progress 0 is away from success, at least; and the quantile of the experts' legs that it is otherwise."""
+"""[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
+MODEL = MiniRewardConfig(fine=32)
+"""Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera, hence the fine keypoints."""
 OWN, SCENE = 0.5, 0.3
 """Shares of a batch: frames under the words of their own task, of any task of their scene; the rest is of any task."""
 
@@ -47,8 +49,8 @@ class RewardLabels:
     """(F,) frames of expert episodes."""
     scenes: list[list[int]]
     """The tasks of each task's scene."""
-    reference_s: float
-    """[s] that progress 0 is away from success."""
+    reference_s: NDArray[np.float64]
+    """(K,) [s] that progress 0 is away from success."""
 
 
 def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
@@ -62,13 +64,21 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
         progress[np.ix_(np.flatnonzero(task == index), foreign)] = 0.0
     legs = _expert_legs(dataset, task)
     rate_hz = float(dataset.info["fps"])
-    lasting = [np.argmax(success[leg, column] > 0) / rate_hz for leg, column in legs]
-    reference_s = max(LEAST_REFERENCE_S, float(np.quantile(lasting, REFERENCE_QUANTILE)))
+    lasting: list[list[float]] = [[] for _ in recipe.task_ids]
+    for leg, column in legs:
+        lasting[column].append(float(np.argmax(success[leg, column] > 0)) / rate_hz)
+    reference_s = np.array([_reference_s(times) for times in lasting])
     own = np.zeros(len(dataset), bool)
     for leg, column in legs:
         own[leg] = True
-        progress[leg, column] = hindsight(success[leg, column] > 0, reference_s * rate_hz)
+        progress[leg, column] = hindsight(success[leg, column] > 0, reference_s[column] * rate_hz)
     return RewardLabels(success, progress, task, np.flatnonzero(own), scenes, reference_s)
+
+
+def _reference_s(lasting_s: list[float]) -> float:
+    """Return how far [s] progress 0 is from the success of a task whose legs took so long."""
+    longer = float(np.quantile(lasting_s, REFERENCE_QUANTILE)) if lasting_s else 0.0
+    return max(LEAST_REFERENCE_S, longer)
 
 
 def _expert_legs(dataset: Dataset, task: NDArray[np.int64]) -> list[tuple[slice, int]]:
@@ -113,7 +123,7 @@ def draw(
 
 def train(
     dataset: Dataset, recipe: Recipe, out: Path, config: BcConfig = BcConfig(steps=2500),  # noqa: B008
-    model: MiniRewardConfig = MiniRewardConfig(), progress: Callable[[int, float], None] = lambda step, loss: None,  # noqa: B008
+    model: MiniRewardConfig = MODEL, progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> MiniRewardNetwork:  # fmt: skip
     """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
 
@@ -155,8 +165,8 @@ def train(
         progress(step + 1, loss.item())
         if (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
-    save_network(
-        network, model, out, {"steps": str(config.steps), "reference_s": f"{labels.reference_s:.2f}"}
-    )
+    reference = zip(recipe.task_ids, labels.reference_s, strict=True)
+    told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
+    save_network(network, model, out, {"steps": str(config.steps), "reference_s": told})
     state_file.unlink(missing_ok=True)
     return network

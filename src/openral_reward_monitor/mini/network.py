@@ -18,6 +18,8 @@ class MiniRewardConfig:
     """[px] width and height the network sees."""
     hidden: int = 256
     sentence_dim: int = 384
+    fine: int = 0
+    """Fine keypoints, see FilmTrunk."""
 
 
 class MiniRewardNetwork(nn.Module):
@@ -26,7 +28,7 @@ class MiniRewardNetwork(nn.Module):
     def __init__(self, config: MiniRewardConfig) -> None:
         super().__init__()
         self.config = config
-        self.trunk = FilmTrunk(config.sentence_dim)
+        self.trunk = FilmTrunk(config.sentence_dim, fine=config.fine)
         self.head = nn.Sequential(
             nn.Linear(self.trunk.out_features, config.hidden),
             nn.SiLU(),

@@ -10,79 +10,56 @@ from typing import Annotated, Any
 
 import typer
 
-from openral_training.benchmark import options as opt
+from openral_training.benchmark.options import Order, with_order
 
 app = typer.Typer(help="Judge a skill on fixed initial states.", no_args_is_help=True)
 
 
 @app.command()
+@with_order
 def run(
     suite: Annotated[str, typer.Option("--suite", help="Name or path of a suite, see `list`.")],
-    rskill: opt.Skill = "",
-    policy_url: opt.PolicyUrl = "",
-    contract: opt.Contract = "",
     task: Annotated[list[str] | None, typer.Option(help="Only this task; may be given again.")] = None,
-    n_episodes: opt.Episodes = 0,
-    workers: opt.Workers = 0,
-    cluster: opt.Cluster = "local",
-    num_envs: opt.Worlds = 8,
-    device: opt.Device = "cpu",
-    out: opt.Out = None,
-    resume: opt.Resume = False,
-    patience: opt.Patience = 300.0,
-    videos: opt.Videos = 0,
-    update_manifest: opt.UpdateManifest = False,
-    allow_unevaluated: opt.AllowUnevaluated = False,
+    update_manifest: Annotated[
+        bool, typer.Option("--update-manifest", help="Write the result into the skill's folder, too.")
+    ] = False,
+    *,
+    order: Order,
 ) -> None:
     """Run a suite; print a row a task and write the result with every episode. Exit 1 if none succeeded."""
     from openral_core.suite import load_suite
-    from openral_training.benchmark.judge import Order, judge
-    from openral_training.benchmark.means import Means
+    from openral_training.benchmark.judge import judge
     from openral_training.benchmark.plan import chosen_scenes
 
+    if order.contract and update_manifest:
+        raise typer.BadParameter(
+            "--update-manifest is for skills; the policy of a contract is somebody else's"
+        )
     loaded = load_suite(suite)
-    order = Order(
-        rskill, policy_url, contract, n_episodes, num_envs, device, out, resume, videos, update_manifest,
-        allow_unevaluated, Means(workers, cluster, patience), _command(),
-    )  # fmt: skip
-    _exit(judge(loaded, chosen_scenes(loaded, task or []), order))
+    scenes = chosen_scenes(loaded, task or [])
+    _exit(judge(loaded, scenes, order, _command(), update_manifest=update_manifest))
 
 
 @app.command()
+@with_order
 def scene(
-    rskill: opt.Skill = "",
-    policy_url: opt.PolicyUrl = "",
-    contract: opt.Contract = "",
     config: Annotated[str, typer.Option("--config", help="Name or path of a benchmark scene.")] = "",
     task: Annotated[
         str, typer.Option(help="Task of a suite that ships instead, such as metaworld/hammer-v3.")
     ] = "",
-    n_episodes: opt.Episodes = 0,
-    workers: opt.Workers = 0,
-    cluster: opt.Cluster = "local",
-    num_envs: opt.Worlds = 8,
-    device: opt.Device = "cpu",
-    out: opt.Out = None,
-    resume: opt.Resume = False,
-    patience: opt.Patience = 300.0,
-    videos: opt.Videos = 0,
-    allow_unevaluated: opt.AllowUnevaluated = False,
+    *,
+    order: Order,
 ) -> None:
     """Run one task: of a scene's file, or of the first suite that has it. Exit 1 if no episode succeeded."""
     from openral_core.scene import BenchmarkScene, load_scene
     from openral_core.suite import alone, suite_with_task
-    from openral_training.benchmark.judge import Order, judge
-    from openral_training.benchmark.means import Means
+    from openral_training.benchmark.judge import judge
     from openral_training.benchmark.plan import chosen_scenes
 
     if bool(config) == bool(task):
         raise typer.BadParameter("name --config or --task")
     suite = alone(load_scene(config, BenchmarkScene)) if config else suite_with_task(task)
-    order = Order(
-        rskill, policy_url, contract, n_episodes, num_envs, device, out, resume, videos, False,
-        allow_unevaluated, Means(workers, cluster, patience), _command(),
-    )  # fmt: skip
-    _exit(judge(suite, chosen_scenes(suite, [task] if task else []), order))
+    _exit(judge(suite, chosen_scenes(suite, [task] if task else []), order, _command()))
 
 
 @app.command("list")

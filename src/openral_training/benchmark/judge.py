@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from openral_core.cli.downloads import download_bars
 from openral_core.contract import require
@@ -19,6 +16,7 @@ from openral_core.suite import Suite
 from openral_training.benchmark.contract import served_skill, server_says
 from openral_training.benchmark.execute import execute
 from openral_training.benchmark.means import Means
+from openral_training.benchmark.options import Order
 from openral_training.benchmark.page import page
 from openral_training.benchmark.plan import Settings
 from openral_training.benchmark.record import record_result
@@ -27,50 +25,21 @@ from openral_training.progress import console
 from openral_training.provenance import write_result
 
 
-@dataclass(frozen=True)
-class Order:
-    """Whom to judge, and how."""
-
-    rskill: str
-    """Name, reference or folder of a skill; empty: a policy that is served elsewhere."""
-    policy_url: str
-    contract: str
-    n_episodes: int
-    """A task; 0: as the suite says."""
-    num_envs: int
-    device: str
-    out: Path | None
-    resume: bool
-    videos: int
-    update_manifest: bool
-    allow_unevaluated: bool
-    means: Means
-    command: str
-    """The command line, for the record."""
-
-    def check(self) -> None:
-        """Raise BadParameter unless it names one policy."""
-        if bool(self.rskill) == bool(self.contract):
-            raise typer.BadParameter(
-                "name --rskill, or --contract with --policy-url for a policy that is served elsewhere"
-            )
-        if self.rskill and self.policy_url:
-            raise typer.BadParameter(
-                "--policy-url needs --contract, which says what the server takes and gives, and no --rskill"
-            )
-        if self.contract and self.update_manifest:
-            raise typer.BadParameter(
-                "--update-manifest is for skills; the policy of a contract is somebody else's"
-            )
-
-
-def judge(suite: Suite, scenes: Sequence[BenchmarkScene], order: Order) -> dict[str, Any]:
+def judge(
+    suite: Suite, scenes: Sequence[BenchmarkScene], order: Order, command: str, *, update_manifest: bool = False
+) -> dict[str, Any]:  # fmt: skip
     """Run scenes of a suite, print the result, write `result.json` and `report.html`; return the result.
+
+    Args:
+        suite: the suite.
+        scenes: those of it that are to be run.
+        order: whom to judge, and how; checked.
+        command: the command line, for the record.
+        update_manifest: write the result into the skill's folder, too.
 
     Raises:
         OpenralError: the skill is not there, does not fit, was trained on the suite's states, or cannot be loaded.
     """
-    order.check()
     package, folder = _skill(suite, order)
     episodes = order.n_episodes or scenes[0].n_episodes
     require(
@@ -79,15 +48,15 @@ def judge(suite: Suite, scenes: Sequence[BenchmarkScene], order: Order) -> dict[
     settings = Settings(episodes, min(order.num_envs, episodes), order.device, order.allow_unevaluated)
     server = server_says(package)
     content = execute(
-        suite, package, scenes, settings, folder, means=order.means, resume=order.resume,
-        command=order.command, videos=order.videos,
+        suite, package, scenes, settings, folder, means=Means(order.workers, order.cluster, order.patience),
+        resume=order.resume, command=command, videos=order.videos,
     )  # fmt: skip
     if server is not None:
         content["provenance"]["server"] = server
     write_result(folder / "result.json", content)
     (folder / "report.html").write_text(page(content, folder), encoding="utf-8")
     print_result(content, console)
-    written = record_result(package, content) if order.update_manifest else []
+    written = record_result(package, content) if update_manifest else []
     for path in (folder / "result.json", folder / "report.html", *written):
         console.print(f"wrote {path}", soft_wrap=True)
     return content

@@ -1,40 +1,81 @@
-"""Options that the verbs of `openral benchmark` share."""
+"""The options that `openral benchmark run` and `scene` share: whom to judge, and how."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Skill = Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a skill.")]
-PolicyUrl = Annotated[
-    str,
-    typer.Option(
-        help="A policy that is served elsewhere: ws://host:port as openpi, zmq://host:port as RLDX-1 or GR00T."
-    ),
-]
-Contract = Annotated[
-    str, typer.Option(help="What that policy takes and gives: a name in benchmarks/contracts, or a file.")
-]
-Episodes = Annotated[int, typer.Option(min=0, help="A task; 0: as the suite says.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes with worlds; 0: one a core.")]
-Cluster = Annotated[
-    str, typer.Option(help="local: this machine; auto: the Ray cluster it belongs to; or ray://host:port.")
-]
-Worlds = Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")]
-Device = Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")]
-Out = Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")]
-Patience = Annotated[
-    float, typer.Option(min=1, help="Seconds of silence after which worlds or policy are cut off.")
-]
-Videos = Annotated[
-    int, typer.Option(min=0, help="Films of the first so many successes and failures of each task.")
-]
-UpdateManifest = Annotated[
-    bool, typer.Option("--update-manifest", help="Write the result into the skill's folder, too.")
-]
-AllowUnevaluated = Annotated[
-    bool, typer.Option("--allow-unevaluated", help="Run tasks that it was not evaluated on.")
-]
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """Whom to judge, and how."""
+
+    rskill: Annotated[str, typer.Option(help="Name, reference or folder of a skill.")] = ""
+    policy_url: Annotated[
+        str,
+        typer.Option(
+            help="A policy that is served elsewhere: ws://host:port as openpi, zmq://host:port as RLDX-1 or GR00T."
+        ),
+    ] = ""
+    contract: Annotated[
+        str, typer.Option(help="What that policy takes and gives: a name in benchmarks/contracts, or a file.")
+    ] = ""
+    n_episodes: Annotated[int, typer.Option(min=0, help="A task; 0: as the suite says.")] = 0
+    workers: Annotated[int, typer.Option(min=0, help="Processes with worlds; 0: one a core.")] = 0
+    cluster: Annotated[
+        str,
+        typer.Option(help="local: this machine; auto: the Ray cluster it belongs to; or ray://host:port."),
+    ] = "local"
+    num_envs: Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")] = 8
+    device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu"
+    out: Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")] = False
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds of silence after which worlds or policy are cut off.")
+    ] = 300.0
+    videos: Annotated[
+        int, typer.Option(min=0, help="Films of the first so many successes and failures of each task.")
+    ] = 0
+    allow_unevaluated: Annotated[
+        bool, typer.Option("--allow-unevaluated", help="Run tasks that it was not evaluated on.")
+    ] = False
+
+    def check(self) -> None:
+        """Raise BadParameter unless it names one policy."""
+        if bool(self.rskill) == bool(self.contract):
+            raise typer.BadParameter(
+                "name --rskill, or --contract with --policy-url for a policy that is served elsewhere"
+            )
+        if self.rskill and self.policy_url:
+            raise typer.BadParameter(
+                "--policy-url needs --contract, which says what the server takes and gives, and no --rskill"
+            )
+
+
+def with_order(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb, which takes an `order`, the options of `Order` in place of that."""
+    names = [field.name for field in fields(Order)]
+
+    @wraps(verb)
+    def command(**given: Any) -> None:
+        order = Order(**{name: given.pop(name) for name in names})
+        order.check()
+        verb(order=order, **given)
+
+    annotations = get_type_hints(Order, include_extras=True)
+    signature = inspect.signature(verb, eval_str=True)
+    own = [part for name, part in signature.parameters.items() if name != "order"]
+    shared = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name]
+        )
+        for field in fields(Order)
+    ]  # fmt: skip
+    command.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    return command

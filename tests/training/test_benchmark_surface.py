@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import shutil
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,10 +19,12 @@ from typer.testing import CliRunner
 from openral_core.errors import ContractError, NotFoundError, PolicyError
 from openral_core.manifest import load_manifest
 from openral_core.registry import load_package
+from openral_core.share import share_directory
 from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
 from openral_training.benchmark.cli import app
 from openral_training.benchmark.record import record_result
 
+ROOT = Path(__file__).parents[2]
 FEW = ("--task", "fake/near", "--n-episodes", "6", "--workers", "1")
 """Of the states 20 to 25, all solved."""
 
@@ -144,6 +147,30 @@ def test_one_scene_is_run_alone(tmp_path):
     assert [row["task"] for row in episodes(out)] == ["fake/near"] * 2
     assert isinstance(refused("scene", "--task", "fake/nowhere", *arguments), NotFoundError)
     assert "name --config or --task" in CliRunner().invoke(app, ["scene", *arguments]).output
+
+
+def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
+    shutil.copytree(share_directory() / "scenes" / "mjcf" / "tabletop_sawyer", tmp_path, dirs_exist_ok=True)
+    text = (share_directory() / "scenes" / "deploy" / "tabletop_sawyer.yaml").read_text()
+    scene = yaml.safe_load(
+        text.replace("../mjcf/tabletop_sawyer/scene.xml", "scene.xml").replace("256", "64")
+    )
+    task = {"id": "mjcf/press-button", "scene_id": "mjcf", "instruction": "press the button"}
+    scene["task"] = {**task, "max_steps": 5, "success_key": "success"}
+    scene |= {"seed": 0, "n_episodes": 1}
+    scene["metadata"] = {"paper": "https://example.org/none", "honest_scope": "Five steps of nothing."}
+    (tmp_path / "scene.yaml").write_text(yaml.safe_dump(scene))
+    skill = ROOT / "docs" / "examples" / "press-button"
+    arguments = ["scene", "--config", str(tmp_path / "scene.yaml"), "--rskill", str(skill), "--workers", "1"]
+    arguments += ["--out", str(tmp_path / "out")]
+    CliRunner().invoke(app, arguments)
+    [row] = episodes(tmp_path / "out")
+    assert (row["steps"], row["error"]) == (5, "")
+    found = json.loads((tmp_path / "out" / "result.json").read_text())["provenance"]["world_sha256"]
+    assert {name: len(digest) for name, digest in found.items()} == {"robot": 64, "model": 64}
+    model = tmp_path / "scene.xml"
+    model.write_text(model.read_text().replace("<worldbody>", '<worldbody><geom size="0.1" pos="0 3 0"/>', 1))
+    assert "these rows are of another skill, suite or setting" in str(refused(*arguments, "--resume"))
 
 
 def test_any_of_metaworlds_fifty_tasks_is_run_by_its_name(tmp_path):

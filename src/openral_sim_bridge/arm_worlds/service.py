@@ -20,6 +20,7 @@ from openral_sim_bridge.arm_worlds.command import Control
 from openral_sim_bridge.arm_worlds.robot import COLLISION_GROUP, named
 from openral_sim_bridge.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backend import WORLD, Snapshot
+from openral_sim_bridge.mujoco_warnings import log_warnings
 from openral_sim_bridge.rendering import OffscreenRenderer, profile
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
@@ -93,6 +94,7 @@ class WorldService:
 
     def __init__(self, worlds: Sequence[World], *, width: int, height: int, render_profile: str) -> None:
         """Serve worlds that render `width` x `height` [px] in a look of `openral_sim_bridge.rendering`."""
+        log_warnings()
         self._worlds = list(worlds)
         self._size = (width, height)
         # robosuite hides what is not for the eye by itself, and LIBERO shows a burning stove by a marker.

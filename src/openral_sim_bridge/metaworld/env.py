@@ -13,6 +13,8 @@ from typing import Any
 import mujoco
 from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
+from openral_sim_bridge.mujoco_warnings import log_warnings
+
 KEPT = 4
 """Compiled scenes that are kept; a model has about 20 MB."""
 
@@ -38,6 +40,7 @@ def _class(task_id: str) -> type[Any]:
 @lru_cache(maxsize=KEPT)
 def _compiled(path: str, width: int, height: int) -> mujoco.MjModel:
     """Return the model of a scene; its off-screen buffer is at least `width` x `height` [px], as gymnasium makes it."""
+    log_warnings()
     model = mujoco.MjModel.from_xml_path(path)
     model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
     model.vis.global_.offheight = max(model.vis.global_.offheight, height)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from openral_core.document import Document
 from openral_core.errors import ManifestError
 from openral_sim_bridge.mjcf.options import MjcfOptions
+from openral_sim_bridge.mujoco_warnings import log_warnings
 
 
 def load_model(options: MjcfOptions, document: Document) -> Any:
@@ -29,6 +31,7 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
     if not path.is_file():
         what, mend = f"there is no file {path}", "write the path from the scene's file to the model"
         raise ManifestError(document.fault(("model",), what, mend))
+    log_warnings()
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
@@ -36,6 +39,13 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
         raise ManifestError(
             document.fault(("model",), f"MuJoCo refuses {path} ({words})", "mend the model there")
         ) from error
+
+
+def model_bytes(model: Any) -> bytes:
+    """Return a compiled model as MuJoCo stores it: the same bytes for the same files under the same MuJoCo."""
+    buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
 
 
 def substeps(model: Any, control_hz: float, document: Document) -> int:

@@ -13,6 +13,7 @@ from openral_core.errors import NotFoundError
 from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_sim_bridge.fingerprint import fingerprint
 from openral_sim_bridge.rollout import Job
 from openral_training.provenance import weights_sha256
 
@@ -90,13 +91,17 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
 
 
 def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> str:
-    """Return a digest of everything that decides the rows; a run goes on only where it is the same."""
+    """Return a digest of everything that decides the rows; a run goes on only where it is the same.
+
+    Raises as `fingerprint`.
+    """
     content = {
         "skill": package.manifest.name,
         "version": package.manifest.version,
         "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
         "weights": weights_sha256(package),
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
+        "worlds": [fingerprint(scene) for scene in scenes],
         "settings": asdict(settings),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -12,6 +12,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.sidecar.table import sidecar_names, sidecar_spec
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
+from openral_sim_bridge.fingerprint import fingerprint
 from openral_training.benchmark.journal import Entry
 from openral_training.benchmark.plan import Block, Settings, simulator_task
 from openral_training.provenance import provenance
@@ -107,6 +108,7 @@ def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
             "declared": scene.metadata.simulator,
             "environment_sha256": environment,
         },
+        "world_sha256": fingerprint(scene),
         "render_profile": world.backend_options.get("render_profile"),
         "cameras": {camera.name: f"{camera.width}x{camera.height}" for camera in scene.cameras},
     }

@@ -112,7 +112,10 @@ def play(backend: MjcfBackend, action: Any) -> None:
         backend.step(action[None])
 
 
-def test_a_world_that_explodes_is_an_error_and_not_a_reset(tmp_path: Path) -> None:
+def test_a_world_that_explodes_is_an_error_and_not_a_reset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
     hot = MODEL.replace('integrator="implicitfast"', 'integrator="Euler"').replace(
         'kp="500" kv="50"', 'kp="5e9" kv="0"'
     )
@@ -123,6 +126,8 @@ def test_a_world_that_explodes_is_an_error_and_not_a_reset(tmp_path: Path) -> No
         SimulationError, match=r"touch: the simulation diverged at step \d+ .*timestep of 0\.002 s"
     ):
         play(backend, action)
+    assert "The simulation is unstable" in caplog.text
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 
 def test_wrong_calls_name_the_mend(tmp_path: Path) -> None:

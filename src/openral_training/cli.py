@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from openral_training.progress import console, progress_bar
+from openral_training.rl.command import rl
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
 
@@ -102,3 +103,6 @@ def reward(
             progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
         )  # fmt: skip
     console.print(f"{out}: config.json and model.safetensors written")
+
+
+app.command()(rl)

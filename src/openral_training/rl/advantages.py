@@ -114,7 +114,7 @@ def check_groups(groups: NDArray[np.int64], states: Sequence[Hashable], size: in
     """
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        found = {states[member] for member in members}
+        found = {states[int(member)] for member in members}
         if len(found) > 1:
             raise ContractError(
                 f"group {group} mixes {len(found)} tasks or initial states; its episodes cannot be compared. "

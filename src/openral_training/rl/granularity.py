@@ -54,6 +54,6 @@ def reduce_rewards(
     return rewards if level == "action" else rewards.sum(-1, keepdims=True)
 
 
-def reduce_dones(done: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.bool_]:
-    """Return (T, B, C) ends at a grain: as they are, or (T, B, 1) whether the episode ended anywhere in the chunk."""
-    return done if level == "action" else done.any(-1, keepdims=True)
+def reduce_any(steps: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.bool_]:
+    """Return (T, B, C) flags at a grain: as they are, or (T, B, 1) whether any step of the chunk has it."""
+    return steps if level == "action" else np.any(steps, axis=-1, keepdims=True)

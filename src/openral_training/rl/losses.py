@@ -6,8 +6,22 @@ DAPO (arXiv:2503.14476, equation 10).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Clip:
+    """How far a probability ratio counts."""
+
+    low: float
+    """The ratio counts as no less than 1 - low."""
+    high: float
+    """And as no more than 1 + high."""
+    dual: float | None = None
+    """Bound > 1 of the ratio where the advantage is negative (Ye et al. 2020, arXiv:1912.09729, equation 5)."""
 
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
@@ -17,9 +31,8 @@ def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
 
 
 def actor_loss(
-    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, weights: Tensor, *, clip_low: float, clip_high: float,
-    dual_clip: float | None = None,
-) -> Tensor:  # fmt: skip
+    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, weights: Tensor, clip: Clip
+) -> Tensor:
     """Return the clipped surrogate, to be minimised (arXiv:1707.06347, equation 7, with the sign turned).
 
     Args:
@@ -27,15 +40,12 @@ def actor_loss(
         behaviour: of the policy that acted, the same shape, without gradient.
         advantages: broadcast against them.
         weights: broadcast against them.
-        clip_low: the ratio counts as no less than 1 - clip_low.
-        clip_high: and as no more than 1 + clip_high.
-        dual_clip: bound > 1 of the ratio where the advantage is negative (Ye et al. 2020, arXiv:1912.09729,
-            equation 5); None: no bound.
+        clip: how far the ratio counts.
     """
     ratio = (logprobs - behaviour).exp()
-    loss = torch.maximum(-advantages * ratio, -advantages * ratio.clamp(1 - clip_low, 1 + clip_high))
-    if dual_clip is not None:
-        bounded = torch.minimum(loss, -advantages * dual_clip)
+    loss = torch.maximum(-advantages * ratio, -advantages * ratio.clamp(1 - clip.low, 1 + clip.high))
+    if clip.dual is not None:
+        bounded = torch.minimum(loss, -advantages * clip.dual)
         loss = torch.where(advantages < 0, bounded, loss)
     return weighted_mean(loss, weights)
 

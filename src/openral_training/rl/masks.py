@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
 def until_done(done: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -12,11 +16,11 @@ def until_done(done: NDArray[np.bool_]) -> NDArray[np.bool_]:
     Args:
         done: (T, ...) whether the episode was over after a step; time is the first axis.
     """
-    ended_before = np.cumsum(done, axis=0) - done
-    return ended_before == 0
+    lived: NDArray[np.bool_] = np.cumsum(done, axis=0) - done == 0
+    return lived
 
 
-def flat_time(steps: NDArray[np.generic]) -> NDArray[np.generic]:
+def flat_time(steps: NDArray[ScalarT]) -> NDArray[ScalarT]:
     """Return (T, B, C, ...) as (T·C, B, ...): one entry a control step instead of one a decision."""
     steps = np.moveaxis(steps, 2, 1)
     return steps.reshape(-1, *steps.shape[2:])

@@ -13,14 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_training.rl.losses import kl_estimate, weighted_mean
+from openral_training.rl.losses import Clip, kl_estimate, weighted_mean
 
 
 @torch.no_grad()
 def actor_metrics(
-    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, weights: Tensor, *, clip_low: float, clip_high: float,
-    dual_clip: float | None = None,
-) -> dict[str, float]:  # fmt: skip
+    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, weights: Tensor, clip: Clip
+) -> dict[str, float]:
     """Return `train/actor/*` of one minibatch; see `losses.actor_loss` for the arguments.
 
     approx_kl is the mean over ratios, so its grain is that of the log-probabilities. A ratio counts as clipped where
@@ -29,16 +28,16 @@ def actor_metrics(
     ratio = (logprobs - behaviour).exp()
     good = (advantages > 0).expand_as(ratio)
     bad = (advantages < 0).expand_as(ratio)
-    clipped = (good & (ratio > 1 + clip_high)) | (bad & (ratio < 1 - clip_low))
+    clipped = (good & (ratio > 1 + clip.high)) | (bad & (ratio < 1 - clip.low))
     found = {
         "ratio": ratio,
         "ratio_abs": (ratio - 1).abs(),
-        "clipped_ratio": ratio.clamp(1 - clip_low, 1 + clip_high),
+        "clipped_ratio": ratio.clamp(1 - clip.low, 1 + clip.high),
         "clip_fraction": clipped.to(ratio.dtype),
         "approx_kl": kl_estimate(behaviour, logprobs),
     }
-    if dual_clip is not None:
-        found["dual_clip_fraction"] = (bad & (ratio > dual_clip)).to(ratio.dtype)
+    if clip.dual is not None:
+        found["dual_clip_fraction"] = (bad & (ratio > clip.dual)).to(ratio.dtype)
     return {f"train/actor/{name}": weighted_mean(value, weights).item() for name, value in found.items()}
 
 

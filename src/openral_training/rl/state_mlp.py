@@ -1,45 +1,56 @@
-"""A policy on a vector of numbers: two small networks, one that acts and one that expects.
-
-Two heads: `bins` cuts each number of an action into K values and gives each a probability, as VLA models with action
-tokens do; `gaussian` gives each a mean and a spread.
-"""
+"""A policy on a vector of numbers: two small networks, one that acts and one that expects."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.schema import Count, Schema
+from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
+from openral_training.rl.heads import BinHead, GaussianHead, Head
 from openral_training.rl.policy import Decision, Judgement
 
-_NORMAL_CLIP = 1e-6
-"""Quantiles nearer to 0 or 1 are taken for this near."""
+_OUTLIER = 5.0
+"""Standard deviations at which an observation is cut off."""
 
 
 class MlpConfig(Schema):
     """Shape of the networks."""
 
     head: Literal["bins", "gaussian"] = "bins"
-    """How an action is drawn, see the module."""
-    bins: Annotated[int, Field(ge=2)] = 33
-    """K values from -1 to 1, both included, of the head `bins`."""
-    initial_log_std: float = -0.5
-    """Natural logarithm of the spread with which the head `gaussian` begins."""
+    """How an action is drawn, see `heads`."""
+    bins: Annotated[int, Field(ge=2)] | None = None
+    """K of the head `bins`; absent: 33."""
+    initial_log_std: Finite | None = None
+    """Natural logarithm of the spread with which the head `gaussian` begins; absent: -0.5."""
     chunk: Count = 4
     """C"""
     hidden: Count = 256
     """Width of both hidden layers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_head(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        if fields.get("head", "bins") == "bins":
+            return {"bins": 33, **fields}
+        return {"initial_log_std": -0.5, **fields}
+
+    @model_validator(mode="after")
+    def _fits_the_head(self) -> MlpConfig:
+        unused = "initial_log_std" if self.head == "bins" else "bins"
+        if getattr(self, unused) is not None:
+            raise_faults([Fault(unused, f"is not used by the head {self.head}", "remove it")])
+        return self
 
 
 class MlpShape(MlpConfig):
@@ -59,19 +70,18 @@ class MlpNetwork(nn.Module):
     mean: Tensor
     std: Tensor
 
-    def __init__(self, shape: MlpShape) -> None:
+    def __init__(self, shape: MlpShape, head: Head) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(shape.observation_dim))
         self.register_buffer("std", torch.ones(shape.observation_dim))
-        tokens = shape.chunk * shape.action_dim
-        outputs = tokens * (shape.bins if shape.head == "bins" else 1)
+        outputs = shape.chunk * shape.action_dim * head.width
         self.actor = _layers(shape.observation_dim, shape.hidden, outputs, 0.01)
         self.critic = _layers(shape.observation_dim, shape.hidden, shape.value_width, 1.0)
-        self.log_std = nn.Parameter(torch.full((tokens,), shape.initial_log_std))
+        self.head = head if isinstance(head, nn.Module) else nn.Identity()
 
     def normalised(self, observations: Tensor) -> Tensor:
-        """Return observations (B, D) in units of the demonstrations' spread, outliers cut off."""
-        return ((observations - self.mean) / self.std).clamp(-5, 5)
+        """Return observations (B, D) in units of the demonstrations' spread."""
+        return ((observations - self.mean) / self.std).clamp(-_OUTLIER, _OUTLIER)
 
 
 def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequential:
@@ -95,14 +105,17 @@ class StateMlp:
         """
         self.shape = shape
         self.chunk, self.action_dim, self.value_width = shape.chunk, shape.action_dim, shape.value_width
-        self.network = MlpNetwork(shape)
-        self.temperature = temperature
+        self.head: Head = (
+            BinHead(shape.bins, shape.chunk, shape.action_dim, temperature)
+            if shape.bins is not None
+            else GaussianHead(shape.initial_log_std or 0.0, shape.chunk, shape.action_dim, temperature)
+        )
+        self.network = MlpNetwork(shape, self.head)
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
         """See StochasticPolicy."""
         yield from self.network.actor.parameters()
-        if self.shape.head == "gaussian":
-            yield self.network.log_std
+        yield from self.network.head.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
         """See StochasticPolicy."""
@@ -111,75 +124,30 @@ class StateMlp:
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
         """See StochasticPolicy."""
-        seen = self.network.normalised(torch.from_numpy(observations))
-        output = self.network.actor(seen)
-        tokens = self._draw(output, torch.from_numpy(noise))
-        logprobs, _ = self._judge(output, tokens)
+        seen = self._see(observations)
+        output: Tensor = self.network.actor(seen)
+        tokens = self.head.draw(output, torch.from_numpy(noise))
+        logprobs, _ = self.head.judge(output, tokens)
         values = self.network.critic(seen)
-        return Decision(self._actions(tokens), tokens.numpy(), logprobs.numpy(), values.numpy())
+        return Decision(self.head.actions(tokens).numpy(), tokens.numpy(), logprobs.numpy(), values.numpy())
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
         """See StochasticPolicy."""
         seen = self.network.normalised(observations)
-        return Judgement(*self._judge(self.network.actor(seen), tokens), self.network.critic(seen))
+        return Judgement(*self.head.judge(self.network.actor(seen), tokens), self.network.critic(seen))
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """See StochasticPolicy."""
-        found: NDArray[np.float32] = self.network.critic(
-            self.network.normalised(torch.from_numpy(observations))
-        ).numpy()
+        found: NDArray[np.float32] = self.network.critic(self._see(observations)).numpy()
         return found
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """See StochasticPolicy."""
-        output = self.network.actor(self.network.normalised(torch.from_numpy(observations)))
-        if self.shape.head == "bins":
-            return self._actions(self._bin_logs(output).argmax(-1).float())
-        return self._actions(self._gaussian(output)[0])
-
-    def tokens_of(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the tokens (..., C, A) that stand for actions (..., C, A), for cloning."""
-        if self.shape.head == "gaussian":
-            return actions
-        return np.rint((np.clip(actions, -1, 1) + 1) / 2 * (self.shape.bins - 1)).astype(np.float32)
-
-    def _judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and entropies (B, C, A) of tokens under the actor's output."""
-        if self.shape.head == "bins":
-            logs = self._bin_logs(output)
-            chosen = logs.gather(-1, tokens.long()[..., None]).squeeze(-1)
-            return chosen, -(logs.exp() * logs).sum(-1)
-        normal = torch.distributions.Normal(*self._gaussian(output))
-        return normal.log_prob(tokens), normal.entropy()  # type: ignore[no-untyped-call]
-
-    def _draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """Turn normal numbers into tokens: by the inverse of the cumulated distribution, so that near gives near."""
-        if self.shape.head == "gaussian":
-            mean, std = self._gaussian(output)
-            return mean + std * noise
-        below = self._bin_logs(output).exp().cumsum(-1)
-        quantile = torch.special.ndtr(noise).clamp(_NORMAL_CLIP, 1 - _NORMAL_CLIP)[..., None]
-        # Rounding leaves the last sum a little off 1.
-        return (below < quantile * below[..., -1:]).sum(-1).float()
-
-    def _actions(self, tokens: Tensor) -> NDArray[np.float32]:
-        if self.shape.head == "bins":
-            tokens = tokens * (2 / (self.shape.bins - 1)) - 1
-        actions: NDArray[np.float32] = tokens.clamp(-1, 1).numpy()
+        best = self.head.best(self.network.actor(self._see(observations)))
+        actions: NDArray[np.float32] = self.head.actions(best).numpy()
         return actions
-
-    def _bin_logs(self, output: Tensor) -> Tensor:
-        """Return log-probabilities (B, C, A, K)."""
-        logits = output.view(-1, self.chunk, self.action_dim, self.shape.bins) / self.temperature
-        return logits.log_softmax(-1)
-
-    def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and standard deviation (B, C, A)."""
-        mean = output.view(-1, self.chunk, self.action_dim)
-        std = self.network.log_std.exp().view(self.chunk, self.action_dim) * self.temperature
-        return mean, std.expand_as(mean)
 
     def save(self, path: Path) -> None:
         """Write the networks and their shape as one safetensors file, as whole or not at all."""
@@ -189,9 +157,16 @@ class StateMlp:
         save_file(tensors, partial, {"shape": self.shape.model_dump_json()})
         partial.replace(path)
 
+    def _see(self, observations: NDArray[np.float32]) -> Tensor:
+        return self.network.normalised(torch.from_numpy(observations))
+
 
 def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:
     """Return the policy that `StateMlp.save` wrote.
+
+    Args:
+        path: of its file.
+        temperature: see StateMlp.
 
     Raises:
         PolicyError: there is none, or it is something else.

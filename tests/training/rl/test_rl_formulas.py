@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
 from openral_training.rl.advantages import check_groups, gae, group_relative, informative, normalised
-from openral_training.rl.granularity import reduce_dones, reduce_logprobs, reduce_rewards, reduce_weights
-from openral_training.rl.losses import actor_loss, critic_loss, kl_estimate, weighted_mean
+from openral_training.rl.granularity import reduce_any, reduce_logprobs, reduce_rewards, reduce_weights
+from openral_training.rl.losses import Clip, actor_loss, critic_loss, kl_estimate, weighted_mean
 from openral_training.rl.masks import flat_time, trajectory_weights, until_done
 from openral_training.rl.metrics import actor_metrics, critic_metrics, explained_variance, mean_of
 
@@ -159,7 +159,7 @@ def test_grains_of_rewards() -> None:
     executed, done = np.array([[[True, True, False]]]), np.array([[[False, True, False]]])
     assert reduce_rewards(rewards, executed, "action").tolist() == [[[1, 2, 0]]]
     assert reduce_rewards(rewards, executed, "chunk").tolist() == [[[3]]]
-    assert reduce_dones(done, "chunk").tolist() == [[[True]]]
+    assert reduce_any(done, "chunk").tolist() == [[[True]]]
 
 
 @pytest.mark.parametrize(("advantage", "ratio", "expected"), [
@@ -169,13 +169,7 @@ def test_grains_of_rewards() -> None:
 def test_clipped_surrogate(advantage: float, ratio: float, expected: float) -> None:
     logprobs = torch.tensor([math.log(ratio)], dtype=torch.float64)
     loss = actor_loss(
-        logprobs,
-        torch.zeros(1),
-        torch.tensor([advantage]),
-        torch.ones(1),
-        clip_low=0.2,
-        clip_high=0.28,
-        dual_clip=3.0,
+        logprobs, torch.zeros(1), torch.tensor([advantage]), torch.ones(1), Clip(0.2, 0.28, 3.0)
     )
     assert loss.item() == pytest.approx(expected)
 
@@ -184,7 +178,7 @@ def test_without_clipping_the_gradient_is_that_of_reinforce() -> None:
     logits = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64, requires_grad=True)
     advantages = torch.tensor([2.0, -1.0, 0.5], dtype=torch.float64)
     logprobs = logits.log_softmax(0)
-    loss = actor_loss(logprobs, logprobs.detach(), advantages, torch.ones(3), clip_low=0.2, clip_high=0.2)
+    loss = actor_loss(logprobs, logprobs.detach(), advantages, torch.ones(3), Clip(0.2, 0.2))
     (found,) = torch.autograd.grad(loss, logits)
     probabilities = logits.detach().softmax(0)
     expected = -(advantages - advantages.sum() * probabilities) / 3
@@ -218,15 +212,7 @@ def test_metrics_are_those_before_clamping_and_do_not_grow_with_the_action() -> 
         weights = torch.ones(4, 2, 1)
         weights[0] = 0  # padding
         advantages = torch.ones(4, 1, 1)
-        found = actor_metrics(
-            logprobs,
-            torch.zeros(4, 2, size),
-            advantages,
-            weights,
-            clip_low=0.2,
-            clip_high=0.28,
-            dual_clip=3.0,
-        )
+        found = actor_metrics(logprobs, torch.zeros(4, 2, size), advantages, weights, Clip(0.2, 0.28, 3.0))
         assert found["train/actor/clip_fraction"] == 1
         assert found["train/actor/ratio"] == pytest.approx(1.5)
         assert found["train/actor/clipped_ratio"] == pytest.approx(1.28)

@@ -13,18 +13,12 @@ from openral_training.rl.noise import EpisodeNoise
 from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
 
 
-def policy(head: str, temperature: float = 1.0, **fields: int) -> StateMlp:
+def policy(head: str, temperature: float = 1.0) -> StateMlp:
     torch.manual_seed(0)
-    shape = {
-        "chunk": 2,
-        "bins": 5,
-        "hidden": 16,
-        "observation_dim": 3,
-        "action_dim": 2,
-        "value_width": 2,
-        **fields,
-    }
-    made = StateMlp(MlpShape.model_validate({"head": head, **shape}), temperature)
+    words = {"head": head, "chunk": 2, "hidden": 16, "observation_dim": 3, "action_dim": 2, "value_width": 2}
+    made = StateMlp(
+        MlpShape.model_validate({**words, **({"bins": 5} if head == "bins" else {})}), temperature
+    )
     with torch.no_grad():
         made.network.actor[-1].weight.mul_(300)
     return made
@@ -77,7 +71,7 @@ def test_greedy_takes_the_likeliest_bin_whatever_the_temperature() -> None:
     seen = observations(20)
     np.testing.assert_array_equal(policy("bins").greedy(seen), policy("bins", 1.6).greedy(seen))
     made = policy("bins")
-    tokens = torch.from_numpy(made.tokens_of(made.greedy(seen)))
+    tokens = torch.from_numpy(made.head.tokens(made.greedy(seen)))
     best = made.evaluate(torch.from_numpy(seen), tokens).logprobs
     for token in range(5):
         other = made.evaluate(torch.from_numpy(seen), torch.full_like(tokens, token)).logprobs

@@ -1,0 +1,49 @@
+"""`openral train rl`: from a config's name to a better policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from openral_training.progress import console, progress_bar
+
+
+def rl(
+    config: Annotated[str, typer.Option("--config", help="Name of a shipped config, or path of one.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the run; default: as the config says.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="In place of actor.seed.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, help="In place of runner.max_epochs.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")] = False,
+) -> None:
+    """Improve a cloned policy by PPO or GRPO in the simulator; print base and result on held-out states."""
+    import torch
+
+    from openral_training.rl.config import load_config, with_changes
+    from openral_training.rl.run import effective, train
+
+    torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
+    chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
+    console.print(effective(chosen), markup=False, highlight=False)
+    with progress_bar("learning", chosen.runner.max_epochs) as (bar, task):
+        result = train(
+            chosen, resume=resume, say=lambda done, note: bar.update(task, completed=done, note=note)
+        )
+    for name in ("base", "policy"):
+        console.print(f"{name:6s} {_line(result[name]['all_episodes'])}")
+        for task_name, entry in result[name]["tasks"].items():
+            console.print(f"    {task_name}: {_line(entry)}")
+    console.print(
+        f"{chosen.folder}: {result['env_steps']} control steps; metrics.csv, eval/ and result.json",
+        soft_wrap=True,
+    )
+
+
+def _line(entry: dict[str, Any]) -> str:
+    low, high = entry["wilson_95"]
+    return f"{entry['successes']}/{entry['n_episodes']} ({low:.2f}–{high:.2f})"

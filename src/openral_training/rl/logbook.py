@@ -1,0 +1,83 @@
+"""The figures of a run, a row an update. `metrics.csv` is the record that a killed run goes on from."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import InstallationError
+
+FILE_NAME = "metrics.csv"
+STEP = "step"
+
+
+class Logbook:
+    """Writes each row to the backends that were asked for."""
+
+    def __init__(self, folder: Path, backends: tuple[str, ...], first: int) -> None:
+        """Open the record of a run.
+
+        Args:
+            folder: of the run.
+            backends: see `config.Logger`.
+            first: number of the first row to come; rows from there on, of a run that was killed, are dropped.
+
+        Raises:
+            InstallationError: a backend is not installed.
+        """
+        self._path = folder / FILE_NAME
+        self.rows = [row for row in _read(self._path) if row[STEP] < first]
+        self._board = _board(folder, first) if "tensorboard" in backends else None
+        if self.rows:
+            self._write()
+
+    @property
+    def env_steps(self) -> int:
+        """Control steps simulated for training so far."""
+        return int(sum(row.get("env/steps", 0) for row in self.rows))
+
+    def add(self, step: int, row: Mapping[str, float]) -> None:
+        """Add the figures of one update; the file is whole at any time."""
+        self.rows.append({STEP: step, **row})
+        self._write()
+        if self._board is not None:
+            for name, value in row.items():
+                self._board.add_scalar(name, value, step)
+            self._board.flush()
+
+    def close(self) -> None:
+        """Close the backends; called once."""
+        if self._board is not None:
+            self._board.close()
+
+    def _write(self) -> None:
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        partial = self._path.with_suffix(".partial")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, names, restval="")
+            writer.writeheader()
+            writer.writerows(self.rows)
+        os.replace(partial, self._path)
+
+
+def _read(path: Path) -> list[dict[str, float]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            {name: float(text) for name, text in row.items() if text != ""} for row in csv.DictReader(file)
+        ]
+
+
+def _board(folder: Path, first: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise InstallationError(
+            "runner.logger.logger_backends: tensorboard is not installed; pip install 'openral[train]'"
+        ) from error
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=first)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from openral_core.cli.downloads import download_bars
+from openral_core.errors import ManifestError
 from openral_core.gates.package import is_known
 from openral_core.hub.install import ready
 from openral_core.scene import DeployScene
@@ -19,17 +20,21 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
     Args:
         console: shows the downloads.
         scene: what is deployed.
-        arguments: of the launch file; `device`, `allow_unevaluated` and `enable_reward_monitor` are read.
+        arguments: of the launch file; `device`, `allow_unevaluated`, `enable_reward_monitor` and `exit_when_done` are
+            read.
 
     Returns:
         The skills that were evaluated on none of the scene's tasks, if that is allowed; else none: their nodes
         refuse to start.
 
     Raises:
+        ManifestError: the scene deploys no skill, and nobody would come to start one.
         LicenseError: a skill's terms were not accepted.
         ContractError: the skills and the reward model do not fit into the device's memory together.
         OpenralError: a skill cannot be found or fetched.
     """
+    if not scene.skills and arguments.get("exit_when_done") == "true":
+        raise ManifestError(_no_skills(scene))
     refs = list(scene.skills)
     if scene.reward_skill and arguments.get("enable_reward_monitor", "true") == "true":
         refs.append(scene.reward_skill)
@@ -39,3 +44,9 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
     if arguments.get("allow_unevaluated") != "true":
         return ()
     return tuple(p.manifest.name for p in packages if not is_known(p.manifest, scene))
+
+
+def _no_skills(scene: DeployScene) -> str:
+    what = f"{scene.scene.id} deploys none, so no mission can be done"
+    mend = "write `skills: [name or folder of one]`, or --keep-alive and start its node yourself"
+    return scene.source.fault(("skills",), what, mend) if scene.source else f"skills: {what}; {mend}"

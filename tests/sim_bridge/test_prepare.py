@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from openral_core import vram
-from openral_core.errors import ContractError, HubError, LicenseError, NotFoundError
+from openral_core.errors import ContractError, HubError, LicenseError, ManifestError, NotFoundError
 from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_sim_bridge.prepare import prepare
@@ -38,6 +38,15 @@ def test_what_was_allowed_is_named() -> None:
     elsewhere = scene.model_copy(update={"scene": world, "reward_skill": None})
     assert prepare(Console(), elsewhere, {}) == ()
     assert prepare(Console(), elsewhere, {"allow_unevaluated": "true"}) == ("openral/rskill-mini-metaworld",)
+
+
+def test_a_scene_without_skills_is_refused_unless_somebody_stays() -> None:
+    scene = load_scene("tabletop_panda")
+    with pytest.raises(
+        ManifestError, match=r"tabletop_panda.yaml:2: skills: tabletop_panda deploys none.*--keep"
+    ):
+        prepare(Console(), scene, {"exit_when_done": "true"})
+    assert prepare(Console(), scene, {"exit_when_done": "false"}) == ()
 
 
 def test_a_licence_is_asked_before_anything_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,12 @@ Fields as LeRobot 0.4 writes them (`lerobot/configs/policies.py` and the configu
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from openral_core.errors import WeightsError
+from openral_core.json_file import read_json_object
 
 CONFIG = "config.json"
 PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.json"
@@ -47,7 +47,7 @@ def read_policy(folder: Path) -> PolicyFacts:
     Raises:
         WeightsError: it is none of LeRobot's, of a policy without a family, or from before LeRobot 0.4.
     """
-    config = _read(folder / CONFIG)
+    config = read_json_object(folder / CONFIG, WeightsError)
     family = config.get("type")
     if family not in FAMILIES:
         named = f"type '{family}'" if family else "no `type`"
@@ -88,15 +88,3 @@ def _facts(family: str, config: dict[str, Any]) -> PolicyFacts:
         n_action_steps=steps,
         n_obs_steps=int(config.get("n_obs_steps", 1)),
     )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise WeightsError(f"{path.parent} has no {path.name}; name the folder of a checkpoint") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise WeightsError(f"{path} cannot be read ({error}); fetch it again") from error
-    if not isinstance(content, dict):
-        raise WeightsError(f"{path} is not a JSON object; fetch it again")
-    return content

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from openral_core.errors import PolicyError
+from openral_core.json_file import read_json_object
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -62,7 +62,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
             outside LeRobot; one line that names the mend.
     """
-    config = _read(folder, CONFIG)
+    config = read_json_object(folder / CONFIG, PolicyError)
     kind = config.get("type")
     if not isinstance(kind, str):
         raise PolicyError(f"{folder / CONFIG} has no 'type'; it is not the configuration of a LeRobot policy")
@@ -77,23 +77,10 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             raise PolicyError(
                 f"{folder} has no {name}, it is from before LeRobot 0.4; convert it with `{_MIGRATE} {folder}`"
             )
-        for step in _read(folder, name).get("steps", ()):
+        for step in read_json_object(folder / name, PolicyError).get("steps", ()):
             origin = step.get("class", "lerobot.") if isinstance(step, dict) else ""
             if not str(origin).startswith("lerobot."):
                 raise PolicyError(
                     f"{folder / name} runs '{origin}'; only steps of LeRobot itself are allowed, take it out"
                 )
     return Checkpoint(folder, kind, config)
-
-
-def _read(folder: Path, name: str) -> dict[str, Any]:
-    path = folder / name
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PolicyError(f"{folder} has no {name}; name the folder of a LeRobot checkpoint") from None
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"{path} cannot be read: {error}; fetch it again") from error
-    if not isinstance(content, dict):
-        raise PolicyError(f"{path} is not a JSON object; fetch it again")
-    return content

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import PolicyError
+from openral_core.json_file import read_json_object
 
 STATISTICS = "dataset_statistics.json"
 PROPRIO = "proprio_projector.safetensors"
@@ -71,7 +72,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     Raises:
         PolicyError: a file is missing or broken, or the checkpoint is of a kind that is not served; one line.
     """
-    config = _read(folder / "config.json")
+    config = read_json_object(folder / "config.json", PolicyError)
     if config.get("model_type") != "openvla":
         raise PolicyError(
             f"{folder / 'config.json'} is of model_type {config.get('model_type')!r}, not 'openvla'"
@@ -89,25 +90,13 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             f"{folder} has {heads[0]}: its actions are regressed by a head of its own, only action tokens are served; "
             "use a checkpoint without one, such as those of RLinf"
         )
-    images = _read(folder / "preprocessor_config.json")
+    images = read_json_object(folder / "preprocessor_config.json", PolicyError)
     weights = tuple(sorted(folder.glob("model*.safetensors")))
     if not weights or not (folder / "tokenizer.json").is_file():
         raise PolicyError(f"{folder} lacks model*.safetensors or tokenizer.json; fetch the whole checkpoint")
-    extra = _read(folder / STATISTICS) if (folder / STATISTICS).is_file() else {}
+    extra = read_json_object(folder / STATISTICS, PolicyError) if (folder / STATISTICS).is_file() else {}
     try:
         means, stds = (tuple(tuple(map(float, row)) for row in images[name]) for name in ("means", "stds"))
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{folder / 'preprocessor_config.json'} lacks {error}; fetch it again") from error
     return Checkpoint(folder, config, {**config.get("norm_stats", {}), **extra}, means, stds, weights)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PolicyError(f"{path} is not there; name the folder of an OpenVLA-OFT checkpoint") from None
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"{path} cannot be read: {error}; fetch it again") from error
-    if not isinstance(content, dict):
-        raise PolicyError(f"{path} is not a JSON object; fetch it again")
-    return content

@@ -21,7 +21,7 @@ def test_a_checkpoint_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda c: (c / "config.json").unlink(), r"has no config\.json; name the folder of a LeRobot checkpoint"),
+        (lambda c: (c / "config.json").unlink(), r"has no config\.json; name the folder of a whole checkpoint"),
         (lambda c: (c / "config.json").write_text("{"), r"config\.json cannot be read.*fetch it again"),
         (lambda c: (c / "config.json").write_text("[]"), "is not a JSON object"),
         (lambda c: (c / "config.json").write_text('{"model_type": "llama"}'), "no 'type'.*LeRobot policy"),

@@ -191,7 +191,7 @@ def test_a_checkpoint_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda c: (c / "config.json").unlink(), "is not there; name the folder"),
+        (lambda c: (c / "config.json").unlink(), r"has no config\.json; name the folder"),
         (lambda c: checkpoint(c, model_type="llama"), "model_type 'llama', not 'openvla'"),
         (
             lambda c: (c / "action_head--150000_checkpoint.pt").write_bytes(b""),
@@ -212,5 +212,5 @@ def test_what_is_wrong_with_it_is_said_in_one_line(tmp_path, spoil, said):
 
 def test_the_family_is_in_the_table_and_reads_the_checkpoint_first(skill):
     assert "openvla" in BUILT_IN
-    with pytest.raises(PolicyError, match=r"config\.json is not there"):
+    with pytest.raises(PolicyError, match=r"has no config\.json"):
         load_policy(skill())

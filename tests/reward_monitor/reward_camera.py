@@ -73,8 +73,12 @@ class FakeCamera:
         self._status.publish(self.status)
 
     def ask(self, **request: Any) -> Any:
-        assert self._client.wait_for_service(timeout_sec=self.patience_s)
-        future = self._client.call_async(QueryTaskProgress.Request(**request))
+        return self.call(self._client, QueryTaskProgress.Request(**request))
+
+    def call(self, client: Any, request: Any) -> Any:
+        """Wait for the service and for its answer."""
+        assert client.wait_for_service(timeout_sec=self.patience_s)
+        future = client.call_async(request)
         answered = threading.Event()
         future.add_done_callback(lambda _: answered.set())
         assert answered.wait(self.patience_s), "waited in vain: an answer"

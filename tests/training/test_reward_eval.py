@@ -84,6 +84,12 @@ def test_each_way_of_being_wrong_shows_in_its_own_number():
     assert found["missed_success"]["count"] == 1
     assert found["false_success_in_any_frame"]["count"] == 2
     assert found["auroc"] == 0.5
+    assert found["by_task"] == {
+        "t": {
+            "films": 4, "done": 2, "voc_mean": 0.0, "auroc": 0.5, "false_success": 2, "missed_success": 1,
+            "abstained": 0,
+        }
+    }  # fmt: skip
     assert ranking(scored)["failure_success"] == {"accuracy": 0.5, "pairs": 2}
 
 

@@ -66,6 +66,7 @@ def measures(
         "abstained_on_failure": _share(bad, said, "abstain"),
         "false_success_in_any_frame": share(len(alarms), len(never)),
         "by_behaviour": _by_behaviour(scored, said),
+        "by_task": _by_task(scored, said),
         "ranking": ranking(scored),
         "calibration": reliability(scored, calibration),
         "curves": _curves(scored),
@@ -153,6 +154,27 @@ def _by_behaviour(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, A
             "progress_mean": _round(np.mean([one.scores.progress[-1] for one in group])),
             "score_mean": _round(np.mean([one.joint[-1] for one in group])),
             **{answer: answers.count(answer) for answer in ("yes", "no", "abstain")},
+        }
+    return found
+
+
+def _by_task(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
+    """Return the main numbers for each task that words asked for; None where there is nothing to compare."""
+    found = {}
+    for name in dict.fromkeys(one.case.task for one in scored):
+        group = [one for one in scored if one.case.task == name]
+        done = [one for one in group if one.done]
+        not_done = [one for one in group if not one.done]
+        ends = [[float(one.joint[-1]) for one in part] for part in (done, not_done)]
+        rho, _ = _voc(group)
+        found[name] = {
+            "films": len(group),
+            "done": len(done),
+            "voc_mean": _round(np.mean(rho)) if rho else None,
+            "auroc": _round(auroc(*ends)) if done and not_done else None,
+            "false_success": sum(said[id(one)] == "yes" for one in not_done),
+            "missed_success": sum(said[id(one)] == "no" for one in done),
+            "abstained": sum(said[id(one)] == "abstain" for one in group),
         }
     return found
 

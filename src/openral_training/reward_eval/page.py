@@ -16,6 +16,7 @@ svg { max-width: 30rem; margin-right: 1rem; } svg text { font-size: 11px; fill: 
 figure { display: inline-block; margin: 1rem 0; } figcaption { color: #555; }
 """
 _COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2")
+_TASK_COLUMNS = ("films", "done", "voc_mean", "auroc", "false_success", "missed_success", "abstained")
 _LEFT, _TOP, _SIDE = 40, 12, 260
 """[px] margins and side of a plot."""
 
@@ -38,6 +39,14 @@ def page(content: Mapping[str, Any]) -> str:
                     (name, *(str(row[key]) for key in ("films", "done", "yes", "no", "abstain")),
                      f"{row['progress_mean']:.2f}", f"{row['score_mean']:.2f}")
                     for name, row in results["by_behaviour"].items()
+                ],
+            ),
+            "<h2>By task of the words</h2>",
+            _table(
+                ("task", "films", "done", "VOC", "AUROC", "false success", "missed success", "abstained"),
+                [
+                    (name, *("–" if row[key] is None else str(row[key]) for key in _TASK_COLUMNS))
+                    for name, row in results["by_task"].items()
                 ],
             ),
             "<h2>Where it comes from</h2>",

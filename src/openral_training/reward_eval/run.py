@@ -193,9 +193,10 @@ def _row(one: Scored, said: str) -> dict[str, Any]:
 
 def _source(plan: Plan, command: str) -> dict[str, Any]:
     """What an eval JSON says before its results."""
-    scene = plan.recipe.scene_for(plan.recipe.task_ids[0])
+    scenes = [plan.recipe.scene_for(task_id) for task_id in plan.recipe.task_ids]
+    scene = scenes[0]
     camera = next(found for found in scene.cameras if found.name == plan.camera)
-    look = scene.scene.backend_options.get("render_profile", "fast")
+    looks = dict.fromkeys(str(one.scene.backend_options.get("render_profile", "fast")) for one in scenes)
     trained = plan.recipe.train_init_ids
     return {
         "schema_version": "0.1",
@@ -206,7 +207,7 @@ def _source(plan: Plan, command: str) -> dict[str, Any]:
             "robot": scene.robot_id,
             "protocol": "initial states and words that nothing was fitted on; truth is the simulator's verdict on each "
             "frame; expert, noisy, stuck and random behaviour, experts under wrong words, backwards and frozen",
-            "deviations": f"render profile `{look}`, camera {camera.name} at {camera.width} px, "
+            "deviations": f"render profile {' or '.join(looks)}, camera {camera.name} at {camera.width} px, "
             f"{FRAMES_PER_S:g} frames/s",
         },
         "eval_config": {

@@ -18,6 +18,7 @@ from sensor_msgs.msg import Image
 from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
 from openral_core.scene import SceneCamera
+from openral_reasoner.gate import Reading
 from openral_reasoner.requests import Look, QueryProgress, Reply
 
 PATIENCE_S = 5.0
@@ -116,8 +117,10 @@ def progress_reply(response: Any) -> Reply:
     if response.abstained:
         done = f"the monitor cannot tell whether the task is done: {response.message}"
     doubtful = response.abstained or response.stale
+    # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
+    read = Reading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
     return Reply(
         True,
         f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
-        success=math.nan if doubtful else response.success_now,
+        success=math.nan if doubtful else read.score,
     )

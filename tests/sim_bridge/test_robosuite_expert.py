@@ -47,13 +47,14 @@ class Points:
     """[m] height of the thing's centre when it lies."""
     rotation: Vector = field(default_factory=POINTING_DOWN.copy)
     closed: int = 0
+    arm: str = "Panda"
 
     @property
     def held(self) -> bool:
         return self.closed >= 4 and bool(np.linalg.norm(self.hand - self.thing) < 0.04)
 
     def sight(self) -> Sight:
-        return Sight(self.hand, self.rotation, self.held, self.thing, MANNERS["Panda"], self.goal)
+        return Sight(self.hand, self.rotation, self.held, self.thing, MANNERS[self.arm], self.goal)
 
     def step(self, action: Vector) -> None:
         assert action.shape == (7,)
@@ -123,6 +124,30 @@ def test_a_can_passes_over_the_wall_between_the_bins() -> None:
     assert not world.held
     assert np.abs((world.thing - world.goal)[:2]).max() < 0.05
     assert min(heights) > 0.96, "its bottom, 6 cm lower, is above the wall of 10 cm"
+
+
+def test_a_sawyer_leans_towards_a_can_at_its_side_with_level_fingers() -> None:
+    world = Points(np.array([0.0, -0.1, 1.02]), np.array([0.1, -0.3, 0.86]), np.array([0.2, 0.4, 0.86]), 0.86)
+    world.arm = "Sawyer"
+    for _ in range(200):
+        world.step(place(world.sight()))
+        if world.held:
+            break
+    fingers, _, pointing = world.rotation.T
+    assert pointing[1] < -0.3, "outwards, where the can lies"
+    assert abs(fingers[2]) < abs(pointing[1]) / 3, "they do not lean with the hand"
+    world.run(place, 200)
+    assert not world.held
+    assert np.abs((world.thing - world.goal)[:2]).max() < 0.05
+    assert world.rotation[1, 2] > 0.3, "and outwards again on the other side"
+
+
+def test_a_hand_that_lets_go_still_heads_for_the_goal() -> None:
+    can, goal = np.array([0.2, 0.36, 0.86]), np.array([0.2, 0.4, 0.86])
+    world = Points(can.copy(), can, goal, 0.86, closed=6, arm="Sawyer")
+    action = place(world.sight())
+    assert action[6] < 0
+    assert action[1] > 0.5
 
 
 @pytest.mark.parametrize("tilt", [0.3, -0.8])

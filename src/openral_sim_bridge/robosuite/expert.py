@@ -36,11 +36,16 @@ class Manner:
     overshoots by a few percent at most."""
     turning: float
     """Share of the turn to the wanted orientation that is asked for."""
+    leaning: float = 0.0
+    """[rad] outwards, about the world's x axis, for each metre that the hand is wanted to the side of the arm."""
+    round_yaw: float = 0.0
+    """[rad] of the hand when it holds a round thing, which any yaw grasps."""
 
 
-MANNERS = {"Panda": Manner(1.6, 1.0), "Sawyer": Manner(5.0, 0.08)}
-"""By robosuite's name of the arm. Its Sawyer touches its own base, and that contact's friction holds the first joint:
-small displacements do not move it, and the hand cannot be where it is wanted and point straight down at once."""
+MANNERS = {"Panda": Manner(1.6, 1.0), "Sawyer": Manner(5.0, 0.2, leaning=1.8, round_yaw=-1.5)}
+"""By robosuite's name of the arm. Its Sawyer touches its own base, and that contact holds the first joint against
+77 of its motor's 80 Nm. So the arm reaches to the side by leaning that way, and creeps if its hand is told to point
+straight down there. Fingers that open along x stay level while it leans, and the can between them stays upright."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +108,10 @@ def place(sight: Sight) -> NDArray[np.float64]:
     """Return the command (7,) that puts the can into its compartment of the bin."""
     left = sight.goal - sight.thing
     if np.abs(left[:2]).max() < 0.05 and left[2] > -0.025:
-        return let_go(sight)
+        return let_go(sight, sight.manner.round_yaw)
     if sight.held:
-        return command(sight, through(left, OVER_WALLS), CLOSED)
-    return pick(sight, above=0.015)
+        return command(sight, through(left, OVER_WALLS), CLOSED, sight.manner.round_yaw)
+    return pick(sight, above=0.015, yaw=sight.manner.round_yaw)
 
 
 EXPERTS: dict[str, Callable[[Sight], NDArray[np.float64]]] = {
@@ -136,10 +141,14 @@ def pick(sight: Sight, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float
     return command(sight, through(way, PICK), CLOSED if there else OPEN, yaw)
 
 
-def let_go(sight: Sight) -> NDArray[np.float64]:
-    """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing."""
-    up = 0.0 if sight.held else max(0.0, sight.goal[2] + 0.15 - sight.hand[2])
-    return command(sight, np.array([0.0, 0.0, up]), OPEN)
+def let_go(sight: Sight, yaw: float = 0.0) -> NDArray[np.float64]:
+    """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing.
+
+    Until then it goes on towards the goal: an arm that is told to stand still while it leans springs back.
+    """
+    if sight.held:
+        return command(sight, np.append((sight.goal - sight.thing)[:2], 0.0), OPEN, yaw)
+    return command(sight, np.array([0.0, 0.0, max(0.0, sight.goal[2] + 0.15 - sight.hand[2])]), OPEN, yaw)
 
 
 def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
@@ -158,6 +167,8 @@ def command(
 ) -> NDArray[np.float64]:
     """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
 
+    An arm that leans (see `Manner`) points outwards instead, as it will have to at the end of the displacement.
+
     Args:
         sight: the present state.
         displacement: (3,) [m]
@@ -165,8 +176,11 @@ def command(
         yaw: [rad] of the hand about the vertical, from the fingers along y.
     """
     move = sight.manner.gain * displacement / METRES
+    lean = sight.manner.leaning * (sight.hand[1] + displacement[1])
     turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
-    turn = rotation_vector(turned @ POINTING_DOWN @ sight.rotation.T) * sight.manner.turning / RADIANS
+    leant = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])
+    wanted = leant @ turned @ POINTING_DOWN
+    turn = rotation_vector(wanted @ sight.rotation.T) * sight.manner.turning / RADIANS
     return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
 
 

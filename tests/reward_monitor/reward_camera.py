@@ -33,6 +33,8 @@ class FakeCamera:
         self.encoding = "rgb8"
         self.joint = 0.0
         self.status_is_sent = True
+        self.is_bare = False
+        """A camera alone: no clock but the wall's, no joints, no bridge."""
         self.names = ["corner2"]
         """Cameras that are alive."""
         self.status = ControlStatus()
@@ -102,16 +104,17 @@ class FakeCamera:
 
     def publish(self) -> None:
         """Send the next picture, with clock, status and joints."""
-        self.now_ns += self._period_ns
+        self.now_ns = time.time_ns() if self.is_bare else self.now_ns + self._period_ns
         stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
         row = BYTES[self.encoding] * self.size
         image = Image(height=self.size, width=self.size, encoding=self.encoding, step=row)
         image.data = np.full(row * self.size, self.brightness, np.uint8).tobytes()
         image.header.stamp = stamp
-        self._clock.publish(Clock(clock=stamp))
-        if self.status_is_sent:
+        if not self.is_bare:
+            self._clock.publish(Clock(clock=stamp))
+            self._joints.publish(JointState(name=["elbow"], position=[self.joint]))
+        if self.status_is_sent and not self.is_bare:
             self._status.publish(self.status)
-        self._joints.publish(JointState(name=["elbow"], position=[self.joint]))
         for name in self.names:
             self._images[name].publish(image)
         self.sent += 1

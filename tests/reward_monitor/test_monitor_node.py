@@ -262,6 +262,7 @@ def test_the_launch_file_alone_watches_another_robots_topic(camera, make_reward)
         "cameras": "front",
         "image_topic": "/openral/cameras/wrist/image_raw",
         "task": "open the drawer",
+        "use_sim_time": "false",
     }
     command = [str(Path(sys.executable).parent / "ros2"), "launch", "openral", "reward_monitor.launch.py"]
     process = subprocess.Popen(
@@ -272,14 +273,29 @@ def test_the_launch_file_alone_watches_another_robots_topic(camera, make_reward)
         text=True,
     )
     try:
-        camera.names, camera.status_is_sent, camera.brightness = ["wrist"], False, 51
+        camera.names, camera.is_bare, camera.encoding, camera.brightness = ["wrist"], True, "bgr8", 51
         wait_for(lambda: camera.of_goal(""), "readings")
         assert camera.of_goal("")[-1].camera == "front"
         assert camera.of_goal("")[-1].progress == pytest.approx(0.2)
+        answer = camera.ask(fresh=True)
+        assert answer.ok, answer.message
+        assert not answer.stale
+        assert answer.progress_now == pytest.approx(0.2)
     finally:
         process.send_signal(signal.SIGINT)
         print(process.communicate(timeout=90)[0])
     assert process.returncode == 0
+
+
+def test_the_launch_file_refuses_a_compressed_topic() -> None:
+    words = ("scene:=", "cameras:=front", "image_topic:=/camera/image_raw/compressed")
+    command = [str(Path(sys.executable).parent / "ros2"), "launch", "openral", "reward_monitor.launch.py"]
+    done = subprocess.run(
+        [*command, *words], env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}, capture_output=True, text=True,
+        timeout=90, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "the monitor takes sensor_msgs/Image; republish it as raw" in done.stdout + done.stderr
 
 
 def test_without_scene_and_bridge_any_camera_is_watched_for_standing_words(camera, start):

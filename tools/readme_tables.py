@@ -16,12 +16,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-POLICY = ROOT / "rskills" / "mini-metaworld" / "eval" / "mini_metaworld.json"
 SUITES = (
-    ("mini-metaworld-mt10", "metaworld_mt10_fast"),
-    ("mini-robosuite-panda", "robosuite_panda_fast"),
+    ("mini-metaworld", {"metaworld_mini": "plain words", "metaworld_mini_unheard": "unheard words"}),
+    ("mini-metaworld-mt10", {"metaworld_mt10_fast": ""}),
+    ("mini-robosuite-panda", {"robosuite_panda_fast": ""}),
 )
-"""Skills and the suites that judged them."""
+"""Skills, the suites of the same tasks that judged them, and what a column says of each."""
 REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
@@ -34,29 +34,24 @@ def rate(entry: dict[str, Any]) -> str:
     return f"{entry['successes']}/{entry['n_episodes']} ({low:.2f}–{high:.2f})"
 
 
-def policy_table(results: dict[str, Any]) -> list[str]:
-    """Return a row a task, in plain and in unheard words."""
-    plain, heldout = results["plain_words"], results["heldout_words"]
-    rows = [
-        "| `mini-metaworld`, solved on unseen states (95 % interval) | plain words | unheard words |",
-        "|---|---|---|",
+def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
+    """Return a row a task and a column a suite, from the results in a skill's folder."""
+    folder = ROOT / "rskills" / skill / "eval"
+    columns = [
+        json.loads((folder / f"{suite}.json").read_text(encoding="utf-8"))["results"] for suite in suites
     ]
-    for task, entry in plain["tasks"].items():
-        rows.append(f"| {task} | {rate(entry)} | {rate(heldout['tasks'][task])} |")
-    rows.append(f"| **all** | **{rate(plain['all_episodes'])}** | **{rate(heldout['all_episodes'])}** |")
-    return rows
-
-
-def suite_table(skill: str, suite: str) -> list[str]:
-    """Return a row a task of a suite's result in a skill's folder."""
-    path = ROOT / "rskills" / skill / "eval" / f"{suite}.json"
-    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    rows = [(task.split("/", 1)[-1], *(rate(column["tasks"][task]) for column in columns))
+            for task in columns[0]["tasks"]]  # fmt: skip
+    rows.append(("**all**", *(f"**{rate(column['all_episodes'])}**" for column in columns)))
     return [
-        f"| `{skill}`, solved on unseen states (95 % interval) | |",
-        "|---|---|",
-        *(f"| {task.split('/', 1)[-1]} | {rate(entry)} |" for task, entry in results["tasks"].items()),
-        f"| **all** | **{rate(results['all_episodes'])}** |",
+        _row(f"`{skill}`, solved on unseen states (95 % interval)", *suites.values()),
+        "|" + "---|" * (1 + len(suites)),
+        *(_row(*row) for row in rows),
     ]
+
+
+def _row(*cells: str) -> str:
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
 def reward_table(results: dict[str, Any]) -> list[str]:
@@ -134,11 +129,11 @@ def reasoner_page(text: str) -> str:
 
 def readme(text: str) -> str:
     """Return the README with all tables made anew."""
-    policy, reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (POLICY, REWARD, SPEED))
-    skills = policy_table(policy["results"])
-    for skill, suite in SUITES:
-        skills += ["", *suite_table(skill, suite)]
-    skills += ["", *reward_table(reward["results"])]
+    reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (REWARD, SPEED))
+    skills = []
+    for skill, suites in SUITES:
+        skills += [*suite_table(skill, suites), ""]
+    skills += reward_table(reward["results"])
     return with_part(with_part(text, "skills", skills), "speed", speed_table(speed))
 
 

@@ -64,6 +64,10 @@ class SentenceEncoder:
         self._tokenizer.no_padding()
         self._known: dict[str, Array] = {}
 
+    def knows(self, word: str) -> bool:
+        """Whether the vocabulary has a lower-case word whole, which it has of the common words of English."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def encode(self, sentences: Sequence[str]) -> Array:
         """Return (N, 384) float32 unit vectors, one a sentence."""
         if not sentences:

@@ -108,6 +108,8 @@ class Assembly:
                 meanings = [m for m in ranked if m.score >= WORTH_ASKING and sayings.get(m.says) is m]
                 self._doubts.append((begin + len(tasks), clause, tuple(meanings[:MAX_OPTIONS])))
             planned = _planned(clause, best)
+            if tasks and _prepares(tasks[-1], planned):
+                tasks.pop()  # "grasp the cube and raise it"
             if (
                 tasks
                 and tasks[-1].meant == planned.meant
@@ -187,6 +189,13 @@ def _without_purpose(clause: str) -> str:
 
 def _sure(ranked: Sequence[Match]) -> bool:
     return bool(ranked) and ranked[0].score >= ACCEPT
+
+
+def _prepares(first: PlannedTask, second: PlannedTask) -> bool:
+    """Whether two clauses in a row say one task, the first only how it begins."""
+    one, other = words(first.text)[:1], words(second.text)[:1]
+    same = first.meant == second.meant and _described(first.text) == _described(second.text)
+    return same and one != other and one[0] in PREPARING and not (first.guard or first.until)
 
 
 def _same_object(one: str, other: str) -> bool:

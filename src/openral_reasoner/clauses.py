@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 
+from openral_reasoner.relation import WAYS
 from openral_reasoner.structure import NotUnderstood, State
 from openral_reasoner.verbs import is_verb
-from openral_reasoner.vocabulary import DETERMINERS, FILLERS, is_manner, words
+from openral_reasoner.vocabulary import DETERMINERS, is_filler, is_manner, words
 
 _AFTER_FIRST = re.compile(r"^(?:after|once|when|as soon as)\s+(?P<first>[^,]+),\s*(?P<second>.+)$")
 _AFTER_LAST = re.compile(
@@ -45,10 +46,18 @@ _REMARK = re.compile(
     r"|everybody|people|there|it|let (?:me|us|the"
     r"|him|her))\b(?= \w)"
     r"|(?:(?:the|that|this|my|our|your|some|a|an) )?\w+(?: \w+)? (?:is|are|was|were|has been|have been"
-    r"|belongs?|comes?|looks?"
-    r"|seems?|feels?|smells?|hurts?|had|got|has got)\b(?! (?:to|supposed to)\b))"
+    r"|belongs?|comes?(?! out)|looks?"
+    r"|seems?|feels?|smells?|hurts?|had|got|has got|(?:can|may|might|will) be)\b(?! (?:to|supposed to)\b))"
 )
 """A statement: it says what is so, not what to do."""
+
+
+_DO_SO = re.compile(
+    r"^(?:do|see to|take care of|handle|get on with|go and do)(?: (?:it|that|so|this|the same))?(?: for me)?$"
+)
+_FORGOTTEN = re.compile(r"\b(?:to|be) (?P<order>(?!be\b)\w+ (?:the|that|this|my) \w+(?: \w+)?)$")
+"""What a remark says is to be done: "somebody forgot to close the drawer"."""
+_LEFT_OUT = {"out": "pull", "in": "push", "back": "push", "down": "push", "up": "lift"}
 
 
 def strip_opening(clause: str) -> str:
@@ -113,6 +122,10 @@ class Clauses:
             pending: list[str] = []  # verbs that wait for the object they share: "open and close the drawer"
             members = [strip_opening(part) for part in _LIST.split(clause)]
             for place, member in enumerate(members):
+                if tasks and _DO_SO.match(member):
+                    wanted = _FORGOTTEN.search(tasks[-1].strip("()"))
+                    tasks += [wanted["order"]] if wanted and tasks[-1].startswith("(") else []
+                    continue
                 if not _content(member):
                     continue
                 if _REMARK.match(member):
@@ -123,6 +136,9 @@ class Clauses:
                     pending.append(member)
                     continue
                 if not verb and not _verb_in(member):
+                    if not self._verb and (told := _with_verb(member)):
+                        tasks.append(told)
+                        continue
                     spoken_of = place == 0 and any(_PRONOUN.search(later) for later in members[1:])
                     if spoken_of or not self._verb:
                         tasks.append(f"[{member}]")
@@ -171,16 +187,27 @@ class Clauses:
         return tuple(tasks)
 
 
+def _with_verb(clause: str) -> str:
+    """ "Drawer out" and "peg into the hole" with the verb that they leave out; empty: they leave out none."""
+    said = words(clause)
+    thing = clause if said[:1] and said[0] in DETERMINERS else f"the {clause}"
+    if len(said) > 1 and said[-1] in _LEFT_OUT:
+        return f"{_LEFT_OUT[said[-1]]} {thing}"
+    placed = any(WAYS.get(word, "away") != "away" and place for place, word in enumerate(said[:-1]))
+    return f"put {thing}" if placed else ""
+
+
 def _verb_in(clause: str) -> bool:
     return any(is_verb(word) for word in words(clause))
 
 
 def _content(text: str) -> list[str]:
     """Words of a text that carry meaning, pronouns not among them."""
+    said = words(text)
     return [
         word
-        for word in words(text)
-        if word not in FILLERS and word != "it" and word != "them" and not is_manner(word)
+        for before, word in zip(["", *said], said, strict=False)
+        if not is_filler(word, before) and word not in ("it", "them") and not is_manner(word)
     ]
 
 
@@ -203,10 +230,11 @@ def _split_verb(clause: str) -> tuple[str, str]:
 
 def _noun_phrase(rest: str) -> str:
     """The object of a clause with its determiner, without particles around it."""
+    said = words(rest)
     kept = [
         word
-        for word in words(rest)
-        if (word in DETERMINERS or word not in FILLERS) and not is_verb(word) and not is_manner(word)
+        for before, word in zip(["", *said], said, strict=False)
+        if (word in DETERMINERS or not is_filler(word, before)) and not is_verb(word) and not is_manner(word)
     ]
     while kept and kept[-1] in ("in", "out", "down", "on"):
         kept.pop()

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from openral_reasoner.idioms import plain, spelled_out
-from openral_reasoner.meaning import Meaning, analyse, object_stem
+from openral_reasoner.meaning import Meaning, analyse
 from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.relation import Relation
 from openral_reasoner.verbs import PARTICLES, STRONG_VERBS, WEAK_VERBS
-from openral_reasoner.vocabulary import stem, stems, words
+from openral_reasoner.vocabulary import MODIFIERS, object_stem, stem, stems, words
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,15 @@ class Entry:
     """Words for a way ("out", "in") in the examples."""
     places: frozenset[str] = frozenset()
     """Where the task puts its object, if most examples say it."""
+    relations: frozenset[Relation] = frozenset()
+    """Where the examples put things, with descriptions."""
+    bare: frozenset[frozenset[str]] = frozenset()
+    """The examples without their verbs, as sets of stems: "peg into the hole"."""
     deeds: tuple[frozenset[str], ...] = ()
     """Actions of each example; one of these sets must be said in full."""
+
+
+_DESCRIPTIONS = frozenset(stem(word) for word in MODIFIERS)
 
 
 def entries_of(palette: Palette) -> list[Entry]:
@@ -86,7 +94,7 @@ def _task_entry(skill: Skill, task: SkillTask) -> Entry:
         skill=skill,
         task=task,
         actions=frozenset().union(*deeds),
-        objects=(said & declared) or common or said,
+        objects=_objects(meanings, declared) or common or said,
         vocabulary=said | frozenset(root for scene in skill.scenes for root in stems(scene)),
         verbs=frozenset(meaning.verb for meaning in meanings if meaning.verb),
         phrases=frozenset(meaning.raw for meaning in meanings),
@@ -95,8 +103,25 @@ def _task_entry(skill: Skill, task: SkillTask) -> Entry:
         places=places
         if 2 * sum(bool(meaning.places) for meaning in meanings) >= len(meanings)
         else frozenset(),
+        relations=frozenset().union(*(meaning.relations for meaning in meanings)),
+        bare=frozenset(meaning.raw - _verb_stems(meaning) for meaning in meanings),
         deeds=deeds,
     )
+
+
+def _objects(meanings: Sequence[Meaning], declared: frozenset[str] | set[str]) -> frozenset[str]:
+    """What the examples name of the skill's objects, and in those that name none, what they name else."""
+    named = [meaning.things & declared for meaning in meanings]
+    if not any(named):
+        return frozenset()
+    others = [
+        frozenset() if own else m.things - _DESCRIPTIONS for own, m in zip(named, meanings, strict=True)
+    ]
+    return frozenset().union(*named, *others)
+
+
+def _verb_stems(meaning: Meaning) -> frozenset[str]:
+    return frozenset(root for root in meaning.raw if root in STRONG_VERBS or root in WEAK_VERBS)
 
 
 def _deeds(meanings: Sequence[Meaning]) -> tuple[frozenset[str], ...]:

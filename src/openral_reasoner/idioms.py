@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from openral_reasoner.frames import unframed
 from openral_reasoner.verbs import is_verb
 from openral_reasoner.vocabulary import words
 
@@ -31,6 +32,14 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'ve\b", " have"),
         (r"\bi'm\b", "i am"),
         (r"\blet'?s\b", "let us"),
+        (r"\b(?:plz|pls)\b", "please"),
+        (r"\b(?:u|ya)\b", "you"),
+        (r"\bwanna\b", "want to"),
+        (r"\b(?:gotta|have got to)\b", "have to"),
+        (r"\bthx\b", "thanks"),
+        (r"\bon top of\b", "on"),
+        (r"\bover to\b", "to"),
+        (r"\bnext to\b", "beside"),
         (r"\b(it|that|there|what|he|she|who|where)'s\b", r"\1 is"),
     )
 )
@@ -56,65 +65,15 @@ _Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 
 _POLITE: tuple[_Rule, ...] = (
     (r"\bdo not (?:forget|hesitate|fail|neglect|be (?:shy|afraid)) to (?=\w)", ""),
-    (
-        r"\b(?:can|could|would|will|might) you (?:please |kindly |just |be able to )*(?:not mind "
-        r"|mind )?(?!not\b)",
-        "",
-    ),
-    (r"\b(?:please |kindly )?be (?:so|as|very) (?:kind|good|nice)(?: as to| and)? ", ""),
-    (r"\bbe an? (?:dear|angel|darling|sport|star) and ", ""),
-    (r"\bdo me (?:a|the) (?:favou?r|kindness)(?: and|,| of)? ", ""),
-    (
-        r"\b(?:i|we) (?:would )?(?:really |very much )?(?:appreciate|like"
-        r"|love) it if (?:you )?(?:could |would )?",
-        "",
-    ),
-    (
-        r"\b(?:i|we) would be (?:\w+ly )?(?:grateful|glad|happy|pleased|thankful|obliged"
-        r"|delighted) if you (?:could |would )?",
-        "",
-    ),
-    (r"\bit would be (?:very |really )?\w+ if you (?:could |would )?", ""),
-    (r"\bit would be (?:very |really )?\w+ to (?:have|get|see) ", "get "),
-    (r"\bwould it be possible (?:for you )?to ", ""),
-    (r"\b(?:is|was) there (?:any|a) chance (?:that )?you (?:could|can|would|might) ", ""),
-    (r"\b(?:if )?(?:might|may|could|can) i (?:ask|get|trouble|bother) you to ", ""),
-    (r"\bif i (?:could|might|may) (?:ask|get|trouble|bother) you to ", ""),
     (r"\bwhy (?:do not you|not) (?=\w+ (?:the|that|this|my|it)\b)", ""),
     (r"\byou (?:would|had) better (?!not\b)", ""),
-    (r"\bi am (?:asking|telling|ordering|begging) you to (?!not\b)", ""),
-    (
-        r"\b(?:all|what) (?:i|you) (?:would )?(?:want|need|like|have to do|need to do|should do"
-        r"|must do) is (?:for you )?(?:to )?(?!not\b)",
-        "get ",
-    ),
-    (r"\bget (?=(?:open|close|shut|press|push|pull|put|pick|insert|slide)\b)", ""),
     (
         r"\b(?:i|we) (?:would )?(?:really )?(?:want|need|require|like|request|demand) (?:an?"
         r"|the) (?P<state>open|opened|closed|shut) "
         r"(?P<noun>\w+)",
         r"get the \g<noun> \g<state>",
     ),
-    (r"\b(?:i|we) (?:require|request|demand|order) (?=(?:the|that|this|my)\b)", "get "),
-    (r"\b(?:i|we) (?:was|were|am|are) wondering (?:if|whether) you (?:could|can|would) ", ""),
-    (
-        r"\b(?:i|we) (?:would )?(?:really |just )?(?:want|like|need|love|wish|ask|expect|order|tell"
-        r"|prefer)(?: for)? "
-        r"you (?:to )?(?!not\b)",
-        "",
-    ),
-    (
-        r"\b(?:i|we) (?:would )?(?:want|like|love|need|wish) to (?:see|have|get) (?=(?:the|that|this|my)\b)",
-        "get ",
-    ),
-    (r"\b(?:i|we) (?:suggest|propose|recommend)(?: that)?(?: you)? ", ""),
     (r"\b(?:how|what) about (?=\w+ing\b)", ""),
-    (
-        r"\byou (?:can|may|could|should|must|have to|need to|are to|might|will|ought to)(?: now"
-        r"| please)? (?!not\b)",
-        "",
-    ),
-    (r"\b(?:it is )?(?:high )?time (?:for you )?to ", ""),
     (
         rf"\b(?:make sure|ensure|be sure|see|see to it|take care)(?: that)? {_THING} (?:is|are|gets|be"
         rf"|stands) (?!not\b)"
@@ -128,13 +87,8 @@ _POLITE: tuple[_Rule, ...] = (
     ),
     (r"\b(?:feel free|remember|proceed|be sure|see|take care) to (?:it that )?(?=\w)", ""),
     (r"\b(?:see|make sure|ensure|take care)(?: to it)? that ", ""),
-    (
-        r"^(?:please )?(?:go|come)(?: ahead)? (?:and )?(?=(?:open|close|shut|press|push|pull|put|pick"
-        r"|get|insert)\b)",
-        "",
-    ),
-    (r"\blet us (?:have|get) ", "get "),
-    (r"\b(?:have|make) (?=(?:the|that|this|my|our) )", "get "),
+    (r"\b(?:have|make|see) (?=(?:the|that|this|my|our) )", "get "),
+    (r"\bget (?=(?:open|close|shut|press|push|pull|put|pick|insert|slide)\b)", ""),
 )
 _ASIDES: tuple[_Rule, ...] = (
     (r"\bas soon as (?:you can|possible|you are able)\b,?", ""),
@@ -197,6 +151,7 @@ _ASIDES: tuple[_Rule, ...] = (
         "reach ",
     ),
     (r"\breach (?:out )?(?:to|for|towards?) (?=the\b)", "reach "),
+    (rf"(?:^|(?<=[,.;] ))(?:(?:the|your) )?(?:{_BODY}) (?:to|at|onto|over|above) (?=the\b)", "reach "),
     (r"\bfirst things first\s*,|\bfirst of all\b,?", ""),
     (r"\bin(?:to)? your (?:gripper|hand|hands|fingers)\b", ""),
     (
@@ -230,15 +185,34 @@ _ORDER: tuple[_Rule, ...] = (
     (r",? followed by ", ", then "),
 )  # fmt: skip
 _PHRASES: tuple[_Rule, ...] = (
+    (r"\bi mean\b,? ", ""),
+    (
+        r"\b(?:i|we) (?:think|believe|guess|reckon|feel)(?: that)? "
+        r"(?=(?:the|that|this|my) \w+(?: \w+)? (?:should|must|ought|needs|has to)\b)",
+        "",
+    ),
+    (rf"(?P<thing>\bthe \w+) (?:{_PARTS})\b(?= ?(?:$|[,.;!?]|and\b|out|to\b))", r"\g<thing>"),
+    (
+        r"\b(?:in|into|to) (?:the|its|an?) (?P<state>open|opened|closed|shut) (?:position|state)\b",
+        r"\g<state>",
+    ),
+    (rf"(?:^|(?<=[,.;] ))an? (?P<verb>\w+) (?:of|on|at|to) {_THING}", _verb_first),
+    (rf"\b(?P<verb>\w+ing) of {_THING}", _verb_first),
+    (r"\b(?:through|across|along|over) the (?:air|table|tabletop|desk|surface|floor|ground)\b", ""),
     (rf"^it is(?: so| very| too)? (?:{_WEATHER})(?: \w+)?, ", ""),
     (
         rf"\b(?:with|by) (?:the|its|that)(?: \w+)? (?:{_PARTS})(?: of the \w+)?\b",
         "",
     ),
     (
-        r"(?P<thing>the \w+) (?:belongs|goes|should go|must go|has to go) (?P<place>(?:in|on|at|into"
-        r"|to) the \w+)",
+        rf"{_THING} (?:belongs|goes|(?:should|must|has to|needs to|ought to|is to) (?:be|go|end up|sit|get)) "
+        r"(?P<place>(?:in|on|at|into|onto|to|inside) (?:the|its) \w+)",
         r"put \g<thing> \g<place>",
+    ),
+    (
+        r"\b(?P<deed>(?:lift|pick|raise|take|get|grab|hoist|scoop)(?: up)? (?:the|that|this|my) \w+(?: \w+)?)"
+        r"(?: up)? (?:from|off) the (?:table|tabletop|desk|surface|floor|ground)\b",
+        r"\g<deed> up",
     ),
     (r"(?P<put>put the \w+ (?:in|on|at|into|to) the \w+),? (?:so )?put it (?:there|back)", r"\g<put>"),
     (
@@ -286,6 +260,7 @@ def spelled_out(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text that was `spelled_out` with every known turn of phrase replaced."""
+    text = unframed(text)
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return re.sub(r"[ \t]+", " ", text).strip(" ,")

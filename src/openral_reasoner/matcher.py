@@ -12,6 +12,7 @@ from typing import Protocol
 from openral_reasoner.entries import Entry, entries_of
 from openral_reasoner.meaning import Meaning, analyse
 from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.relation import contradict
 from openral_reasoner.vocabulary import MODIFIERS, stem
 
 ACCEPT = 0.6
@@ -39,6 +40,19 @@ OPPOSITE: dict[str, str] = {
     for one, other in (pair, pair[::-1])
 }  # fmt: skip
 """Words that turn a task or a state into what undoes it; "open" and "shut" both have one."""
+BARE = 0.8
+"""Score of a task's own words without its verb: "peg into the hole"; one word, "the button", is only asked about."""
+TOWARDS: dict[str, str] = {
+    "pull": "pull",
+    "tug": "pull",
+    "yank": "pull",
+    "haul": "pull",
+    "push": "push",
+    "shov": "push",
+}
+"""Stems of verbs that say which way something goes without a particle: "pull the drawer" opens it."""
+SAME_VERB = 0.65
+"""Score of such a verb where the task's examples have it, too, with a particle."""
 MARGIN = 0.1
 """Two different tasks whose scores are closer than this are ambiguous."""
 UNKNOWN_WORD = 0.5
@@ -96,8 +110,33 @@ def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
         return 0.0
     if len(meaning.said) > 1 and not meaning.said <= entry.actions:
         return 0.0
+    if contradict(meaning.relations, entry.relations, entry.vocabulary & _MODIFIER_STEMS, entry.places):
+        return 0.0
     if meaning.raw and meaning.raw in entry.phrases:
         return 1.0
+    if not meaning.actions and not meaning.foreign and meaning.raw in entry.bare:
+        return BARE if len(meaning.raw) > 1 else WORTH_ASKING
+    things = _without_one(meaning.things, entry)
+    stands_for = things != meaning.things
+    if entry.objects and things.isdisjoint(entry.objects) and not stands_for:
+        return 0.0
+    places = entry.places if stands_for and "one" in meaning.places else meaning.places
+    if entry.places and places and places.isdisjoint(entry.places):
+        return 0.0
+    action = _action(meaning, entry)
+    aimed = places if entry.places & entry.objects else things
+    if entry.places and entry.places.isdisjoint(aimed) and DIRECTED & set(meaning.actions):
+        action = min(action, PART)
+    if not entry.objects:
+        return min(action, GENERALIST) if things else 0.0
+    harmless = _MODIFIER_STEMS - told_apart
+    unknown = things - entry.vocabulary - entry.particles
+    cost = sum(MODIFIER if word in harmless else UNKNOWN_WORD for word in unknown)
+    return max(0.0, action - cost)
+
+
+def _action(meaning: Meaning, entry: Entry) -> float:
+    """How well the verb fits, 0..1."""
     action = max((weight for name, weight in meaning.actions.items() if name in entry.actions), default=0.0)
     if meaning.verb in entry.verbs:
         action = 1.0
@@ -105,15 +144,12 @@ def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
         action *= PART  # "pull the drawer out" opens it, "pull the window out" may mean anything
     if entry.deeds and not any(deeds <= frozenset(meaning.actions) for deeds in entry.deeds):
         action *= PART
-    if entry.objects and meaning.things.isdisjoint(entry.objects):
-        return 0.0
-    if entry.places and meaning.places and meaning.places.isdisjoint(entry.places):
-        return 0.0
-    if entry.places.isdisjoint(meaning.things) and entry.places and DIRECTED & set(meaning.actions):
-        action = min(action, PART)
-    if not entry.objects:
-        return min(action, GENERALIST) if meaning.things else 0.0
-    unknown = meaning.things - entry.vocabulary
-    harmless = _MODIFIER_STEMS - told_apart
-    cost = sum(MODIFIER if word in harmless else UNKNOWN_WORD for word in unknown)
-    return max(0.0, action - cost)
+    if meaning.verb and not meaning.particle and not meaning.said:
+        ways = {TOWARDS.get(verb[0]) for verb in entry.verbs} - {None}
+        action = max(action, SAME_VERB if TOWARDS.get(meaning.verb[0]) in ways else 0.0)
+    return action
+
+
+def _without_one(things: frozenset[str], entry: Entry) -> frozenset[str]:
+    """The things without a "one" that stands for the task's object: "the red one", if the task knows something red."""
+    return things if things.isdisjoint(entry.vocabulary & _MODIFIER_STEMS) else things - {"one"}

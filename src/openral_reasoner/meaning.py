@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from openral_reasoner.relation import Relation, relations
 from openral_reasoner.verbs import (
     DAMAGING,
     DECIDING_PARTICLES,
@@ -16,11 +17,11 @@ from openral_reasoner.verbs import (
 )
 from openral_reasoner.vocabulary import (
     DETERMINERS,
-    FILLERS,
-    OBJECT_SYNONYMS,
     PARTIAL,
     PRONOUNS,
+    is_filler,
     is_manner,
+    object_stem,
     stem,
     words,
 )
@@ -66,18 +67,14 @@ class Meaning:
     """The particle that decided a weak verb: the "out" of "pull … out"."""
     places: frozenset[str] = frozenset()
     """Stems of nouns behind "to the", "in the", "on the": where something is to go, or is."""
+    relations: frozenset[Relation] = frozenset()
+    """What it says of places, with their descriptions."""
     unchanged: bool = False
     """A request to change nothing."""
     foreign: str = ""
     """Stem of a leading verb that means something else than any action; empty: there is none."""
     raw: frozenset[str] = field(default=frozenset(), compare=False)
     """Stems of all words but the fillers: two clauses with the same ones say the same."""
-
-
-def object_stem(word: str) -> str:
-    """Stem of a noun, with synonyms brought to one name."""
-    root = stem(word)
-    return OBJECT_SYNONYMS.get(root, root)
 
 
 def analyse(text: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
@@ -100,6 +97,7 @@ def analyse(text: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
         things=frozenset().union(*(part.things for part in parts)),
         said=frozenset(name for part in parts for name, weight in part.actions.items() if weight >= SURE),
         places=frozenset().union(*(part.places for part in parts)),
+        relations=frozenset().union(*(part.relations for part in parts)),
         unchanged=any(part.unchanged for part in parts),
         foreign=next((part.foreign for part in parts if part.foreign), ""),
         raw=frozenset().union(*(part.raw for part in parts)),
@@ -146,7 +144,8 @@ def _analyse(clause: str, extra_verbs: frozenset[str]) -> Meaning:
         used.add(extra_at)
         verb = [roots[extra_at]]
         actions = {roots[extra_at]: 1.0}
-    rest = [word for i, word in enumerate(tokens) if i not in used and _carries(word)]
+    carries = [_carries(word, before) for before, word in zip(["", *tokens], tokens, strict=False)]
+    rest = [word for i, word in enumerate(tokens) if i not in used and carries[i]]
     known = roots[:1] and (roots[0] in STRONG_VERBS or roots[0] in WEAK_VERBS or roots[0] in extra_verbs)
     return Meaning(
         actions=actions,
@@ -155,11 +154,10 @@ def _analyse(clause: str, extra_verbs: frozenset[str]) -> Meaning:
         said=frozenset(STRONG_VERBS[roots[i]] for i in strong_at),
         particle=verb[1] if particle_at is not None and not strong_at else "",
         places=_places(tokens),
+        relations=relations(tokens),
         unchanged=any(root in STATE_VERBS for root in roots),
         foreign=roots[0] if roots and not known and not manner and roots[0] in OTHER_VERBS else "",
-        raw=frozenset(
-            object_stem(word) for i, word in enumerate(tokens) if _carries(word) or i == particle_at
-        ),
+        raw=frozenset(object_stem(word) for i, word in enumerate(tokens) if carries[i] or i == particle_at),
     )
 
 
@@ -188,7 +186,8 @@ def _particle(tokens: list[str], verb_at: int | None) -> int | None:
     after = range(verb_at + 1, len(tokens))
     for index in after:
         last = all(not _carries(word) for word in tokens[index + 1 :])
-        if tokens[index] in _PARTICLES and (index == verb_at + 1 or last):
+        place = tokens[index + 1 : index + 2] and tokens[index + 1] in _PLACING  # "set it down on …"
+        if tokens[index] in _PARTICLES and (index == verb_at + 1 or last or place):
             return index
     return None
 
@@ -204,7 +203,7 @@ def _places(tokens: list[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _carries(word: str) -> bool:
+def _carries(word: str, before: str = "") -> bool:
     return word in PARTIAL or not (
-        word in FILLERS or word in PRONOUNS or word in _STATE_NOUNS or is_manner(word)
+        is_filler(word, before) or word in PRONOUNS or word in _STATE_NOUNS or is_manner(word)
     )

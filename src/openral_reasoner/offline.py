@@ -9,29 +9,37 @@ from openral_reasoner.assembly import Assembly
 from openral_reasoner.entries import offers
 from openral_reasoner.matcher import Matcher
 from openral_reasoner.palette import Palette
-from openral_reasoner.parser import parse
+from openral_reasoner.parser import MAX_CHARACTERS, parse
 from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
 from openral_reasoner.semantic import SemanticMatcher
+from openral_reasoner.spelling import Speller, is_foreign
 from openral_reasoner.structure import NotUnderstood
 from openral_reasoner.vocabulary import words
 
 _STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 """Where one step surely ends and the next begins."""
 
+MODEL = "with a language model (`reasoner.model` in the scene) I understand others"
+
 
 class OfflinePlanner:
     """Parses a sentence, matches each task, asks where it is unsure, refuses what is unknown."""
 
-    def __init__(self, matcher: Matcher | None = None) -> None:
+    def __init__(self, matcher: Matcher | None = None, speller: Speller | None = None) -> None:
         self._matcher = matcher or SemanticMatcher()
+        self._speller = speller or Speller()
 
     def plan(self, sentence: str, palette: Palette) -> Proposal:
         """See `Planner.plan`. The same sentence and palette always give the same plan."""
         if known := _word_for_word(sentence, palette):
             return Plan(known)
-        orders = parse(sentence)
+        shown = shorten(sentence, 200, placeholder=" …")
+        if is_foreign(sentence, palette):
+            return CannotDo(
+                f'I understand English only, and "{shown}" seems to be none; {MODEL}', offers(palette)
+            )
+        orders = parse(self._speller.corrected(sentence[: MAX_CHARACTERS + 1], palette))
         if isinstance(orders, NotUnderstood):
-            shown = shorten(sentence, 200, placeholder=" …")
             return CannotDo(f'I do not follow "{shown}": {orders.reason}', offers(palette))
         return Assembly(self._matcher, palette).plan(orders)
 

@@ -39,7 +39,8 @@ class Orders:
 _QUESTION = re.compile(
     r"^(?:what|who|why|how|where|which|is|are|was|were|did|does|do you|(?:has|have) (?:the|it|you|i|he"
     r"|she|they|somebody"
-    r"|someone|anyone|that|this)|tell me|explain|show me|i wonder)\b"
+    r"|someone|anyone|that|this)|would you like me|(?:shall|should|may|can|could) i (?!have|get)"
+    r"|tell me|explain|show me|i wonder)\b"
 )
 _NUMBER = (
     r"(?:\d+(?:\.\d+)?|half an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|hundred)"

@@ -16,10 +16,11 @@ from openral_core.errors import InstallationError
 from openral_core.sentence import SentenceEncoder
 from openral_reasoner.entries import Entry, entries_of
 from openral_reasoner.matcher import ACCEPT, OPPOSITE, WORTH_ASKING, LexicalMatcher, Match, Matcher
-from openral_reasoner.meaning import analyse, object_stem
+from openral_reasoner.meaning import analyse
 from openral_reasoner.palette import Palette
+from openral_reasoner.spelling import shared_encoder
 from openral_reasoner.verbs import ALL_VERBS, CONTRASTS, SYNONYMS
-from openral_reasoner.vocabulary import stem, words
+from openral_reasoner.vocabulary import object_stem, stem, words
 
 LEAD = 0.0
 """Lead in cosine over all that is something else, from which the operator is asked: chosen with the verbs in
@@ -30,7 +31,7 @@ class SemanticMatcher:
     """The lexical matcher, and embeddings for a verb that it does not know."""
 
     def __init__(
-        self, lexical: Matcher | None = None, load: Callable[[], SentenceEncoder] = SentenceEncoder
+        self, lexical: Matcher | None = None, load: Callable[[], SentenceEncoder] = shared_encoder
     ) -> None:
         """Begin without an encoder.
 

@@ -41,8 +41,8 @@ STRONG_VERBS: dict[str, str] = _table(
 WEAK_VERBS: frozenset[str] = _stem_set(
     "push pull slide move draw swing bring get put set turn switch drag shove tug yank nudge press take "
     "slam bang ease "
-    "haul heave roll work coax jerk wrench tuck return retract extend shift propel drive glide scoot ram "
-    "throw fling pop "
+    "drop come haul heave roll work coax jerk wrench tuck return retract extend shift propel drive glide scoot ram "
+    "throw toss fling pop "
     "crack send travel go head proceed"
 )
 """Verbs whose meaning is decided by what follows (pull … open), or by the skill's own examples."""
@@ -56,11 +56,13 @@ WEAK_ALONE: dict[str, dict[str, float]] = {
         ("pull", {"pull": 1.0}),
         ("drag tug yank haul heave", {"pull": 0.9, "carry": 0.6}),
         ("slide glide", {"slide": 1.0, "push": 0.7}),
-        ("take", {"pick": 0.9, "carry": 0.9}),
-        ("bring", {"carry": 0.9}),
-        ("move get send shift", {"carry": 0.7, "push": 0.65}),
+        ("take", {"pick": 0.9, "carry": 0.9, "place": 0.65, "insert": 0.65}),
+        ("bring", {"carry": 0.9, "place": 0.65, "insert": 0.65}),
+        ("move get send shift", {"carry": 0.7, "push": 0.65, "place": 0.65, "insert": 0.65}),
         ("drive", {"push": 0.65}),
         ("put", {"place": 0.9, "insert": 0.7}),
+        ("drop", {"place": 0.8}),
+        ("throw toss", {"place": 0.65}),
         ("set", {"place": 0.7}),
         ("extend", {"open": 0.8}),
         ("slam bang retract", {"close": 0.8}),
@@ -75,7 +77,7 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
     for verbs, particle, meaning in (
         (
             "pull draw slide tug yank drag bring move take haul heave roll work ease coax jerk wrench "
-            "get shift",
+            "get shift come",
             "out",
             {"open": 1.0},
         ),
@@ -89,8 +91,9 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
         ("push shove slide put tuck move bring get roll", "back", {"close": 0.9}),
         ("push shove nudge bring move get take", "down", {"press": 0.9}),
         ("press push shove", "on", {"press": 1.0}),
-        ("take", "up", {"pick": 1.0}),
+        ("take get bring", "up", {"pick": 1.0}),
         ("put set", "down", {"place": 1.0}),
+        ("drop", "off", {"place": 1.0}),
         ("turn switch", "on", {"turn on": 1.0}),
         ("turn switch", "off", {"turn off": 1.0}),
     )
@@ -116,7 +119,6 @@ OTHER_VERBS: frozenset[str] = _stem_set(
     "remove detach dismantle disassemble unscrew unmount replace exchange swap install build assemble "
     "mount hang "
     "hide cover wrap fold empty fill sort tidy organise guard protect secure block barricade hold shake "
-    "throw drop toss "
     "kiss lick taste smell bite eat drink buy sell rent steal order pay forget ignore remember knock "
     "ring rattle tickle "
     "stack climb lean sit stand sleep dance sing play joke tell ask explain teach learn write print send "

@@ -55,9 +55,11 @@ FILLERS: frozenset[str] = _set(
     "make made do have has had got it'd mind time your task job of for with by the a an this that these "
     "those both there "
     "then and of its his her their our some fully completely entirely all way wide up back off "
-    "along across over tight once on at onto to toward towards stand"
+    "along across over tight once on at onto to toward towards stand ought supposed straight hard pls plz"
 )
-"""Words that carry no task; "all" and "way" only as in "all the way"."""
+"""Words that carry no task; ask `is_filler`. "all" and "way" only as in "all the way"."""
+
+_THINGS_TOO: frozenset[str] = _set("can will might must")
 
 DETERMINERS: frozenset[str] = _set("the a an this that these those my your our its both")
 
@@ -89,10 +91,22 @@ OBJECT_SYNONYMS: dict[str, str] = {
         "bin": "container",
         "trash": "garbage rubbish",
         "couch": "sofa",
+        "in": "into inside",
     }.items()
     for word in synonyms.split()
 }
 """Stem of another name -> stem of the name used for comparing objects."""
+
+
+def is_filler(word: str, before: str = "") -> bool:
+    """Whether a word carries no task; behind a determiner a modal verb is a thing: "the can"."""
+    return word in FILLERS and not (before in DETERMINERS and word in _THINGS_TOO)
+
+
+def object_stem(word: str) -> str:
+    """Stem of a noun, with synonyms brought to one name."""
+    root = stem(word)
+    return OBJECT_SYNONYMS.get(root, root)
 
 
 def is_manner(word: str) -> bool:

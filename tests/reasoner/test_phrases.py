@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from openral_reasoner.evaluation.suite import FREE, load_suite
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import CannotDo, Plan
@@ -43,9 +44,9 @@ def load(name: str) -> list[tuple[str, list[str]]]:
     return [(row["say"], row["tasks"]) for row in yaml.safe_load((FOLDER / name).read_text())]
 
 
-def planned(sentence: str) -> list[str]:
+def planned(sentence: str, palette: Palette = PALETTE) -> list[str]:
     """Ids of what would be done unasked; behind a guarded one, the task whose success is its condition."""
-    plan = OfflinePlanner().plan(sentence, PALETTE)
+    plan = OfflinePlanner().plan(sentence, palette)
     if not isinstance(plan, Plan):
         return []
     return [
@@ -57,6 +58,14 @@ def planned(sentence: str) -> list[str]:
 @pytest.mark.parametrize(("sentence", "tasks"), load("phrases_tuned.yaml"))
 def test_tuned(sentence: str, tasks: list[str]) -> None:
     assert planned(sentence) == tasks
+
+
+TWO_SKILLS = load_suite(FREE).palette
+
+
+@pytest.mark.parametrize(("sentence", "tasks"), load("phrases_two_skills.yaml"))
+def test_two_skills(sentence: str, tasks: list[str]) -> None:
+    assert planned(sentence, TWO_SKILLS) == tasks
 
 
 def test_held_out(capsys: pytest.CaptureFixture[str]) -> None:

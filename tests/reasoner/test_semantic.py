@@ -7,12 +7,13 @@ from typing import NoReturn
 import pytest
 
 from openral_core.errors import InstallationError
-from openral_reasoner.evaluation.suite import FREE, load_suite
+from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 from openral_reasoner.matcher import ACCEPT, WORTH_ASKING
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.planner import Ask
 from openral_reasoner.semantic import SemanticMatcher, is_unknown_verb
 
+TUNE = DEFAULT.with_name("free_tune.yaml")
 OURS = {
     "drawer": ("drawer-open-v3", "pry prise outstretch unfasten"),
     "door": ("door-open-v3", "pry unbar"),
@@ -34,7 +35,7 @@ def score(matcher: SemanticMatcher, verb: str, thing: str) -> tuple[float, list[
     """The best score, and the tasks that would be asked about."""
     clause = f"{verb} the {thing}"
     assert is_unknown_verb(clause), clause
-    ranked = matcher.rank(clause, load_suite(FREE).palette)
+    ranked = matcher.rank(clause, load_suite(TUNE).palette)
     return (ranked[0].score if ranked else 0.0), [
         m.task.id for m in ranked if m.task and m.score >= WORTH_ASKING
     ]
@@ -56,14 +57,14 @@ def test_embeddings_ask_and_never_act(matcher: SemanticMatcher) -> None:
 
 
 def test_the_question_names_the_task(matcher: SemanticMatcher) -> None:
-    asked = OfflinePlanner(matcher).plan("lodge the peg, then close the drawer", load_suite(FREE).palette)
+    asked = OfflinePlanner(matcher).plan("lodge the peg, then close the drawer", load_suite(TUNE).palette)
     assert isinstance(asked, Ask)
     assert [task.skill_task for task in asked.options[0].tasks] == ["peg-insert-side-v3", "drawer-close-v3"]
     assert asked.question.startswith('Did you mean "insert the peg into the hole, then close the drawer"')
 
 
 def test_a_word_that_points_the_other_way_is_no_question(matcher: SemanticMatcher) -> None:
-    ranked = matcher.rank("pry the drawer in", load_suite(FREE).palette)
+    ranked = matcher.rank("pry the drawer in", load_suite(TUNE).palette)
     assert "drawer-open-v3" not in [match.task.id for match in ranked if match.task]
 
 
@@ -72,7 +73,7 @@ def test_without_the_encoder_the_tables_decide_alone(caplog: pytest.LogCaptureFi
         raise InstallationError("the sentence encoder is not installed")
 
     matcher = SemanticMatcher(load=missing)
-    palette = load_suite(FREE).palette
+    palette = load_suite(TUNE).palette
     assert matcher.rank("lodge the peg", palette) == []
     assert matcher.rank("open the drawer", palette)[0].score == 1.0
     assert "the sentence encoder is not installed" in caplog.text

@@ -12,7 +12,7 @@ from openral_core.errors import ManifestError
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 DEFAULT = Path(__file__).with_name("missions.yaml")
-FREE = Path(__file__).with_name("free_heldout.yaml")
+FREE = Path(__file__).with_name("free_fresh.yaml")
 """Free speech that no rule of the offline planner was tuned on."""
 ALWAYS = 10**6
 """Failing attempts of a task that never works."""

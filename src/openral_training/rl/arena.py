@@ -67,6 +67,8 @@ class Arena:
         self._senses, self._horizon = senses, horizon
         self._stands = [(stand, make_backend(stand.scene, num_envs=len(stand.slots))) for stand in stands]
         self._steps: dict[int, int] = {}
+        for stand, backend in self._stands:  # all worlds are stepped together, idle ones, too
+            backend.reset([stand.task] * backend.num_envs, [0] * backend.num_envs)
 
     def perform(self, orders: Mapping[int, Order]) -> dict[int, View]:
         """Carry out orders by slot and return a view for each."""

@@ -22,7 +22,7 @@ _spawn = multiprocessing.get_context("spawn")
 PATIENCE_S = 120.0
 """[s] of silence after which a process is given up; building worlds takes the longest."""
 LOSSES = 3
-"""Processes that may be lost in one collection before it is the worlds' own fault."""
+"""Processes that may be lost in one collection; more, and it is not chance."""
 END_S = 10.0
 """[s] a process may take to end by itself."""
 
@@ -43,16 +43,19 @@ class _Member:
 class ProcessPool:
     """See `simulators.Simulators`."""
 
-    def __init__(self, grounds: Grounds, processes: int, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, grounds: Grounds, processes: int, *, patience_s: float = PATIENCE_S, losses: int = LOSSES
+    ) -> None:
         """Start the processes; they build their worlds while this one goes on.
 
         Args:
             grounds: which worlds.
             processes: how many.
             patience_s: [s] of silence after which one is given up.
+            losses: processes that may be lost in one collection.
         """
         self.grounds, self.replaced = grounds, 0
-        self._patience_s, self._count, self._lost = patience_s, processes, 0
+        self._patience_s, self._losses, self._count, self._lost = patience_s, losses, processes, 0
         self._members: list[_Member] = []
         try:
             for number in range(processes):
@@ -130,7 +133,7 @@ class ProcessPool:
         lost.process.join()
         lost.pipe.close()
         self._lost, self.replaced = self._lost + 1, self.replaced + 1
-        if self._lost > LOSSES:
+        if self._lost > self._losses:
             raise SimulationError(
                 f"{self._lost} processes of worlds were lost in one collection, the last with exit code "
                 f"{lost.process.exitcode}; look for memory that runs out, then go on with --resume"

@@ -22,6 +22,7 @@ from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.rl.collection import collect
 from openral_training.rl.config import Ppo, RlConfig
 from openral_training.rl.demonstrate import clone, demonstrate, joined
+from openral_training.rl.films import film
 from openral_training.rl.judge import eval_metrics, judge
 from openral_training.rl.learner import Learner
 from openral_training.rl.logbook import Logbook
@@ -30,8 +31,8 @@ from openral_training.rl.senses import Senses
 from openral_training.rl.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
 
-BASE, STATE, POLICY, RESULT, CONFIG = (
-    "base.safetensors", "run.safetensors", "policy.safetensors", "result.json", "config.yaml",
+BASE, STATE, POLICY, RESULT, CONFIG, FILMS = (
+    "base.safetensors", "run.safetensors", "policy.safetensors", "result.json", "config.yaml", "video",
 )  # fmt: skip
 Say = Callable[[int, str], None]
 """Told the number of updates that are done and a line about them."""
@@ -160,9 +161,12 @@ class _Run:
                     self._identity,
                 )
         self._policy.save(self._folder / POLICY)
-        result = self._result(self._judge("policy.json"))
+        judged = self._judge("policy.json")
+        if self._config.env.eval.video_cfg.save_video:
+            scenes, senses = self._simulators.grounds.scenes, self._simulators.grounds.senses
+            film(self._folder / FILMS, scenes, self._policy, judged["episodes"], senses)
         self._log.close()
-        return result
+        return self._result(judged)
 
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
@@ -181,7 +185,7 @@ class _Run:
         }  # fmt: skip
 
     def _judge(self, name: str) -> dict[str, Any]:
-        """Judge the policy as it is and write `eval/<name>`, unless that was done before the run was killed."""
+        """Judge the policy as it is on held-out states, and write `eval/<name>`."""
         env = self._config.env
         judged = judge(self._simulators, self._policy, env.tasks, env.eval.init_ids.ids())
         _write(self._folder / "eval" / name, judged)

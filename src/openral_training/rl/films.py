@@ -1,0 +1,65 @@
+"""Films of a judged policy: for each task the first state that it solves and the first that it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.mp4 import write_mp4
+from openral_sim_bridge.trace import FPS, Trace, enlarged, steps_a_frame, trace_frames
+from openral_training.rl.policy import StochasticPolicy
+from openral_training.rl.senses import Senses
+
+SIZE = 240
+"""[px] of the square picture."""
+
+
+def film(
+    folder: Path, scenes: Mapping[str, DeployScene], policy: StochasticPolicy, rows: Sequence[Mapping[str, Any]],
+    senses: Senses,
+) -> list[Path]:  # fmt: skip
+    """Let a policy do again what it did, and draw it from the scene's first camera.
+
+    Args:
+        folder: of the films, `<task>-<init_id>.mp4`.
+        scenes: by task.
+        policy: acts greedily.
+        rows: of `judge`.
+        senses: reads observations.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for task, scene in scenes.items():
+        mine = [row for row in rows if row["task"] == task]
+        chosen = [next((r for r in mine if bool(r["success"]) is wanted), None) for wanted in (True, False)]
+        backend = make_backend(enlarged(scene, SIZE))
+        try:
+            for row in chosen:
+                if row is None:
+                    continue
+                path = folder / f"{task}-{row['init_id']}.mp4"
+                trace = _again(backend, task, row, policy, senses)
+                write_mp4(path, trace_frames(backend, trace, scene.cameras[0].name), fps=FPS, crf=28)
+                made.append(path)
+        finally:
+            backend.close()
+    return made
+
+
+def _again(
+    backend: Backend, task: str, row: Mapping[str, Any], policy: StochasticPolicy, senses: Senses
+) -> Trace:
+    """Return what the world looked like while the policy did what a row tells."""
+    backend.reset([task], [row["init_id"]])
+    snapshots = [backend.snapshot()]
+    for step in range(row["steps"]):
+        if step % policy.chunk == 0:
+            chunk = policy.greedy(senses.look(backend, 0, task)[None])[0]
+        backend.step(chunk[step % policy.chunk][None])
+        if (step + 1) % steps_a_frame(backend) == 0 or step + 1 == row["steps"]:
+            snapshots.append(backend.snapshot())
+    return Trace.of(task, row["init_id"], snapshots)

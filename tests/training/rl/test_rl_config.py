@@ -1,0 +1,65 @@
+"""Configs: what ships loads, and what would not be read is refused with its name and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from rl_settings import PPO, PROCESSES, small, write
+
+from openral_core.errors import ManifestError
+from openral_core.named_files import names_of
+from openral_training.rl.config import PATTERNS, load_config
+from openral_training.rl.run import effective
+
+
+@pytest.mark.parametrize("name", names_of(PATTERNS))
+def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_path: Path) -> None:
+    config = load_config(name)
+    path = tmp_path / "effective.yaml"
+    path.write_text(effective(config))
+    assert load_config(path).model_dump() == config.model_dump()
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gama": 0.9}}, "algorithm.gama: unknown key"),
+    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gamma": 0.9}}, "algorithm.gamma: unknown key"),
+    ({"algorithm": {"adv_type": "gae", "group_size": 2}}, "algorithm.group_size: unknown key"),
+    ({"algorithm": {"adv_type": "ppo"}}, "algorithm.adv_type: 'ppo' is not known; use one of grpo, gae"),
+    ({"algorithm": {"adv_type": "gae"}}, "actor.optim.value_lr: is missing for adv_type gae"),
+    ({"actor": {"optim": {"value_lr": 0.1}}}, "actor.optim.value_lr: is not used: adv_type grpo has no critic"),
+    ({"actor": {"model": {"initial_log_std": -1.0}}}, "is not used by the head bins"),
+    ({"algorithm": {"adv_type": "grpo", "group_size": 3}}, "algorithm.group_size: 4 episodes a task"),
+    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "max_rounds": 3}}, "algorithm.informative_share: is not used"),
+    ({**PPO, "algorithm": {"adv_type": "gae", "logprob_type": "chunk"}}, "algorithm.logprob_type: is chunk, coarser"),
+    ({"rollout": {"pipeline_stage_num": 2}}, "rollout.pipeline_stage_num: is 2, but simulation and inference share"),
+    ({"env": {"train": {"total_num_envs": 5}}, "rollout": {"pipeline_stage_num": 2}, **PROCESSES},
+     "env.train.total_num_envs: 5 worlds"),
+    ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
+    ({"base": {"demos": 7}}, "base.demos: exceeds"),
+    ({"cluster": {"component_placement": {"env": "0-1", "rollout": 2, "actor": 3}}}, "must share one rank"),
+    ({"cluster": {"component_placement": {"env": "0-2", "rollout,actor": 2}}}, "only some of its ranks"),
+    ({"cluster": {"component_placement": {"env,rollout": 0}}}, "actor is not placed"),
+    ({"cluster": {"component_placement": {"env,env,rollout,actor": 0}}}, "env is placed twice"),
+    ({"cluster": {"component_placement": {"env,rollout,learner": 0}}}, "there is no component 'learner'"),
+    ({"cluster": {"component_placement": {"env,rollout,actor": "all"}}}, "'all' are no ranks"),
+])  # fmt: skip
+def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    path = write(tmp_path, change)
+    with pytest.raises(ManifestError) as caught:
+        load_config(path)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:")
+
+
+def test_ranks_say_how_many_processes_run_worlds(tmp_path: Path) -> None:
+    assert small(tmp_path).cluster.env_processes == 0
+    assert small(tmp_path, PROCESSES).cluster.env_processes == 2
+
+
+def test_effective_values_name_every_default(tmp_path: Path) -> None:
+    said = yaml.safe_load(effective(small(tmp_path)))
+    assert said["actor"]["model"]["bins"] == 33
+    assert said["algorithm"]["clip_ratio_high"] == 0.28

@@ -1,0 +1,131 @@
+"""Experience in the real simulator: the same wherever the worlds are, and although a process of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import torch
+
+from openral_core.errors import ContractError, SimulationError
+from openral_core.scene import BenchmarkScene, load_scene
+from openral_core.suite import with_task
+from openral_training.rl.advantages import check_groups
+from openral_training.rl.attempts import Attempt, Trajectory
+from openral_training.rl.experience import group_numbers
+from openral_training.rl.pool import ProcessPool
+from openral_training.rl.rollout import exploring, greedy, play
+from openral_training.rl.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.state_mlp import MlpShape, StateMlp
+
+TASKS = ("reach-v3", "push-v3")
+HORIZON = 10
+
+
+def grounds(stages: int = 1) -> Grounds:
+    scene = load_scene("metaworld_reach", BenchmarkScene)
+    return Grounds({task: with_task(scene, f"metaworld/{task}", task) for task in TASKS}, 4, stages, HORIZON)
+
+
+def policy() -> StateMlp:
+    torch.manual_seed(0)
+    shape = {"chunk": 4, "hidden": 16, "observation_dim": 23, "action_dim": 4, "value_width": 1}
+    return StateMlp(MlpShape.model_validate(shape))
+
+
+def attempts(count: int = 6) -> list[Attempt]:
+    return [
+        Attempt(task, number // 2, (7, number), number // 2 + 100 * place)
+        for place, task in enumerate(TASKS)
+        for number in range(count)
+    ]
+
+
+def lived(
+    simulators: Simulators, progress: Callable[[Trajectory], None] = lambda trajectory: None
+) -> list[Trajectory]:
+    return play(simulators, exploring(policy()), attempts(), action_dim=4, correlation=0.5, progress=progress)
+
+
+def assert_same(found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> None:
+    assert [t.attempt for t in found] == [t.attempt for t in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.state == other.state
+        for name in ("observations", "last", "tokens", "rewards", "executed"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[Trajectory]:
+    simulators = InProcess(grounds())
+    found = lived(simulators)
+    simulators.close()
+    return found
+
+
+def test_an_episode_is_cut_off_at_the_horizon_and_within_a_chunk(expected: list[Trajectory]) -> None:
+    assert len(expected) == 12
+    for trajectory in expected:
+        assert trajectory.observations.shape == (3, 23)
+        assert trajectory.executed.sum(1).tolist() == [4, 4, 2]
+        assert trajectory.steps == HORIZON
+        assert not trajectory.success
+    assert expected[0].observations[0, -2:].tolist() == [1, 0]
+    assert expected[-1].observations[0, -2:].tolist() == [0, 1]
+
+
+def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) -> None:
+    states = [(t.attempt.task, t.state) for t in expected]
+    check_groups(group_numbers(expected), states, 2)
+    with pytest.raises(ContractError, match="mixes 2 tasks or initial states"):
+        check_groups(group_numbers(expected) // 2, states, 4)
+    assert not np.array_equal(expected[0].tokens, expected[1].tokens)
+    np.testing.assert_array_equal(expected[0].observations[0], expected[1].observations[0])
+
+
+def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Trajectory]) -> None:
+    simulators = ProcessPool(grounds(stages=2), 2)
+    first = simulators.pids[0]
+    deaths: list[int] = []
+
+    def kill(trajectory: Trajectory) -> None:
+        if not deaths:
+            deaths.append(first)
+            os.kill(first, signal.SIGKILL)
+
+    try:
+        assert_same(lived(simulators, kill), expected)
+        assert simulators.replaced == 1
+        assert simulators.pids[0] != first
+    finally:
+        simulators.close()
+
+
+def test_worlds_that_are_lost_too_often_end_the_run() -> None:
+    simulators = ProcessPool(grounds(), 1, losses=0)
+    try:
+        with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
+            lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
+    finally:
+        simulators.close()
+
+
+def test_a_world_that_refuses_says_so_from_its_process() -> None:
+    simulators = ProcessPool(grounds(), 1)
+    try:
+        with pytest.raises(SimulationError, match="init_id"):
+            play(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)
+    finally:
+        simulators.close()
+
+
+def test_greedy_has_no_chance() -> None:
+    simulators = InProcess(grounds())
+    twice = [Attempt("reach-v3", 3, (seed,)) for seed in (0, 1)]
+    one, other = play(simulators, greedy(policy()), twice, action_dim=4)
+    simulators.close()
+    np.testing.assert_array_equal(one.observations, other.observations)

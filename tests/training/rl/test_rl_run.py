@@ -1,0 +1,107 @@
+"""Whole runs: killed and gone on with, recorded and filmed; and one that must make a policy better."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rl_settings import PPO, small
+from safetensors.torch import load_file
+
+from openral_core.errors import ContractError, ManifestError
+from openral_training.rl.config import load_config, with_changes
+from openral_training.rl.run import train
+
+LONGER = {"env": {"max_episode_steps": 60}}
+"""The expert of reach needs some fifty steps to show what it does."""
+EVERYTHING = {
+    "runner": {
+        "max_epochs": 3,
+        "val_check_interval": 2,
+        "logger": {"logger_backends": ["csv", "tensorboard"]},
+    },
+    "env": {"eval": {"video_cfg": {"save_video": True}}},
+}
+
+
+class Killed(Exception):
+    """The end of a run that did not choose it."""
+
+
+def metrics(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of a run without what the clock says."""
+    with (folder / "metrics.csv").open(newline="") as file:
+        return [{k: v for k, v in row.items() if not k.startswith("time/")} for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unbroken")
+    train(small(folder, LONGER, PPO, EVERYTHING))
+    return folder / "small"
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_been(unbroken: Path, tmp_path: Path) -> None:
+    config = small(tmp_path, LONGER, PPO, EVERYTHING)
+
+    def kill(done: int, note: str) -> None:
+        if done == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(config, say=kill)
+    with pytest.raises(ManifestError, match="add --resume"):
+        train(config)
+    train(config, resume=True)
+    assert metrics(tmp_path / "small") == metrics(unbroken)
+    for name in ("policy.safetensors", "base.safetensors"):
+        one, other = (load_file(folder / name) for folder in (unbroken, tmp_path / "small"))
+        assert all((one[key] == other[key]).all() for key in one)
+    with pytest.raises(ContractError, match="belongs to another run"):
+        train(with_changes(config, out=None, seed=5, epochs=None), resume=True)
+
+
+def test_a_run_leaves_what_one_needs_to_judge_it(unbroken: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    rows = metrics(unbroken)
+    assert [row["step"] for row in rows] == ["0", "1", "2", "3"]
+    assert rows[0]["eval/success_once"] != ""
+    assert rows[2]["eval/success_once"] != ""
+    assert {"train/actor/approx_kl", "train/critic/explained_variance", "env/success_once/reach-v3"} <= set(
+        rows[0]
+    )
+    result = json.loads((unbroken / "result.json").read_text())
+    assert result["env_steps"] == sum(float(row["env/steps"] or 0) for row in rows)
+    assert [row["init_id"] for row in result["episodes"]] == [1000, 1001, 1002]
+    events = EventAccumulator(str(unbroken / "tensorboard"))
+    events.Reload()
+    logged = [round(event.value, 4) for event in events.Scalars("train/loss")]
+    assert logged == [round(float(row["train/loss"]), 4) for row in rows[1:]]
+    films = list((unbroken / "video").iterdir())
+    assert films
+    assert all(film.stat().st_size > 1000 for film in films)
+
+
+def test_grpo_learns_from_informative_groups_alone_and_asks_for_more(tmp_path: Path) -> None:
+    again = {"adv_type": "grpo", "group_size": 2, "informative_share": 1.0, "max_rounds": 2, "kl_beta": 0.1}
+    hopeless = {**LONGER, "algorithm": again, "base": {"steps": 1}, "runner": {"max_epochs": 1}}
+    train(small(tmp_path, hopeless))
+    [_, row] = metrics(tmp_path / "small")
+    assert float(row["env/num_trajectories"]) == 8  # two rounds: nobody succeeded
+    assert float(row["rollout/informative_groups"]) == 0
+    assert "train/loss" not in row
+
+
+@pytest.mark.slow
+def test_learning_raises_success_on_reach(tmp_path: Path) -> None:
+    """On unseen states the lower end of the policy's interval is above the upper end of its base's."""
+    result: dict[str, Any] = train(
+        with_changes(load_config("reach_ci"), out=tmp_path / "run", seed=None, epochs=None)
+    )
+    base, policy = result["base"]["all_episodes"], result["policy"]["all_episodes"]
+    assert base["success_rate"] <= 0.6
+    assert policy["wilson_95"][0] > base["wilson_95"][1]

@@ -98,8 +98,8 @@ def started(arguments: list[str], **variables: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+def until(condition: Callable[[], bool], limit_s: float = 120.0) -> None:
+    end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -33,6 +33,9 @@ from openral_training.benchmark.station import Station
 POLL_S = 2.0
 """How long a worker keeps a question for news open before it answers that there are none [s]."""
 
+JOIN_TRIES = "RAY_gcs_server_port_wait_time_s", "2"
+"""How often Ray tries to reach a cluster's head, unless the user says; a try takes 40 s, and Ray would make twenty."""
+
 FALSE_STARTS = 20
 """Workers that may end before they had anything to do: nodes come and go, but one without openral never serves."""
 
@@ -243,11 +246,14 @@ class RayCrew:
 
 def _join(cluster: str) -> None:
     address = os.environ.get("RAY_ADDRESS", "auto") if cluster == "auto" else cluster
+    os.environ.setdefault(*JOIN_TRIES)
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise InstallationError(
-            f"--cluster {cluster}: no Ray cluster answers ({error}); start one with `ray start --head`"
+            f"--cluster {cluster}: no Ray cluster answers at {address} ({str(error).splitlines()[0]}); start one with "
+            "`ray start --head`, and on loopback alone with `--node-ip-address 127.0.0.2`: who asks for 127.0.0.1 is "
+            "sent to the machine's own address"
         ) from error
 
 

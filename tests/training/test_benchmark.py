@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 
 import numpy as np
 import psutil
@@ -73,6 +74,8 @@ def test_a_result_has_every_episode(tmp_path):
     assert content["results"]["tasks"]["fake/far"]["wilson_95"] == [0.6396, 0.9476]
     assert content["eval_config"]["deviations"] == []
     assert content["provenance"]["skill"] == "tests/rskill-reacher"
+    assert len(content["provenance"]["weights_sha256"]) == 64
+    assert content["provenance"]["packages"]["mujoco"] == version("mujoco")
     page = (tmp_path / "one" / "report.html").read_text()
     assert page.count("class='e s'") == 34
     assert "http" not in page.replace("https://arxiv.org", "")

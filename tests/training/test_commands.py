@@ -1,4 +1,4 @@
-"""`openral sim run` and `openral benchmark run` as a user types them, with the skills that openral ships."""
+"""`openral sim run` as a user types it, with the skills that openral ships, and the results that lie beside them."""
 
 from __future__ import annotations
 
@@ -90,21 +90,6 @@ def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path
     assert done.returncode == 1
     assert text in " ".join((done.stdout + done.stderr).split())
     assert "Traceback" not in done.stdout + done.stderr
-
-
-def test_a_benchmark_says_unheard_words_in_turn_and_where_its_rows_come_from(tmp_path: Path) -> None:
-    words = ("--rskill", "mini-metaworld", "--n-episodes", "2", "--workers", "2", "--out", "out")
-    done = openral("benchmark", "run", "--suite", "metaworld_mini_unheard", *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    content = json.loads((tmp_path / "out" / "result.json").read_text())
-    rows = [row for row in content["results"]["episodes"] if row["task"] == "metaworld/drawer-open-v3"]
-    assert [(row["init_id"], row["instruction"]) for row in rows] == [
-        (1000, "pull the drawer open"), (1001, "please pull the drawer open all the way")
-    ]  # fmt: skip
-    assert len(content["results"]["episodes"]) == 10
-    assert content["results"]["all_episodes"]["successes"] >= 8
-    assert len(content["provenance"]["weights_sha256"]) == 64
-    assert content["provenance"]["packages"]["mujoco"] == "3.3.0"
 
 
 def test_shipped_results_belong_to_the_shipped_weights() -> None:

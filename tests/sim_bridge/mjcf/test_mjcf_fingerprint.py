@@ -34,7 +34,8 @@ def replace(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    later = path.stat().st_mtime + 10  # MuJoCo keeps meshes in memory for as long as the second of their file stays
+    # MuJoCo keeps a mesh in memory until its file's time changes, which it reads in whole seconds.
+    later = path.stat().st_mtime + 10
     os.utime(path, (later, later))
 
 

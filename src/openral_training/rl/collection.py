@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,10 +30,7 @@ class Collection:
     """`rollout/*` and `env/*`"""
 
 
-def collect(
-    simulators: Simulators, policy: StochasticPolicy, config: RlConfig, update: int,
-    progress: Callable[[Trajectory], None] = lambda trajectory: None,
-) -> Collection:  # fmt: skip
+def collect(simulators: Simulators, policy: StochasticPolicy, config: RlConfig, update: int) -> Collection:
     """Let a policy explore once for an update.
 
     Args:
@@ -41,7 +38,6 @@ def collect(
         policy: acts by chance.
         config: of the run.
         update: number of it, counted from 0; with the seed it fixes everything.
-        progress: called with each trajectory.
     """
     algorithm = config.algorithm
     trajectories: list[Trajectory] = []
@@ -50,7 +46,7 @@ def collect(
         attempts = attempts_of(config, wanted, update, number)
         trajectories += play(
             simulators, exploring(policy), attempts, action_dim=policy.action_dim,
-            correlation=config.rollout.sampling_params.correlation, progress=progress,
+            correlation=config.rollout.sampling_params.correlation,
         )  # fmt: skip
         if isinstance(algorithm, Grpo):
             wanted = lacking(trajectories, config, algorithm)

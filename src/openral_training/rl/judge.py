@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from openral_core.statistics import wilson_interval
-from openral_training.rl.attempts import Attempt, Trajectory
+from openral_training.rl.attempts import Attempt
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.rollout import greedy, play
 from openral_training.rl.simulators import Simulators
 
 
 def judge(
-    simulators: Simulators, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int],
-    progress: Callable[[Trajectory], None] = lambda trajectory: None,
-) -> dict[str, Any]:  # fmt: skip
+    simulators: Simulators, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+) -> dict[str, Any]:
     """Try each task once from each initial state, without chance, and return rates and rows.
 
     Args:
@@ -23,10 +22,9 @@ def judge(
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task.
-        progress: called with each episode.
     """
     attempts = [Attempt(task, init_id, (0,)) for task in tasks for init_id in init_ids]
-    lived = play(simulators, greedy(policy), attempts, action_dim=policy.action_dim, progress=progress)
+    lived = play(simulators, greedy(policy), attempts, action_dim=policy.action_dim)
     rows = [
         {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}
         for t in lived

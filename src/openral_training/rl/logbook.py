@@ -68,9 +68,12 @@ def _read(path: Path) -> list[dict[str, float]]:
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        return [
-            {name: float(text) for name, text in row.items() if text != ""} for row in csv.DictReader(file)
-        ]
+        return [{name: _number(text) for name, text in row.items() if text} for row in csv.DictReader(file)]
+
+
+def _number(text: str) -> float:
+    """Return the number that was written, counts as counts, so that it is written as before."""
+    return int(text) if text.isdigit() else float(text)
 
 
 def _board(folder: Path, first: int) -> Any:

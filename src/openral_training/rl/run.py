@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import yaml
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ContractError, ManifestError
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.suite import with_task
 from openral_training.checkpoint import identity, restore_run, save_run
@@ -112,20 +112,26 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, not
         ManifestError: there is a run in the folder already and it is not to be gone on with.
         ContractError: the run in the folder was made with other settings.
     """
-    folder = config.folder
-    if not resume and (folder / CONFIG).exists():
-        raise ManifestError(
-            f"{folder}: there is a run already; add --resume, or change runner.logger.experiment_name"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CONFIG).write_text(effective(config), encoding="utf-8")
+    _claim(config.folder, effective(config), resume=resume)
     scenes = scenes_of(config)
-    policy = base_policy(config, scenes, folder / BASE, say)
+    policy = base_policy(config, scenes, config.folder / BASE, say)
     simulators = open_simulators(config, scenes)
     try:
         return _Run(config, policy, simulators, say).go()
     finally:
         simulators.close()
+
+
+def _claim(folder: Path, settings: str, *, resume: bool) -> None:
+    """Make the folder of a run, or see that the run in it is this one."""
+    path = folder / CONFIG
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(settings, encoding="utf-8")
+    elif not resume:
+        raise ManifestError(f"{folder}: there is a run already; add --resume, or name another --out")
+    elif path.read_text(encoding="utf-8") != settings:
+        raise ContractError(f"{path}: that run has other settings; name another --out, or run with this file")
 
 
 class _Run:

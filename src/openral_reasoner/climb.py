@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
-
 from openral_reasoner.attempt import DirectorConfig
 from openral_reasoner.gate import Judgement, Verdict
 from openral_reasoner.ladder import Rung, next_rung, others, recoveries
 from openral_reasoner.mission import Mission, Task
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, Proposal
-from openral_reasoner.question import AFTER_FAILURE, YES_OR_NO, Answered
-
-
-class AskOperatorFor(Protocol):
-    """`Director.ask`."""
-
-    def __call__(
-        self,
-        text: str,
-        patience_s: float,
-        answered: Answered,
-        now_s: float,
-        wall_s: float,
-        options: Mapping[str, frozenset[str]] | None = None,
-    ) -> None:
-        """Ask the operator."""
-        ...  # fmt: skip
+from openral_reasoner.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
 
 
 class Climb:

@@ -10,6 +10,9 @@ from openral_reasoner.vocabulary import words
 Answered = Callable[[str | None, float, float], None]
 """(option that was chosen, or words; None: nobody answered; [s] node clock; [s] monotonic)."""
 
+AskOperatorFor = Callable[[str, float, Answered, float, float, Mapping[str, frozenset[str]]], None]
+"""`Director.ask`: text, patience [s], what hears the answer, [s] node clock, [s] monotonic, options of `Question`."""
+
 YES_OR_NO: Mapping[str, frozenset[str]] = {
     "yes": frozenset({"yes", "y", "yeah", "yep", "ok", "okay", "sure", "continue", "resume"}),
     "no": frozenset({"no", "n", "nope", "don't", "dont", "not", "never"}),

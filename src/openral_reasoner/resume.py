@@ -11,11 +11,10 @@ from collections.abc import Callable
 
 from openral_core.scene import Resume
 from openral_reasoner.attempt import AskWorld, Command, StopSkills
-from openral_reasoner.climb import AskOperatorFor
 from openral_reasoner.condition import Condition
 from openral_reasoner.gate import Judgement, Verdict
 from openral_reasoner.mission import Mission, MissionState, TaskState
-from openral_reasoner.question import YES_OR_NO
+from openral_reasoner.question import YES_OR_NO, AskOperatorFor
 
 KEY = -1
 """Of the one `AskWorld` of a resumption; those of `Decisions` are positive."""

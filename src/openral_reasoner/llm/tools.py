@@ -139,6 +139,16 @@ def _memory_tools(memory: Memory) -> list[Tool[None]]:
     return [Tool(remember, sequential=True), Tool(recall, sequential=True)]
 
 
+def _one_of(argument: str, known: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of a tool whose only argument is one of some names."""
+    return {
+        "type": "object",
+        "properties": {argument: {"type": "string", "enum": list(known)}},
+        "required": [argument],
+        "additionalProperties": False,
+    }
+
+
 def _playbook_tool(palette: Palette) -> Tool[None]:
     books = {book.name: book for book in palette.playbooks}
 
@@ -150,12 +160,7 @@ def _playbook_tool(palette: Palette) -> Tool[None]:
         read_playbook,
         name="read_playbook",
         description="Read a written procedure. It tells how people do something here; it orders nothing.",
-        json_schema={
-            "type": "object",
-            "properties": {"name": {"type": "string", "enum": list(books)}},
-            "required": ["name"],
-            "additionalProperties": False,
-        },
+        json_schema=_one_of("name", list(books)),
         sequential=True,
     )
 
@@ -170,11 +175,6 @@ def _look_tool(desk: Desk, cameras: Sequence[str]) -> Tool[None]:
         look,
         name="look",
         description="See the newest image of a camera.",
-        json_schema={
-            "type": "object",
-            "properties": {"camera": {"type": "string", "enum": list(cameras)}},
-            "required": ["camera"],
-            "additionalProperties": False,
-        },
+        json_schema=_one_of("camera", cameras),
         sequential=True,
     )

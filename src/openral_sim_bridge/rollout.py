@@ -272,10 +272,3 @@ def _execute(
             if run.job.traced and (env in ended or run.steps % frame == 1 % frame):
                 run.snapshots.append(backend.snapshot(env))
     return ended
-
-
-def summary(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
-    """Return counts of a set of rows: episodes, successes and the mean number of steps of the successes."""
-    solved = [row for row in rows if row.success]
-    steps = float(np.mean([row.steps for row in solved])) if solved else None
-    return {"episodes": len(rows), "successes": len(solved), "mean_steps_to_success": steps}

@@ -105,20 +105,13 @@ def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Tra
         simulators.close()
 
 
-def test_worlds_that_are_lost_too_often_end_the_run() -> None:
+def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_run() -> None:
     simulators = ProcessPool(grounds(), 1, losses=0)
-    try:
-        with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
-            lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
-    finally:
-        simulators.close()
-
-
-def test_a_world_that_refuses_says_so_from_its_process() -> None:
-    simulators = ProcessPool(grounds(), 1)
     try:
         with pytest.raises(SimulationError, match="init_id"):
             play(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)
+        with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
+            lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
     finally:
         simulators.close()
 

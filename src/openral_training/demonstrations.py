@@ -30,6 +30,7 @@ STAY = (16, 40)
 MAX_STEPS = 300
 """Control steps after which a leg counts as failed."""
 NOISE_STD = 0.15
+"""Of the noise on displacements, in units of a command."""
 BURST_CHANCE = 0.03
 
 Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
@@ -82,8 +83,13 @@ class Recorder:
         )  # fmt: skip
 
 
-def noisy_actor(rng: np.random.Generator) -> Actor:
-    """Return an actor that disturbs the expert: Gaussian noise, and now and then a burst of 3 to 9 steps."""
+def noisy_actor(rng: np.random.Generator, turn_noise: float) -> Actor:
+    """Return an actor that disturbs the expert: Gaussian noise, and now and then a burst of 3 to 9 steps.
+
+    Args:
+        rng: source of every disturbance.
+        turn_noise: standard deviation of the noise on turns, see `Recipe`.
+    """
     left = 0
     direction: NDArray[np.float64] = np.zeros(3)
 
@@ -98,7 +104,7 @@ def noisy_actor(rng: np.random.Generator) -> Actor:
             executed[:3] = direction
         else:
             executed[:3] += rng.normal(0, NOISE_STD, 3)
-            executed[3:-1] += rng.normal(0, NOISE_STD, len(label) - 4)
+            executed[3:-1] += rng.normal(0, turn_noise, len(label) - 4)
         return executed
 
     return act
@@ -154,7 +160,7 @@ def demonstrate(
     """
     actors: dict[str, Actor] = {
         "expert": lambda _, label: label,
-        "noisy_expert": noisy_actor(rng),
+        "noisy_expert": noisy_actor(rng, recipe.turn_noise),
         "stuck": stuck_actor(rng),
         "wander": wander_actor(rng),
     }

@@ -54,6 +54,8 @@ class Recipe(_Strict):
     """H, the expert's next actions that are noted with each frame."""
     record_every: Annotated[int, Field(gt=0)] = 1
     """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
+    turn_noise: Annotated[float, Field(ge=0)] = 0.15
+    """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]
     """By the simulator's task id; this order is the order of every per-task column."""
 

@@ -18,6 +18,7 @@ from openral_training import bc, collect, reward
 from openral_training.dataset.episode import decode_png, encode_png
 from openral_training.dataset.form import form_of
 from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_training.demonstrations import noisy_actor
 from openral_training.recipe import Recipe, load_recipe
 
 SMALL = {
@@ -267,3 +268,17 @@ def test_killed_collection_leaves_no_worker(tmp_path: Path) -> None:
     assert len(workers) == 2
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
+
+
+def test_a_recipe_says_how_much_the_expert_is_turned_aside() -> None:
+    label = np.array([0.5, 0.0, 0.0, 0.2, -0.1, 0.0, -1.0])
+    executed = {}
+    for turn_noise in (0.05, 0.3):
+        act = noisy_actor(np.random.default_rng(0), turn_noise)
+        executed[turn_noise] = np.stack([act(step, label) for step in range(500)])
+    for turn_noise, actions in executed.items():
+        turned = actions[:, 3:6] - label[3:6]
+        turned = turned[np.any(turned != 0, axis=1)]  # a burst moves the hand and turns it not
+        assert 0.9 * turn_noise < turned.std() < 1.1 * turn_noise
+        assert (actions[:, 6] == -1.0).all()
+    np.testing.assert_allclose(executed[0.05][:, :3].std(), executed[0.3][:, :3].std(), rtol=1e-9)

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "ros2_embedded" / "README.md"]
 TYPED_ELSEWHERE = {"bring-your-checkpoint.md"}
 """Pages that need the gigabytes of a sidecar: `make sidecars` types them."""
-COMMAND_S = 240
-"""How long one command may take."""
+COMMAND_S, PAGE_S = 600, 1800
+"""[s] How long one command and a whole page may take, on a machine that has other things to do, too."""
 FENCE = re.compile(r"^```bash ?(background|long|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -108,6 +108,7 @@ def parses(command: str) -> None:
     verb.make_context(name, words)
 
 
+@pytest.mark.timeout(PAGE_S)
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if page.name not in TYPED_ELSEWHERE],

@@ -23,6 +23,9 @@ ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
 RESTARTS = 3
 """How often a reasoner that was killed is started again; without a run folder it would have nothing to go on with."""
+SIGTERM_AFTER_S = "12"
+"""[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
+that `openral deploy sim` gives the launch."""
 ARGUMENTS = [
     DeclareLaunchArgument(
         "scene", default_value="metaworld_drawer", description="name or path of a scene file"
@@ -175,6 +178,7 @@ def node(executable, values, parameters, on_exit, name=None):
         ros_arguments=["--log-level", values["log_level"]],
         additional_env={"OMP_NUM_THREADS": "1"},
         output="both",
+        sigterm_timeout=SIGTERM_AFTER_S,
         on_exit=on_exit,
     )
 

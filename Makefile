@@ -47,6 +47,7 @@ sidecars: $(VENV)/.dev
 
 # The table of README.md is made of what the last run wrote.
 perf: $(VENV)/.dev
+	@$(UV) pip install --quiet --python $(BIN)/python -e ".[perf]"
 	$(BIN)/python -m pytest tests/perf -s --json tests/perf/results.json
 	$(BIN)/python tools/readme_tables.py
 

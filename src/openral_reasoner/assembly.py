@@ -194,7 +194,7 @@ def _sure(ranked: Sequence[Match]) -> bool:
 def _prepares(first: PlannedTask, second: PlannedTask) -> bool:
     """Whether two clauses in a row say one task, the first only how it begins."""
     one, other = words(first.text)[:1], words(second.text)[:1]
-    same = first.meant == second.meant and _described(first.text) == _described(second.text)
+    same = first.meant == second.meant and _described(first.text) <= _described(second.text)
     return same and one != other and one[0] in PREPARING and not (first.guard or first.until)
 
 

@@ -41,6 +41,7 @@ _PRONOUN = re.compile(
 )
 _PLURAL = ("them", "both", "these", "those")
 _NOUN = r"(?:the|that|this|my|our|its|an?) (\w+)"
+_BARE_NOUN = re.compile(r"^(?!it\b|that\b|this\b|there\b)(\w+) (?:is|are) ")
 _REMARK = re.compile(
     r"^(?:(?:see|here is|this is|that is) (?=\w)|(?:i|we|he|she|they|you|someone|somebody|everyone"
     r"|everybody|people|there|it|let (?:me|us|the"
@@ -57,6 +58,9 @@ _DO_SO = re.compile(
 )
 _FORGOTTEN = re.compile(r"\b(?:to|be) (?P<order>(?!be\b)\w+ (?:the|that|this|my) \w+(?: \w+)?)$")
 """What a remark says is to be done: "somebody forgot to close the drawer"."""
+_PUTTING = frozenset(
+    ["put", "place", "placed", "set", "lay", "laid", "drop", "dropped", "deposit", "deposited"]
+)
 _LEFT_OUT = {"out": "pull", "in": "push", "back": "push", "down": "push", "up": "lift"}
 
 
@@ -72,7 +76,9 @@ def in_order(clause: str) -> list[str]:
     """Turn "after A, B", "B after A", "before B, A" and "A before B" into A, B."""
     for pattern in (_AFTER_FIRST, _BEFORE_FIRST, _AFTER_LAST, _BEFORE_LAST):
         match = pattern.match(clause)
-        if match and _verb_in(match["first"]) and _verb_in(match["second"]):
+        if match and all(
+            _verb_in(match[part]) or _split_verb(match[part])[0] for part in ("first", "second")
+        ):
             return [_without_you(match["first"]), _without_you(match["second"])]
     return [clause]
 
@@ -144,7 +150,7 @@ class Clauses:
                         tasks.append(f"[{member}]")
                         continue
                     member = f"{self._verb} {member}"
-                self._verb = _split_verb(member)[0] or self._verb
+                self._verb = _shared(member) or self._verb
                 tasks.extend(f"{waiting} {rest}" for waiting in pending)
                 pending = []
                 tasks.append(member)
@@ -158,7 +164,8 @@ class Clauses:
             if clause.startswith(("(", "[")):
                 remark = clause[1:-1]
                 self.idle = "it describes something; say what to do"
-                nouns = re.findall(_NOUN, remark) or (words(remark) if clause.startswith("[") else [])
+                nouns = re.findall(_NOUN, remark) or _BARE_NOUN.findall(remark)
+                nouns = nouns or (words(remark) if clause.startswith("[") else [])
                 self._topics += [f"the {noun}" for noun in nouns[-1:]]
                 self._group, self._group_verb = self._topics[:] or self._group, ""
                 self.unsaid = self.unsaid or (remark if clause.startswith("[") else "")
@@ -167,6 +174,8 @@ class Clauses:
             if self.unsaid and verb and not _content(rest) and not _PRONOUN.search(rest):
                 rest, self.unsaid = f"{rest} {self._topics[-1]}", ""  # "the drawer: open"
                 clause = f"{verb} {rest}"
+            if verb in _PUTTING and self._group and words(rest)[:1] and words(rest)[0] in WAYS:
+                clause = f"{verb} {self._group[-1]} {rest}"  # "pick up the puck and place at the goal"
             self._topics = []
             pronoun = _PRONOUN.search(rest)
             if pronoun is None and self.unsaid:
@@ -185,6 +194,13 @@ class Clauses:
             tasks += [f"{verb} {_PRONOUN.sub(phrase, rest, count=1)}".strip() for phrase in chosen]
             self._group, self._group_verb = chosen, ""
         return tuple(tasks)
+
+
+def _shared(clause: str) -> str:
+    """The verb that members behind it may share; of "get the window open" that is "open"."""
+    verb, rest = _split_verb(clause)
+    last = words(rest)[-1:]
+    return last[0] if verb and last and last[0] in ("open", "closed", "shut") else verb
 
 
 def _with_verb(clause: str) -> str:

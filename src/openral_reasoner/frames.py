@@ -28,19 +28,21 @@ _WISHES = _set(
 _PRAISE = _set(
     "nice great good lovely wonderful kind grateful glad happy pleased thankful obliged delighted delightful helpful"
     " best better super cool fantastic perfect ideal brilliant sweet amazing awesome excellent appreciated"
-    " welcome possible like love prefer hope expect mind bother trouble help able"
+    " welcome possible like love prefer hope expect rather okay ok alright fine mind bother trouble help able"
 )
 """They mark a request beside a modal verb: "it would be nice", and not "it is nice"."""
 _LINKS = _set(
     "i we you us me it there if whether to for of as be is am are was so that what all really just very much quite also"
     " now simply quickly truly actually possibly think believe guess free ahead go highly too"
-    " hey hi hello robot ok okay"
+    " hey hi hello robot somebody someone anybody anyone"
 )
 _FRAME = _MODALS | _WISHES | _PRAISE | _LINKS
 _NOUNS = _set("favour favor kindness chance time moment help dear darling angel sport star")
 _ARTICLES = _set("a an the any some this")
 _BEGIN = _set("the that this my our")
-_PAIRS = frozenset({("do", "me"), ("do", "us"), ("let", "us"), ("do", "is")})
+_ASKING = _set("ask asking tell telling wondering")
+_YOU = _set("you somebody someone anybody anyone")
+_PAIRS = frozenset({("do", "me"), ("do", "us"), ("let", "us"), ("do", "is"), ("get", "you"), ("have", "you")})
 _GIVING = _set("get give make take bring go do have see start begin")
 _CUT = re.compile(r"([,.;:!?\n]+|\b(?:and|then|but)\b|\bso\b(?! (?:kind|good|nice|much|as|very)\b))")
 _WORD = re.compile(r"[\w']+")
@@ -52,6 +54,10 @@ _BACK = re.compile(
     rf"|lot|{_PRAISED})(?: |$))+"
     r"|if you (?:please|would be so kind)|is (?:what|all) (?:i|we) (?:would )?(?:want|need|like|ask)(?: for)?)$"
 )
+_WISHED = re.compile(
+    r"^(?P<thing>(?:the|that|this|my|our) \w+(?: \w+)??) (?:were|was|is|would be|could be|gets|got) (?!not\b)"
+)
+"""What is wished behind "if": "the door were open"."""
 
 
 def unframed(text: str) -> str:
@@ -86,7 +92,8 @@ def _without_front(part: str) -> str:
         length -= 1
     if not _is_request(said[:length]):
         return part
-    return part[: len(part) - len(part.lstrip())] + part[found[length].start() :]
+    order = _WISHED.sub(r"get \g<thing> ", part[found[length].start() :])
+    return part[: len(part) - len(part.lstrip())] + order
 
 
 def _front(said: list[str]) -> int:
@@ -106,10 +113,14 @@ def _is_request(front: list[str]) -> bool:
     marks = set(front)
     if any(one in ("me", "us", "i") and other == "to" for one, other in pairwise(front)):
         return False  # "would you like me to open it" asks what the robot would like
+    if marks & (_YOU - {"you"}) and (front[0] not in _MODALS or marks & _ASKING):
+        return False  # "ask someone to open it"
+    if front[-1:] in (["if"], ["whether"]) and marks & _ASKING:
+        return False  # "tell me whether the drawer is open"
     if front[:1] == ["if"] and not marks & {"would", "could", "might", "may"}:
         return False  # "if you need to open the drawer, …"
     modal = bool(marks & _MODALS)
-    return bool(marks & _WISHES) or (modal and bool(marks & (_PRAISE | {"you"})))
+    return bool(marks & _WISHES) or ((modal or front[:1] == ["be"]) and bool(marks & (_PRAISE | _YOU)))
 
 
 def _is_about(said: list[str]) -> bool:

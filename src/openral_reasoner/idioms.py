@@ -26,8 +26,13 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bcan't\b", "cannot"),
         (r"(?<=\w)n't\b", " not"),
         (r"\bdont\b", "do not"),
+        (
+            r"\b(?:cannot|(?:could|will|would) not) you (?=(?:just |please )?\w+ (?:the|that|this|my)\b)",
+            "can you ",
+        ),
         (r"\b(i|we|you|he|she|they|it|that)'d\b", r"\1 would"),
         (r"'re\b", " are"),
+        (r"'s (?=(?:still |already )?(?:open|opened|closed|shut|out|in)\b)", " is "),
         (r"'ll\b", " will"),
         (r"'ve\b", " have"),
         (r"\bi'm\b", "i am"),
@@ -88,6 +93,8 @@ _POLITE: tuple[_Rule, ...] = (
     (r"\b(?:feel free|remember|proceed|be sure|see|take care) to (?:it that )?(?=\w)", ""),
     (r"\b(?:see|make sure|ensure|take care)(?: to it)? that ", ""),
     (r"\b(?:have|make|see) (?=(?:the|that|this|my|our) )", "get "),
+    (r"\blet me (?:have|get) (?=(?:the|that|this|my)\b)", "get "),
+    (rf"\bget {_THING} (?P<verb>put|set|\w+ed)\b(?= (?:in|on|at|to|into|onto|up|down)\b)", _verb_first),
     (r"\bget (?=(?:open|close|shut|press|push|pull|put|pick|insert|slide)\b)", ""),
 )
 _ASIDES: tuple[_Rule, ...] = (

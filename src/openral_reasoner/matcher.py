@@ -29,7 +29,7 @@ WAYS: dict[str, frozenset[str]] = {
     "back": frozenset({"in", "inward", "into", "back"}),
 }
 """Particle -> those of a skill's own phrases that show that the task goes this way."""
-DIRECTED = frozenset({"carry", "push", "place", "slide", "pull"})
+DIRECTED = frozenset({"carry", "pick", "push", "place", "slide", "pull"})
 """Actions that leave open where to, if the clause does not say it."""
 OPPOSITE: dict[str, str] = {
     one: other
@@ -112,10 +112,14 @@ def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
         return 0.0
     if contradict(meaning.relations, entry.relations, entry.vocabulary & _MODIFIER_STEMS, entry.places):
         return 0.0
-    if meaning.raw and meaning.raw in entry.phrases:
+    there = not (entry.places and meaning.places and meaning.places.isdisjoint(entry.places))
+    if meaning.raw and meaning.raw in entry.phrases and there:
         return 1.0
-    if not meaning.actions and not meaning.foreign and meaning.raw in entry.bare:
-        return BARE if len(meaning.raw) > 1 else WORTH_ASKING
+    without_verb = (
+        meaning.raw - {"put"} if meaning.verb in ((), ("put",)) and not meaning.foreign else frozenset()
+    )
+    if without_verb in entry.bare and there:
+        return BARE if len(without_verb) > 1 else WORTH_ASKING
     things = _without_one(meaning.things, entry)
     stands_for = things != meaning.things
     if entry.objects and things.isdisjoint(entry.objects) and not stands_for:
@@ -144,7 +148,8 @@ def _action(meaning: Meaning, entry: Entry) -> float:
         action *= PART  # "pull the drawer out" opens it, "pull the window out" may mean anything
     if entry.deeds and not any(deeds <= frozenset(meaning.actions) for deeds in entry.deeds):
         action *= PART
-    if meaning.verb and not meaning.particle and not meaning.said:
+    outward = meaning.particle.startswith("outward") and TOWARDS.get(meaning.verb[0]) == "pull"
+    if meaning.verb and (outward or not meaning.particle) and not meaning.said:
         ways = {TOWARDS.get(verb[0]) for verb in entry.verbs} - {None}
         action = max(action, SAME_VERB if TOWARDS.get(meaning.verb[0]) in ways else 0.0)
     return action

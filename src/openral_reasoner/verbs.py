@@ -42,7 +42,7 @@ WEAK_VERBS: frozenset[str] = _stem_set(
     "push pull slide move draw swing bring get put set turn switch drag shove tug yank nudge press take "
     "slam bang ease "
     "drop come haul heave roll work coax jerk wrench tuck return retract extend shift propel drive glide scoot ram "
-    "throw toss fling pop "
+    "throw toss chuck fling pop "
     "crack send travel go head proceed"
 )
 """Verbs whose meaning is decided by what follows (pull … open), or by the skill's own examples."""
@@ -50,19 +50,19 @@ WEAK_VERBS: frozenset[str] = _stem_set(
 WEAK_ALONE: dict[str, dict[str, float]] = {
     stem(verb): meaning
     for verbs, meaning in (
-        ("push", {"push": 1.0, "press": 0.9}),
+        ("push", {"push": 1.0, "press": 0.9, "insert": 0.65}),
         ("nudge", {"push": 0.9, "press": 0.7}),
         ("shove propel ram scoot", {"push": 0.9}),
         ("pull", {"pull": 1.0}),
         ("drag tug yank haul heave", {"pull": 0.9, "carry": 0.6}),
-        ("slide glide", {"slide": 1.0, "push": 0.7}),
+        ("slide glide", {"slide": 1.0, "push": 0.7, "insert": 0.65}),
         ("take", {"pick": 0.9, "carry": 0.9, "place": 0.65, "insert": 0.65}),
         ("bring", {"carry": 0.9, "place": 0.65, "insert": 0.65}),
         ("move get send shift", {"carry": 0.7, "push": 0.65, "place": 0.65, "insert": 0.65}),
         ("drive", {"push": 0.65}),
         ("put", {"place": 0.9, "insert": 0.7}),
         ("drop", {"place": 0.8}),
-        ("throw toss", {"place": 0.65}),
+        ("throw toss chuck", {"place": 0.65}),
         ("set", {"place": 0.7}),
         ("extend", {"open": 0.8}),
         ("slam bang retract", {"close": 0.8}),

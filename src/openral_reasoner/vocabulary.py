@@ -55,7 +55,8 @@ FILLERS: frozenset[str] = _set(
     "make made do have has had got it'd mind time your task job of for with by the a an this that these "
     "those both there "
     "then and of its his her their our some fully completely entirely all way wide up back off "
-    "along across over tight once on at onto to toward towards stand ought supposed straight hard pls plz"
+    "along across over tight once on at onto to toward towards stand ought supposed straight hard "
+    "sitting standing lying resting"
 )
 """Words that carry no task; ask `is_filler`. "all" and "way" only as in "all the way"."""
 
@@ -92,6 +93,8 @@ OBJECT_SYNONYMS: dict[str, str] = {
         "trash": "garbage rubbish",
         "couch": "sofa",
         "in": "into inside",
+        "cube": "block",
+        "can": "tin",
     }.items()
     for word in synonyms.split()
 }

@@ -38,18 +38,17 @@ def test_the_offline_planner_keeps_its_bars() -> None:
     assert lines["all"]["needless_goals"] == 0
 
 
-FREE_BARS = {"single": 0.95, "multi_step": 0.95, "conditional": 0.95, "impossible": 0.95, "negation": 0.95}
-UNDERSTOOD = 0.75
-"""Share of the held-out paraphrases that are done unasked; 0.9 is wanted and not reached."""
+UNDERSTOOD = {0: 0.85, 1: 0.8}
+"""Share of the paraphrases of each set that are done unasked; 0.9 is wanted."""
 
 
-def test_free_speech_that_no_rule_was_tuned_on() -> None:
-    """Nothing is done wrongly, whatever is said; what is said plainly is done, and most of what is not."""
-    rows = evaluate(load_suite(FREE))
-    lines = {line["kind"]: line for line in summary(rows)}
+@pytest.mark.parametrize("number", UNDERSTOOD)
+def test_free_speech(number: int) -> None:
+    """Nothing is done wrongly, whatever is said; what is impossible or forbidden is left; most of the rest is done."""
+    lines = {line["kind"]: line for line in summary(evaluate(load_suite(FREE[number])))}
     assert lines["all"]["wrong_skill_rate"] == 0.0
-    for kind, bar in (FREE_BARS | {"paraphrase": UNDERSTOOD}).items():
-        assert lines[kind]["accuracy"] >= bar, (kind, lines[kind])
+    assert {lines[kind]["accuracy"] for kind in ("impossible", "negation", "ambiguous", "hint")} == {1.0}
+    assert lines["paraphrase"]["accuracy"] >= UNDERSTOOD[number]
 
 
 def oracle(messages: list[dict], tools: list[dict]) -> Call:

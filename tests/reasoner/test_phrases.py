@@ -60,7 +60,7 @@ def test_tuned(sentence: str, tasks: list[str]) -> None:
     assert planned(sentence) == tasks
 
 
-TWO_SKILLS = load_suite(FREE).palette
+TWO_SKILLS = load_suite(FREE[0]).palette
 
 
 @pytest.mark.parametrize(("sentence", "tasks"), load("phrases_two_skills.yaml"))

@@ -12,7 +12,7 @@ from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.planner import CannotDo
 from openral_reasoner.spelling import Speller, is_foreign
 
-PALETTE = load_suite(FREE).palette
+PALETTE = load_suite(FREE[0]).palette
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from openral_core.errors import ManifestError
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 DEFAULT = Path(__file__).with_name("missions.yaml")
-FREE = Path(__file__).with_name("free_fresh.yaml")
-"""Free speech that no rule of the offline planner was tuned on."""
+FREE = (Path(__file__).with_name("free_fresh.yaml"), Path(__file__).with_name("free_fresh2.yaml"))
+"""Free speech, each set written before the rules that it measured first."""
 ALWAYS = 10**6
 """Failing attempts of a task that never works."""
 

@@ -29,12 +29,24 @@ class Thinking:
         asked, operator = self.endpoint.requests, self.operator
         operator.say("open the drawer")
         operator.until(lambda: self.endpoint.requests > asked, "the language model to be asked")
-        self.handle = operator.send_goal(SLUG, "open the drawer", 600.0)
-        goal = bytes(self.handle.goal_id.uuid).hex()
-        operator.until(
-            lambda: operator.status[-1].active_goal == goal and not operator.status[-1].holding, "motion"
-        )
+        while not (goal := self._moving()):
+            pass  # a machine at its limits sends chunks so late that the bridge refuses them and the goal fails
         return goal
+
+    def _moving(self) -> str:
+        """Send a goal; return it once it moves the arm, or nothing if it ended before."""
+        self.handle = self.operator.send_goal(SLUG, "open the drawer", 600.0)
+        goal, ended, status = (
+            bytes(self.handle.goal_id.uuid).hex(),
+            self.handle.get_result_async(),
+            self.operator.status,
+        )
+
+        def moves() -> bool:
+            return status[-1].active_goal == goal and not status[-1].holding
+
+        self.operator.until(lambda: moves() or ended.done(), "motion")
+        return goal if moves() else ""
 
     def until_held(self) -> None:
         """Wait until the bridge says that it holds and knows of no goal."""

@@ -20,7 +20,9 @@ from openral_training.workers import outlive_interrupts, watch_parent
 
 _spawn = multiprocessing.get_context("spawn")
 PATIENCE_S = 120.0
-"""[s] of silence after which a process is given up; building worlds takes the longest."""
+"""[s] of silence after which a process that has its worlds is given up."""
+START_S = 1800.0
+"""[s] that building worlds may take on a machine with much else to do; a process that dies is noticed at once."""
 LOSSES = 3
 """Processes that may be lost in one collection; more, and it is not chance."""
 END_S = 10.0
@@ -38,6 +40,28 @@ class _Member:
     told: list[tuple[int, dict[int, Order]]] = field(default_factory=list)
     answered: int = 0
     """How many of them it answered."""
+    ready: bool = False
+    """Whether it has built its worlds."""
+
+    def receive(self, patience_s: float) -> dict[int, View]:
+        """Return the next answer.
+
+        Raises:
+            OpenralError: what a world said.
+            EOFError, OSError: the process is dead, or was silent too long.
+        """
+        if not self.ready:
+            self._next(START_S)
+            self.ready = True
+        return self._next(patience_s)
+
+    def _next(self, patience_s: float) -> dict[int, View]:
+        if not self.pipe.poll(patience_s):
+            raise EOFError
+        reply: dict[int, View] | OpenralError = self.pipe.recv()
+        if isinstance(reply, OpenralError):
+            raise reply
+        return reply
 
 
 class ProcessPool:
@@ -111,24 +135,18 @@ class ProcessPool:
 
     def _answer(self, number: int) -> dict[int, View]:
         """Return a process's next answer; where it is lost, that of its successor."""
+        member = self._members[number]
         while True:
-            member = self._members[number]
             try:
-                if not member.pipe.poll(self._patience_s):
-                    raise EOFError
-                reply = member.pipe.recv()
+                views = member.receive(self._patience_s)
             except (EOFError, OSError):
-                self._replace(number)
-                continue
-            if isinstance(reply, OpenralError):
-                raise reply
-            member.answered += 1
-            views: dict[int, View] = reply
-            return views
+                self._replace(member, number)
+            else:
+                member.answered += 1
+                return views
 
-    def _replace(self, number: int) -> None:
+    def _replace(self, lost: _Member, number: int) -> None:
         """End a process, start another and tell it everything again; what was answered before is passed over."""
-        lost = self._members[number]
         lost.process.kill()
         lost.process.join()
         lost.pipe.close()
@@ -138,12 +156,12 @@ class ProcessPool:
                 f"{self._lost} processes of worlds were lost in one collection, the last with exit code "
                 f"{lost.process.exitcode}; look for memory that runs out, then go on with --resume"
             )
-        lost.process, lost.pipe = self._start(number)
-        for position, told in enumerate(lost.told):
-            with contextlib.suppress(OSError, EOFError):
+        (lost.process, lost.pipe), lost.ready = self._start(number), False
+        with contextlib.suppress(OSError, EOFError):  # it died, too; `_answer` sees to it
+            for position, told in enumerate(lost.told):
                 lost.pipe.send(told)
-                if position < lost.answered and lost.pipe.poll(self._patience_s):
-                    lost.pipe.recv()
+                if position < lost.answered:
+                    lost.receive(self._patience_s)
 
 
 def work(pipe: Connection, grounds: Grounds, number: int, processes: int) -> None:
@@ -155,6 +173,7 @@ def work(pipe: Connection, grounds: Grounds, number: int, processes: int) -> Non
     except OpenralError as error:
         pipe.send(error)
         return
+    pipe.send({})  # ready
     with contextlib.suppress(EOFError, OSError):
         while True:
             stage, orders = pipe.recv()

@@ -1,0 +1,111 @@
+"""Experience and update together, at every grain, on a game of two decisions that one can win by one number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from openral_training.rl.attempts import Attempt, Trajectory
+from openral_training.rl.config import Grpo, Optim, Ppo
+from openral_training.rl.experience import grpo_experience, ppo_experience
+from openral_training.rl.learner import Learner
+from openral_training.rl.state_mlp import MlpShape, StateMlp
+
+EPISODES, GROUP, DECISIONS, CHUNK = 32, 8, 2, 2
+
+
+def games(policy: StateMlp, seed: int) -> list[Trajectory]:
+    """Play: an episode is won in its first control step if the first number of its action is above 0.3."""
+    rng = np.random.default_rng(seed)
+    lived = []
+    for number in range(EPISODES):
+        group = number // GROUP
+        observations = np.array([[group, 0, 1], [group, 1, 1]], np.float32)
+        noise = rng.standard_normal((DECISIONS, CHUNK, 2)).astype(np.float32)
+        decision = policy.sample(observations, noise)
+        won = bool(decision.actions[0, 0, 0] > 0.3)
+        length = 1 if won else DECISIONS
+        executed = np.ones((length, CHUNK), np.bool_)
+        executed[0, 1:] = not won
+        rewards = np.zeros((length, CHUNK))
+        rewards[0, 0] = won
+        lived.append(
+            Trajectory(
+                Attempt(f"task{group % 2}", group, (number,), group),
+                f"state{group}",
+                observations[:length],
+                np.array([group, 2, 1], np.float32),
+                decision.tokens[:length],
+                decision.logprobs[:length],
+                decision.values[:length],
+                rewards,
+                executed,
+            )
+        )
+    return lived
+
+
+def share_won(lived: list[Trajectory]) -> float:
+    return float(np.mean([trajectory.success for trajectory in lived]))
+
+
+@pytest.mark.parametrize("head", ["bins", "gaussian"])
+@pytest.mark.parametrize(("reward_type", "logprob_type"), [
+    ("action", "token"), ("action", "action"), ("chunk", "token"), ("chunk", "chunk"),
+])  # fmt: skip
+@pytest.mark.parametrize("adv_type", ["grpo", "gae"])
+def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_type: str, head: str) -> None:
+    words = {
+        "adv_type": adv_type,
+        "reward_type": reward_type,
+        "logprob_type": logprob_type,
+        "clip_ratio_c": 3.0,
+    }
+    config: Grpo | Ppo = (
+        Grpo.model_validate({**words, "group_size": GROUP, "kl_beta": 0.001, "scale": "task"})
+        if adv_type == "grpo"
+        else Ppo.model_validate(words)
+    )
+    width = CHUNK if isinstance(config, Ppo) and reward_type == "action" else 1
+    torch.manual_seed(0)
+    shape = {
+        "head": head,
+        "chunk": CHUNK,
+        "hidden": 16,
+        "observation_dim": 3,
+        "action_dim": 2,
+        "value_width": width,
+    }
+    policy = StateMlp(MlpShape.model_validate({**shape, **({"bins": 5} if head == "bins" else {})}))
+    learner = Learner(policy, config, Optim(lr=0.01, value_lr=0.01 if adv_type == "gae" else None), 16)
+    before = share_won(games(policy, 1000))
+    for number in range(25):
+        lived = games(policy, number)
+        if isinstance(config, Grpo):
+            experience, _ = grpo_experience(lived, config)
+        else:
+            experience, _ = ppo_experience(lived, policy, config)
+        if experience is not None:
+            figures = learner.update(experience, number, 0)
+            assert all(np.isfinite(value) or "explained" in name for name, value in figures.items())
+    assert before < 0.6
+    assert share_won(games(policy, 1000)) > 0.85
+
+
+def test_while_the_critic_warms_up_the_actor_stays() -> None:
+    config = Ppo(adv_type="gae", critic_warmup_steps=1)
+    torch.manual_seed(0)
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
+    learner = Learner(policy, config, Optim(lr=0.01, value_lr=0.01), 16)
+    actor, critic = (
+        [parameter.clone() for parameter in part.parameters()]
+        for part in (policy.network.actor, policy.network.critic)
+    )
+    experience, _ = ppo_experience(games(policy, 0), policy, config)
+    learner.update(experience, 0, 0)
+    assert all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(critic, policy.network.critic.parameters(), strict=True))
+    experience, _ = ppo_experience(games(policy, 1), policy, config)
+    learner.update(experience, 1, 0)
+    assert not all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))

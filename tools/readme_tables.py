@@ -19,10 +19,14 @@ README = ROOT / "README.md"
 SUITES = (
     ("mini-metaworld", {"metaworld_mini": "plain words", "metaworld_mini_unheard": "unheard words"}),
     ("mini-metaworld-mt10", {"metaworld_mt10_fast": ""}),
+    ("mini-metaworld-mt50", {"metaworld_mt50_fast": ""}),
     ("mini-robosuite-panda", {"robosuite_panda_fast": ""}),
 )
 """Skills, the suites of the same tasks that judged them, and what a column says of each."""
-REWARD = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
+LONG = 20
+"""Tasks above which a suite's rows are gathered by how often they were solved."""
+REWARDS = (("mini-progress", "mini_metaworld"), ("mini-progress-mt10", "mini_progress_mt10"))
+"""Reward models, and the recipes whose unseen states judged them."""
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
@@ -40,8 +44,10 @@ def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
     columns = [
         json.loads((folder / f"{suite}.json").read_text(encoding="utf-8"))["results"] for suite in suites
     ]
-    rows = [(task.split("/", 1)[-1], *(rate(column["tasks"][task]) for column in columns))
-            for task in columns[0]["tasks"]]  # fmt: skip
+    tasks = columns[0]["tasks"]
+    rows = [(task.split("/", 1)[-1], *(rate(column["tasks"][task]) for column in columns)) for task in tasks]
+    if len(tasks) > LONG:
+        rows = gathered(tasks)
     rows.append(("**all**", *(f"**{rate(column['all_episodes'])}**" for column in columns)))
     return [
         _row(f"`{skill}`, solved on unseen states (95 % interval)", *suites.values()),
@@ -50,12 +56,26 @@ def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
     ]
 
 
+def gathered(tasks: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return rows `9 of 10 | door-close, reach-wall`: the tasks of a suite by how often each was solved."""
+    by_rate: dict[tuple[int, int], list[str]] = {}
+    for task, entry in tasks.items():
+        name = task.split("/", 1)[-1].removesuffix("-v3")
+        by_rate.setdefault((entry["successes"], entry["n_episodes"]), []).append(name)
+    return [
+        (f"{successes} of {episodes}", f"{len(names)} tasks" if len(names) > LONG else ", ".join(names))
+        for (successes, episodes), names in sorted(by_rate.items(), reverse=True)
+    ]
+
+
 def _row(*cells: str) -> str:
     return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
-def reward_table(results: dict[str, Any]) -> list[str]:
-    """Return the measures of the reward model."""
+def reward_table(skill: str, recipe: str) -> list[str]:
+    """Return the measures of a reward model."""
+    file = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
+    results = json.loads(file.read_text(encoding="utf-8"))["results"]
     said, missed = results["false_success"], results["missed_success"]
     rows = [
         (
@@ -70,7 +90,7 @@ def reward_table(results: dict[str, Any]) -> list[str]:
         (f"successes missed at {results['threshold']}", percent(missed)),
     ]
     return [
-        "| `mini-progress`, on unseen rollouts and unheard words | |",
+        f"| `{skill}`, on unseen rollouts and unheard words | |",
         "|---|---|",
         *(f"| {a} | {b} |" for a, b in rows),
     ]
@@ -129,11 +149,12 @@ def reasoner_page(text: str) -> str:
 
 def readme(text: str) -> str:
     """Return the README with all tables made anew."""
-    reward, speed = (json.loads(path.read_text(encoding="utf-8")) for path in (REWARD, SPEED))
+    speed = json.loads(SPEED.read_text(encoding="utf-8"))
     skills = []
     for skill, suites in SUITES:
         skills += [*suite_table(skill, suites), ""]
-    skills += reward_table(reward["results"])
+    for index, (skill, recipe) in enumerate(REWARDS):
+        skills += [""] * bool(index) + reward_table(skill, recipe)
     return with_part(with_part(text, "skills", skills), "speed", speed_table(speed))
 
 

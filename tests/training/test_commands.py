@@ -80,7 +80,7 @@ def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_pat
     ("words", "text"),
     [
         (("--rskill", "mini-progress"), "mini-progress"),
-        (("--rskill", "nothing"), "mini-metaworld, mini-metaworld-mt10, mini-progress"),
+        (("--rskill", "nothing"), "mini-metaworld, mini-metaworld-mt10, mini-metaworld-mt50, mini-progress"),
         (("--config", "moon"), "metaworld_drawer"),
         (("--task", "fly-v3"), "has no example for fly-v3; say what to do with --instruction"),
     ],
@@ -96,7 +96,7 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
     from openral_core.registry import resolve
     from openral_training.provenance import provenance
 
-    names = ("mini-metaworld", "mini-metaworld-mt10", "mini-robosuite-panda", "mini-progress")
+    names = ("mini-metaworld", "mini-metaworld-mt10", "mini-metaworld-mt50", "mini-robosuite-panda", "mini-progress")
     for package in map(resolve, names):
         results = [json.loads(path.read_text()) for path in (package.folder / "eval").glob("*.json")]
         judged = {result["provenance"]["weights_sha256"] for result in results}

@@ -96,7 +96,13 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
     from openral_core.registry import resolve
     from openral_training.provenance import provenance
 
-    names = ("mini-metaworld", "mini-metaworld-mt10", "mini-metaworld-mt50", "mini-robosuite-panda", "mini-progress")
+    names = (
+        "mini-metaworld",
+        "mini-metaworld-mt10",
+        "mini-metaworld-mt50",
+        "mini-robosuite-panda",
+        "mini-progress",
+    )
     for package in map(resolve, names):
         results = [json.loads(path.read_text()) for path in (package.folder / "eval").glob("*.json")]
         judged = {result["provenance"]["weights_sha256"] for result in results}

@@ -89,6 +89,8 @@ def reward_table(skill: str, recipe: str) -> list[str]:
         (f"failures called success at {results['threshold']}", percent(said)),
         (f"successes missed at {results['threshold']}", percent(missed)),
     ]
+    if "abstained_on_success" in results:
+        rows.append(("successes that it would rather not judge", percent(results["abstained_on_success"])))
     return [
         f"| `{skill}`, on unseen rollouts and unheard words | |",
         "|---|---|",

@@ -24,7 +24,7 @@ WorkersOption = Annotated[int, typer.Option(min=1, help="Processes that roll out
 @app.command("eval")
 def evaluate(
     rskill: SkillOption,
-    recipe: RecipeOption = "mini_progress",
+    recipe: RecipeOption = "mini_metaworld",
     episodes: Annotated[int, typer.Option(min=1, help="Held-out initial states a task.")] = 10,
     camera: CameraOption = "",
     out: Annotated[
@@ -63,7 +63,7 @@ def evaluate(
 @app.command()
 def calibrate(
     rskill: SkillOption,
-    recipe: RecipeOption = "mini_progress",
+    recipe: RecipeOption = "mini_metaworld",
     episodes: Annotated[int, typer.Option(min=1, help="Calibration states a task.")] = 10,
     camera: CameraOption = "",
     error_rate: Annotated[

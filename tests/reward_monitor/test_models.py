@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from openral_core.errors import PolicyError
+from openral_core.registry import resolve
+from openral_reward_monitor.calibration import load_calibration
 from openral_reward_monitor.models import RewardScores, checked, load_reward_model
 
 FRAMES = np.stack([np.full((4, 4, 3), value, np.uint8) for value in (0, 51, 255)])
@@ -44,3 +46,12 @@ def test_what_is_no_score_is_an_error(values, text, head):
     heads = {"progress": good, "success": good, head: np.array(values, np.float32)}
     with pytest.raises(PolicyError, match=text):
         checked(RewardScores(**heads), 3)
+
+
+def test_the_shipped_calibration_is_of_the_shipped_weights_and_camera():
+    found = load_calibration(resolve("mini-progress-mt10"))
+    assert found is not None
+    calibrated = found.cameras["corner2"]
+    assert calibrated.is_done(1.0, 0.8) is True
+    assert calibrated.is_done(0.0, 0.8) is False
+    assert calibrated.is_done((calibrated.no_below + calibrated.yes_from) / 2, 0.8) is None

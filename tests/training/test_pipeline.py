@@ -243,7 +243,7 @@ def test_shipped_recipe_keeps_words_and_states_apart() -> None:
 
 
 def test_a_recipe_may_take_the_words_of_another_and_some_of_the_cameras() -> None:
-    watched, cloned = load_recipe("mini_progress"), load_recipe("mini_metaworld_mt10")
+    watched, cloned = load_recipe("mini_progress_mt10"), load_recipe("mini_metaworld_mt10")
     assert watched.task_ids == cloned.task_ids
     assert watched.tasks["reach-v3"].heldout == cloned.tasks["reach-v3"].heldout
     assert watched.world_of("drawer-open-v3") == ("drawer-open-v3", "drawer-close-v3")

@@ -93,6 +93,7 @@ def log(patience_s: float, follow: bool) -> int:
     """Print the steps so far, with their reasons; `follow`: and those to come, until Ctrl-C."""
 
     def act(node: MissionListener, console: Console) -> int:
+        node.until(lambda: node.steps, patience_s if node.mission.tasks else SETTLE_S)
         quiet_since = time.monotonic()
         while follow or time.monotonic() - quiet_since < SETTLE_S:
             rclpy.spin_once(node, timeout_sec=0.1)

@@ -1,0 +1,81 @@
+"""The reasoner and scripted neighbours as processes of their own, for the tests that talk to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 90.0
+BRISK = {
+    "gate.default_patience_s": 0.6,
+    "gate.check_floor": 0.5,
+    "gate.plateau_window_s": 0.6,
+    "gate.stale_after_s": 1.0,
+    "director.comeback_patience_s": 1.5,
+    "director.palette_settle_s": 0.2,
+}
+
+
+class Graph:
+    """Starts processes in a domain of their own and ends each of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.run_dir = folder / "run"
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def start(self, module: str, *arguments: str, **parameters: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", f"openral_reasoner.{module}", *arguments]
+        if parameters:
+            command.append("--ros-args")
+        for name, value in parameters.items():
+            command += ["-p", f"{name}:={json.dumps(value)}"]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._processes.append(process)
+        return process
+
+    def skill(self, **parameters: object) -> subprocess.Popen[str]:
+        return self.start("fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
+
+    def monitor(self, **parameters: object) -> subprocess.Popen[str]:
+        return self.start("fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
+
+    def reasoner(self, mission: str = "", **parameters: object) -> subprocess.Popen[str]:
+        values = {**BRISK, "mission": mission, "run_dir": str(self.run_dir), "exit_when_done": bool(mission)}
+        return self.start("reasoner_node", **{**values, **parameters})
+
+    def prompt(self, sentence: str, *options: str) -> subprocess.Popen[str]:
+        return self.start("cli", "prompt", sentence, *options)
+
+    def steps(self) -> list[dict[str, Any]]:
+        path = self.run_dir / "mission.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def wait_for(self, kind: str) -> None:
+        """Wait for a step of a kind in the log of the mission."""
+        end = time.monotonic() + PATIENCE_S
+        while not any(step["kind"] == kind for step in self.steps()):
+            assert time.monotonic() < end, f"no step {kind!r} among {[step['kind'] for step in self.steps()]}"
+            time.sleep(0.05)
+
+    def mission(self) -> dict[str, Any]:
+        mission: dict[str, Any] = json.loads((self.run_dir / "mission.json").read_text())
+        return mission
+
+    def close(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+def end_of(process: subprocess.Popen[str]) -> tuple[int, str]:
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, output

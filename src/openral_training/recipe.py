@@ -48,8 +48,6 @@ class Recipe(_Strict):
     """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
     state_layout: str = "ee_pos3_gripper1"
     """Proprioception, see openral_core.state_layout."""
-    horizon: Annotated[int, Field(gt=0)] = 300
-    """Control steps an evaluation episode may take."""
     chunk_size: Annotated[int, Field(gt=0)] = 16
     """H, the expert's next actions that are noted with each frame."""
     record_every: Annotated[int, Field(gt=0)] = 1

@@ -209,7 +209,7 @@ def test_labels_know_the_other_task_of_the_scene(dataset: Dataset, recipe: Recip
     ("change", "text"),
     [
         ({"heldout_init_ids": {"first": 1, "count": 5}}, "overlaps train_init_ids"),
-        ({"horizon": 0}, "horizon"),
+        ({"record_every": 0}, "record_every"),
         ({"speed": 3}, "speed"),
         (
             {

@@ -49,6 +49,8 @@ def record(tmp_path):
 def run(tmp_path, monkeypatch, record, fake_scene):
     """Return a function that runs the command and returns exit code, output and run folder."""
     monkeypatch.setenv("COLUMNS", "160")
+    scene = tmp_path / "fake.yaml"
+    scene.write_text(fake_scene.read_text() + "skills: [mini-metaworld]\n")
 
     def run(*arguments, code=0):
         path = tmp_path / "ros2"
@@ -56,7 +58,7 @@ def run(tmp_path, monkeypatch, record, fake_scene):
         path.chmod(0o755)
         monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
         run_dir = tmp_path / "run"
-        words = ["sim", "--config", str(fake_scene), "--no-video", "--run-dir", str(run_dir), *arguments]
+        words = ["sim", "--config", str(scene), "--no-video", "--run-dir", str(run_dir), *arguments]
         result = CliRunner().invoke(app, words)
         return result.exit_code, result.output, run_dir
 

@@ -96,9 +96,7 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
     from openral_core.registry import resolve
     from openral_training.provenance import provenance
 
-    ours = sorted(
-        path.parent.name for path in (Path(__file__).parents[2] / "rskills").glob("mini-*/eval")
-    )
+    ours = sorted(path.parent.name for path in (Path(__file__).parents[2] / "rskills").glob("mini-*/eval"))
     assert "mini-metaworld" in ours
     for package in map(resolve, ours):
         results = [json.loads(path.read_text()) for path in (package.folder / "eval").glob("*.json")]

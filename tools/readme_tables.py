@@ -21,6 +21,7 @@ SUITES = (
     ("mini-metaworld-mt10", {"metaworld_mt10_fast": ""}),
     ("mini-metaworld-mt50", {"metaworld_mt50_fast": ""}),
     ("mini-robosuite-panda", {"robosuite_panda_fast": ""}),
+    ("mini-robosuite-sawyer", {"robosuite_sawyer_fast": ""}),
 )
 """Skills, the suites of the same tasks that judged them, and what a column says of each."""
 LONG = 20

@@ -52,6 +52,11 @@ def test_list_and_show(skill_folder: Path) -> None:
     assert "example" in broken.output
 
 
+def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
+    listed = RUN.invoke(cli.app, ["rskill", "list"], env={"COLUMNS": "60"})
+    assert {"mini-metaworld-mt10", "mini-metaworld-mt50"} <= set(listed.output.split())
+
+
 def test_errors_are_one_message_and_exit_code_one() -> None:
     code = "import sys; from openral_core.cli.app import main; sys.argv[1:] = ['rskill', 'show', 'no-such']; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

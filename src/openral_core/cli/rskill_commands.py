@@ -25,7 +25,7 @@ def list_(search: Search = None) -> None:
 
     table = Table(box=None, pad_edge=False)
     for column in ("", "skill", "kind", "family", "licence", "weights", "does"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "skill")  # a name cut short is nobody's name
     broken = []
     for folder in skill_folders(search or ()):
         try:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PACKAGES_GROUP = "ros2_embedded.packages"
 EXECUTABLES_GROUP = "ros2_embedded.executables"
+RUNNER = (sys.executable, "-m", "ros2_embedded.run")
+"""How the command of an entry point begins."""
 BUNDLED = Path(__file__).parent / "interfaces"
 _INDEX = Path("share") / "ament_index" / "resource_index"
 
@@ -55,7 +57,7 @@ class Executable:
         """The argument vector that starts the program; append its own arguments."""
         if self.path is not None:
             return [str(self.path)]
-        return [sys.executable, "-m", "ros2_embedded.run", self.package, self.name]
+        return [*RUNNER, self.package, self.name]
 
 
 def prefixes() -> list[Path]:

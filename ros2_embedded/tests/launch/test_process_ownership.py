@@ -59,6 +59,31 @@ def test_second_and_third_interrupt_do_not_wait(launcher):
     assert not [pid for pid in pids if launcher.alive(pid)]
 
 
+SLOW_START = """
+import os, pathlib, sys, time
+if "ros2_embedded.run" in sys.orig_argv:
+    pathlib.Path({folder!r}, "node.pid").write_text(str(os.getpid()))
+    time.sleep(1)
+"""
+
+
+def test_interrupt_before_a_node_can_take_care_of_it_is_quiet(launcher):
+    """Python imports `sitecustomize` before any code of the node; an exception there is the interpreter's own."""
+    (launcher.folder / "sitecustomize.py").write_text(SLOW_START.format(folder=str(launcher.folder)))
+    launcher.environment["PYTHONPATH"] = str(launcher.folder)
+    process = launcher.start(
+        "return LaunchDescription([Node(package='tf2_ros', executable='static_transform_publisher',"
+        " arguments=['--frame-id', 'a', '--child-frame-id', 'b'])])",
+        "sigterm_timeout:=500",
+    )
+    launcher.pids(1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert "exit code 130" in output
+    assert "Traceback" not in output
+    assert "Fatal" not in output
+
+
 def test_killed_launcher_leaves_nothing(launcher):
     process, pids = start(launcher)
     process.kill()

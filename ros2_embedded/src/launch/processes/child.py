@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ros2_embedded.packages import RUNNER
+
 from .guard import Guard
 from .guardian import TAG_VARIABLE, find_members, send_signal
 
@@ -73,6 +75,9 @@ class ChildProcess:
 
     def _start(self, spec: ChildSpec) -> subprocess.Popen[bytes]:
         ends = {stream: pty.openpty() if spec.emulate_tty else os.pipe() for stream in ("stdout", "stderr")}
+        # What runs an entry point lets SIGINT through once it can answer it; until then it waits, not lost.
+        held = {signal.SIGINT} if tuple(spec.cmd[: len(RUNNER)]) == RUNNER else set()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
         try:
             popen = subprocess.Popen(
                 list(spec.cmd),
@@ -88,6 +93,7 @@ class ChildProcess:
                 os.close(read_end)
             raise
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             for _, write_end in ends.values():
                 os.close(write_end)
         for stream, (read_end, _) in ends.items():

@@ -179,7 +179,8 @@ def _visual(link: ET.Element, model: Any, geom: int, mesh_directory: Path | None
         )
     else:
         _primitive(geometry, model, geom, is_mesh)
-    material = ET.SubElement(visual, "material", name=f"{link.get('name')}_{geom}")
+    number = geom - int(model.body_geomadr[model.geom_bodyid[geom]])  # in its link: the same in every scene
+    material = ET.SubElement(visual, "material", name=f"{link.get('name')}_{number}")
     ET.SubElement(material, "color", rgba=_numbers(_color(model, geom)))
 
 

@@ -2,7 +2,7 @@
 
     masks, advantages, granularity, losses, metrics   what is computed: arrays in, arrays out
     policy, heads, state_mlp, noise                   what acts
-    config, layout                                    what a run is told
+    settings, config                                  what a run is told
     attempts, senses, arena, simulators, pool         worlds, in this process or in others
     rollout, collection, experience                   how experience is made
     demonstrate, learner, judge, logbook, run         from a cloned base to a better policy

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.config import Grpo, RlConfig
+from openral_training.rl.config import RlConfig
 from openral_training.rl.experience import Experience, grpo_experience, ppo_experience, teaching
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.rollout import exploring, play
+from openral_training.rl.settings.algorithm import Grpo
 from openral_training.rl.simulators import Simulators
 
 TRAINING = 1

@@ -17,8 +17,8 @@ from openral_core.scene import DeployScene
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.metaworld.world import make_expert
-from openral_training.rl.config import Base
 from openral_training.rl.senses import Senses
+from openral_training.rl.settings.actor import Base
 from openral_training.rl.state_mlp import StateMlp
 
 TRIES = 10

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from openral_training.rl.advantages import check_groups, gae, group_relative, informative, normalised
 from openral_training.rl.attempts import Trajectory
-from openral_training.rl.config import Grpo, Ppo
 from openral_training.rl.granularity import reduce_any, reduce_rewards
 from openral_training.rl.masks import ScalarT, flat_time, trajectory_weights
 from openral_training.rl.metrics import advantage_metrics
 from openral_training.rl.policy import StochasticPolicy
+from openral_training.rl.settings.algorithm import Grpo, Ppo
 
 
 @dataclass(frozen=True)

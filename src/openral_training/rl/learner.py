@@ -8,12 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openral_training.rl.config import Grpo, Optim, Ppo
 from openral_training.rl.experience import Experience
 from openral_training.rl.granularity import reduce_logprobs, reduce_weights
 from openral_training.rl.losses import Clip, actor_loss, critic_loss, kl_estimate, weighted_mean
 from openral_training.rl.metrics import actor_metrics, critic_metrics, mean_of
 from openral_training.rl.policy import Judgement, StochasticPolicy
+from openral_training.rl.settings.actor import Optim
+from openral_training.rl.settings.algorithm import Grpo, Ppo
 
 
 class Learner:

@@ -22,7 +22,7 @@ class Logbook:
 
         Args:
             folder: of the run.
-            backends: see `config.Logger`.
+            backends: see `settings.runner.Logger`.
             first: number of the first row to come; rows from there on, of a run that was killed, are dropped.
 
         Raises:

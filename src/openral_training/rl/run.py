@@ -20,7 +20,7 @@ from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.suite import with_task
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.rl.collection import collect
-from openral_training.rl.config import Ppo, RlConfig
+from openral_training.rl.config import RlConfig
 from openral_training.rl.demonstrate import clone, demonstrate, joined
 from openral_training.rl.films import film
 from openral_training.rl.judge import eval_metrics, judge
@@ -28,6 +28,7 @@ from openral_training.rl.learner import Learner
 from openral_training.rl.logbook import Logbook
 from openral_training.rl.pool import ProcessPool
 from openral_training.rl.senses import Senses
+from openral_training.rl.settings.algorithm import Ppo
 from openral_training.rl.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
 

@@ -214,7 +214,10 @@ class ReasonerNode(LifecycleNode):
         self._director.palette(self._roster.palette(), time.monotonic())
 
     def _on_prompt(self, prompt: Prompt) -> None:
+        before, ended = self._director.mission, self._director.mission.state.ended
         self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
+        if before.state.ended and not ended and before is not self._director.mission:
+            self._publish(before)  # who follows the mission that was replaced learns its end
         self._flush()
 
     def _on_progress(self, message: TaskProgress) -> None:
@@ -287,11 +290,13 @@ class ReasonerNode(LifecycleNode):
         if not self._changed:
             return
         self._changed = False
-        message = message_of(self._director.mission, self.get_clock().now().to_msg())
+        self._publish(self._director.mission)
+
+    def _publish(self, mission: HeldMission) -> None:
         if self._publisher is not None:
-            self._publisher.publish(message)
+            self._publisher.publish(message_of(mission, self.get_clock().now().to_msg()))
         if self._record:
-            self._record.state(self._director.mission)
+            self._record.state(mission)
 
     def interrupted(self) -> None:
         """Write the mission off in the run folder; the graph is gone already."""

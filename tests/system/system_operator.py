@@ -17,6 +17,7 @@ from openral.srv import ResetScene
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -117,6 +118,14 @@ class Operator:
         answer = client.call_async(ResetScene.Request(task=task, seed=init_id))
         self.until(answer.done, "the world's reset")
         assert answer.result().ok, answer.result().message
+
+    def press(self, service: str) -> None:
+        """Call a `std_srvs/Trigger` and see that it was done."""
+        client = self._node.create_client(Trigger, service)
+        self.until(client.service_is_ready, f"the service {service}")
+        answer = client.call_async(Trigger.Request())
+        self.until(answer.done, f"an answer of {service}")
+        assert answer.result().success, answer.result().message
 
     def send_chunk(self, **changes: Any) -> None:
         """Publish a chunk that answers the present instant and is right except for `changes`."""

@@ -85,6 +85,20 @@ def test_a_prompt_in_words_that_no_training_saw_is_done_on_the_running_deploymen
     assert [task.state for task in mission.tasks] == ["done", "done"]
 
 
+def test_a_condition_is_looked_up_in_the_world_before_anything_moves(deployment):
+    _, operator = deployment
+    end_of_mission(operator, "open the drawer, then close it")
+    for text, tasks in (
+        ("if the drawer is open, close it", []),
+        ("open the drawer", ["drawer-open-v3"]),
+        ("if the drawer is open then close it", ["drawer-close-v3"]),
+    ):
+        operator.say(text)
+        mission = end_of_mission(operator, text)
+        assert mission.state == "done", mission.message
+        assert [task.skill_task for task in mission.tasks if task.state == "done"] == tasks, mission.message
+
+
 def test_an_unknown_task_is_refused_in_one_clear_sentence_and_nothing_moves(deployment):
     stack, operator = deployment
     end_of_mission(operator, "open the drawer, then close it")

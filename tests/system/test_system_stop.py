@@ -1,9 +1,10 @@
-"""The operator says stop while a language model thinks: the arm holds, whoever moved it."""
+"""While a language model thinks, the operator is heard: stop, cancel, E-stop and another wish."""
 
 from __future__ import annotations
 
 import numpy as np
 from system_files import load_truth
+from system_operator import ENDED
 from system_thinking import thinking
 
 CANCELED = 4
@@ -32,3 +33,32 @@ def test_stop_ends_motion_and_mission_while_the_model_thinks(tmp_path):
     assert not truth["held"].all()
     moved = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1)
     assert not moved[truth["held"][1:]].any(), "the set point moved in a step that held"
+
+
+def test_cancel_estop_and_another_wish_do_not_wait_for_the_model(tmp_path):
+    with thinking(tmp_path) as deployment:
+        operator = deployment.operator
+        deployment.begin()
+        mission = operator.missions[-1]
+        deployment.handle.cancel_goal_async()
+        deployment.until_held()
+        assert operator.missions[-1].id == mission.id, "a client's cancel is no word to the reasoner"
+        assert operator.missions[-1].state not in ENDED
+
+        asked = deployment.endpoint.requests
+        operator.say("close the drawer")
+        operator.until(lambda: operator.missions[-1].text == "close the drawer", "the other wish")
+        operator.until(lambda: deployment.endpoint.requests > asked, "the model to be asked about it")
+        replaced = [seen for seen in operator.missions if seen.id == mission.id][-1]
+        assert (replaced.state, replaced.message) == ("stopped", 'replaced by "close the drawer"')
+
+        deployment.begin()
+        operator.press("/openral/estop")
+        deployment.until_held()
+        operator.until(lambda: operator.missions[-1].state == "stopped", "the mission's end")
+        assert "E-stop" in operator.missions[-1].message
+        operator.say("open the drawer")
+        operator.until(lambda: operator.missions[-1].state == "failed", "a refusal")
+        assert "/openral/estop_reset" in operator.missions[-1].message
+        operator.press("/openral/estop_reset")
+        deployment.begin()

@@ -56,8 +56,10 @@ class MiniNetwork(nn.Module):
             self.register_buffer("landmark_mean", torch.zeros(config.landmarks))
             self.register_buffer("landmark_std", torch.ones(config.landmarks))
             self.landmarks = nn.Sequential(nn.Linear(width, 256), nn.SiLU(), nn.Linear(256, config.landmarks))
+        self.width = width + config.landmarks
+        """F, numbers that the head acts on."""
         self.head = nn.Sequential(
-            nn.Linear(width + config.landmarks, config.hidden),
+            nn.Linear(self.width, config.hidden),
             nn.SiLU(),
             nn.Linear(config.hidden, config.hidden),
             nn.SiLU(),
@@ -74,11 +76,18 @@ class MiniNetwork(nn.Module):
             state: (B, D) in the units of the manifest's state contract.
             sentences: (B, 384) unit vectors.
         """
+        features, where = self.features(images, state, sentences)
+        return self.actions(features), where
+
+    def features(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return what the head acts on (B, F), and the landmarks (B, L). Arguments as for `forward`."""
         normalised = (state - self.state_mean) / self.state_std
         seen = [trunk(images[:, index], sentences) for index, trunk in enumerate(self.trunks)]
         features = torch.cat([*seen, self.proprioception(normalised)], dim=1)
         where = None if self.landmarks is None else self.landmarks(features)
-        if where is not None:
-            features = torch.cat([features, where], dim=1)
-        actions = torch.tanh(self.head(features))
-        return actions.reshape(-1, self.config.chunk_size, self.config.action_dim), where
+        return (features if where is None else torch.cat([features, where], dim=1)), where
+
+    def actions(self, features: Tensor) -> Tensor:
+        """Return actions (B, H, A) in -1..1 of features (B, F)."""
+        chunk: Tensor = torch.tanh(self.head(features))
+        return chunk.reshape(-1, self.config.chunk_size, self.config.action_dim)

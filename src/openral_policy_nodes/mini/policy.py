@@ -76,5 +76,13 @@ def load_folder(folder: Path, device: str = "cpu") -> MiniPolicy:
     Raises:
         PolicyError: a file is missing or does not fit the network.
     """
-    network = load_network(folder, lambda **fields: MiniNetwork(MiniConfig(**fields)))
-    return MiniPolicy(network, SentenceEncoder(), device)
+    return MiniPolicy(load_mini(folder), SentenceEncoder(), device)
+
+
+def load_mini(folder: Path) -> MiniNetwork:
+    """Load the network of the checkpoint in `folder`, as float32.
+
+    Raises:
+        PolicyError: a file is missing or does not fit the network.
+    """
+    return load_network(folder, lambda **fields: MiniNetwork(MiniConfig(**fields)))

@@ -117,6 +117,8 @@ class Assembly:
             ):
                 # "open the blue drawer and the green drawer": two things for the operator, one for the skill
                 raise _Refused(self._cannot(f'"{tasks[-1].text}" and "{clause}" are the same task to me'))
+            if tasks and tasks[-1].meant == planned.meant and tasks[-1].text != clause:
+                tasks.pop()  # "put the peg into the hole, insert it": one thing, said twice
             tasks.append(planned)
         return tasks
 

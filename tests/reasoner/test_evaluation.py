@@ -38,7 +38,7 @@ def test_the_offline_planner_keeps_its_bars() -> None:
     assert lines["all"]["needless_goals"] == 0
 
 
-UNDERSTOOD = {0: 0.85, 1: 0.8}
+UNDERSTOOD = {0: 0.85, 1: 0.8, 2: 0.78}
 """Share of the paraphrases of each set that are done unasked; 0.9 is wanted."""
 
 
@@ -47,7 +47,8 @@ def test_free_speech(number: int) -> None:
     """Nothing is done wrongly, whatever is said; what is impossible or forbidden is left; most of the rest is done."""
     lines = {line["kind"]: line for line in summary(evaluate(load_suite(FREE[number])))}
     assert lines["all"]["wrong_skill_rate"] == 0.0
-    assert {lines[kind]["accuracy"] for kind in ("impossible", "negation", "ambiguous", "hint")} == {1.0}
+    left = {"impossible", "negation", "ambiguous", "hint"} & lines.keys()
+    assert {lines[kind]["accuracy"] for kind in left} == {1.0}
     assert lines["paraphrase"]["accuracy"] >= UNDERSTOOD[number]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,11 @@ class Senses:
                 f"{type(backend).__name__} tells no state that a policy could act on without eyes; use MetaWorld"
             )
         seen = backend.world(env).look(task)
-        return np.concatenate([seen[_NOW], seen[_GOAL], self._task(task)]).astype(np.float32)
+        return self.observation(np.concatenate([seen[_NOW], seen[_GOAL]]), task)
+
+    def observation(self, state: NDArray[Any], task: str) -> NDArray[np.float32]:
+        """Return (D,) of the simulator's own numbers (21,), wherever they come from, and the task."""
+        return np.concatenate([state, self._task(task)]).astype(np.float32)
 
     def _task(self, task: str) -> NDArray[np.float64]:
         """Return which task it is, one number each; none where there is only one."""

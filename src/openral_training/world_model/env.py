@@ -1,0 +1,178 @@
+"""A world model as an environment: worlds that are reset and stepped in chunks, each with a clock of its own.
+
+The contract is that of RLinf's OpenSora environment (condition frames, chunks, q01/q99 actions, reset from stored
+first frames), without its limits: resetting one world touches no other, success counts anywhere in a chunk, and the
+reward is told the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from openral_core.errors import ContractError, SimulationError
+from openral_training.world_model.model import WorldModel
+from openral_training.world_model.starts import Start, Starts
+from openral_training.world_model.statistics import ActionScale
+
+THRESHOLD = 0.9
+"""How likely success must be to count; RLinf's."""
+
+
+@dataclass(frozen=True)
+class ImaginedChunk:
+    """What one chunk led to in B worlds. Frames are decoded when they are asked for: most rollouts need none."""
+
+    latents: Tensor
+    """(B, H, ...)"""
+    states: NDArray[np.float32]
+    """(B, H, S) after each step."""
+    likelihood: NDArray[np.float32]
+    """(B, H) of success after each step."""
+    rewards: NDArray[np.float64]
+    """(B, H) 1 in the step in which the task is solved first in the episode, else 0."""
+    executed: NDArray[np.bool_]
+    """(B, H) False after the step that ended the episode."""
+    success: NDArray[np.bool_]
+    """(B,) whether the episode has been solved by now."""
+    truncated: NDArray[np.bool_]
+    """(B,) whether it was cut off at the horizon, unsolved."""
+    _model: WorldModel
+
+    def frames(self) -> NDArray[np.uint8]:
+        """Decode (B, H, 256, 256, 3) RGB."""
+        return self._model.frames(self.latents)
+
+
+class WorldModelEnv:
+    """N imagined worlds."""
+
+    def __init__(
+        self, model: WorldModel, starts: Starts, scale: ActionScale, *, num_envs: int, horizon: int,
+        threshold: float = THRESHOLD,
+    ) -> None:  # fmt: skip
+        """Make the worlds; each must be reset before it is stepped.
+
+        Args:
+            model: imagines.
+            starts: where episodes begin.
+            scale: of actions.
+            num_envs: N
+            horizon: steps until an episode is cut off.
+            threshold: likelihood at which a task counts as solved.
+
+        Raises:
+            ContractError: the statistics are of other actions than the model's.
+        """
+        if scale.dim != model.action_dim:
+            raise ContractError(
+                f"statistics of {scale.dim} numbers an action; the model takes {model.action_dim}"
+            )
+        self.num_envs, self.chunk, self._model, self._starts, self._scale = (
+            num_envs,
+            model.chunk,
+            model,
+            starts,
+            scale,
+        )
+        self._horizon, self._threshold = horizon, threshold
+        self._before: list[Tensor | None] = [None] * num_envs
+        self._led = np.zeros((num_envs, model.condition_frames, model.action_dim), np.float32)
+        self._clock = np.zeros(num_envs, np.int64)
+        self._over = np.ones(num_envs, np.bool_)
+        self._begun: list[Start | None] = [None] * num_envs
+
+    def reset(
+        self, tasks: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> NDArray[np.float32]:
+        """Begin episodes at stored first frames and return states (B, S); the other worlds go on as they were.
+
+        Args:
+            tasks: one a world that is reset.
+            init_ids: one a world.
+            envs: which worlds, default all.
+
+        Raises:
+            NotFoundError: there is no such first frame.
+        """
+        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        if not len(chosen) == len(tasks) == len(init_ids):
+            raise SimulationError(
+                f"reset: {len(chosen)} worlds, {len(tasks)} tasks, {len(init_ids)} initial states"
+            )
+        begun = [self._starts.at(task, init_id) for task, init_id in zip(tasks, init_ids, strict=True)]
+        for env, start in zip(chosen, begun, strict=True):
+            latent = self._model.begin(start.frame[None], start.state[None])
+            self._before[env] = latent.repeat_interleave(self._model.condition_frames, 0)
+            self._led[env], self._clock[env], self._over[env], self._begun[env] = 0.0, 0, False, start
+        return np.stack([start.state for start in begun])
+
+    def first_frames(self, envs: Sequence[int]) -> NDArray[np.uint8]:
+        """Return (B, 256, 256, 3) the last frame of each world as the model sees it."""
+        return self._model.frames(torch.stack([self._latents(env)[-1:] for env in envs]))[:, 0]
+
+    def chunk_step(self, actions: NDArray[np.float32], envs: Sequence[int] | None = None) -> ImaginedChunk:
+        """Imagine what chunks of actions (B, H, A), as the simulator takes them, lead to.
+
+        Args:
+            actions: one chunk a world.
+            envs: which worlds, default all.
+
+        Raises:
+            ContractError: the actions are of another shape.
+            SimulationError: a world's episode is over, or was never begun; reset it.
+        """
+        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        needed = (len(chosen), self._model.chunk, self._model.action_dim)
+        if actions.shape != needed:
+            raise ContractError(
+                f"actions {actions.shape}, needed {needed}: worlds, steps of a chunk, numbers of an action"
+            )
+        before = torch.stack([self._latents(env) for env in chosen])
+        normalised = self._scale.normalised(actions)
+        after = self._model.imagine(
+            before, self._led[chosen], normalised, [self._seed(env) for env in chosen]
+        )
+        seen = torch.cat([before, after], 1)
+        likelihood = self._model.success(seen, [self._start(env).instruction for env in chosen])
+        for row, env in enumerate(chosen):
+            self._before[env] = seen[row, -self._model.condition_frames :]
+            self._led[env] = np.concatenate([self._led[env], normalised[row]])[
+                -self._model.condition_frames :
+            ]
+        return self._outcome(chosen, after, likelihood)
+
+    def _outcome(self, chosen: list[int], after: Tensor, likelihood: NDArray[np.float32]) -> ImaginedChunk:
+        """Advance the clocks and tell what came of the chunk."""
+        steps = self._clock[chosen, None] + 1 + np.arange(self.chunk)
+        solved = (likelihood >= self._threshold) & (steps <= self._horizon)
+        ends = solved | (steps >= self._horizon)
+        executed: NDArray[np.bool_] = np.cumsum(ends, axis=1) - ends == 0
+        rewards = (solved & executed).astype(np.float64)
+        success: NDArray[np.bool_] = np.any(rewards > 0, axis=1)
+        self._clock[chosen] += executed.sum(1)
+        self._over[chosen] = (ends & executed).any(1)
+        truncated: NDArray[np.bool_] = self._over[chosen] & ~success
+        states = self._model.states(after)
+        return ImaginedChunk(after, states, likelihood, rewards, executed, success, truncated, self._model)
+
+    def _latents(self, env: int) -> Tensor:
+        """Return (F, ...) what a world remembers."""
+        before = self._before[env]
+        if before is None or self._over[env]:
+            raise SimulationError(f"world {env}: its episode is over or was never begun; reset it")
+        return before
+
+    def _start(self, env: int) -> Start:
+        start = self._begun[env]
+        assert start is not None, "a world that is stepped was begun"
+        return start
+
+    def _seed(self, env: int) -> int:
+        """Return the seed of a world's chance: the same for the same state and time, whatever runs beside it."""
+        return 1_000_003 * self._start(env).init_id + int(self._clock[env])

@@ -1,0 +1,196 @@
+"""A world model beside the simulator that it learnt from: the same actions, frame by frame, from the same start.
+
+The actions are those of recorded attempts at initial states that training never saw. From the first frame on the model
+hears nothing of the simulator any more, so errors grow as they do while a policy learns in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from openral_core.errors import ContractError
+from openral_core.statistics import auroc
+from openral_training.dataset.lerobot_v3 import Dataset
+from openral_training.frames import frame_cache
+from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
+from openral_training.world_model.measures import psnr, ssim
+from openral_training.world_model.model import FRAME, WorldModel, resize
+from openral_training.world_model.open import open_world_model
+from openral_training.world_model.statistics import ActionScale
+
+HORIZONS = (1, 8, 16, 32, 64, 120)
+"""Control steps after the start at which errors are told."""
+RESULT, FILM = "result.json", "imagined.gif"
+FPS = 20
+EVERY = 4
+"""Control steps from one frame of the film to the next."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One attempt in both worlds: T steps after the first frame."""
+
+    task: str
+    instruction: str
+    init_id: int
+    real: NDArray[np.uint8]
+    """(T, P, P, 3) as they were recorded."""
+    imagined: NDArray[np.uint8]
+    """(T, P, P, 3) the model's frames, brought to that size."""
+    real_state: NDArray[np.float32]
+    """(T, S)"""
+    imagined_state: NDArray[np.float32]
+    """(T, S)"""
+    latent_error: NDArray[np.float64]
+    """(T,) root of the mean squared difference of latents, in units of the latents' spread over the attempt's start."""
+    truth: NDArray[np.bool_]
+    """(T,) whether the simulator says that the task is solved."""
+    likelihood: NDArray[np.float32]
+    """(T,) what the model says of its own frames."""
+    likelihood_real: NDArray[np.float32]
+    """(T,) what it says of the simulator's frames."""
+
+
+def evaluate(
+    folder: Path, dataset: Dataset, out: Path, *, episodes: int | None = None, share: float = 0.1,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> dict[str, Any]:  # fmt: skip
+    """Compare, and write `result.json` and `imagined.gif`.
+
+    Args:
+        folder: of the world model.
+        dataset: rollouts, those that it was trained on or others.
+        out: folder of the result.
+        episodes: how many of the held-out ones at most; None: all.
+        share: of initial states that were held out in training.
+        progress: told how many are done.
+
+    Raises:
+        ContractError: no episode is held out, or model and rollouts do not fit.
+    """
+    model, _, scale = open_world_model(folder)
+    rollouts = load_rollouts(dataset)
+    chosen = np.flatnonzero(held_out(rollouts, share))[:episodes]
+    if not len(chosen):
+        raise ContractError(f"{dataset.root}: no initial state is held out; record more of them")
+    size = int(dataset.info["features"][dataset.cameras[0]]["shape"][0])
+    frames = frame_cache(dataset, dataset.cameras[0], size)
+    compared = []
+    for number, episode in enumerate(chosen):
+        compared.append(compare(model, scale, rollouts, frames, int(episode)))
+        progress(number + 1, len(chosen))
+    result = {
+        "episodes": len(compared),
+        "horizons": by_horizon(compared),
+        "reward": reward_measures(compared, rollouts),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / RESULT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_film(out / FILM, compared)
+    return result
+
+
+@torch.no_grad()
+def compare(
+    model: WorldModel, scale: ActionScale, rollouts: Rollouts, frames: NDArray[np.uint8], episode: int
+) -> Comparison:
+    """Imagine an attempt from its first frame and its actions."""
+    first, last = int(rollouts.first[episode]), int(rollouts.last[episode])
+    steps, chunk, past = last - first, model.chunk, model.condition_frames
+    rows = np.arange(first, last + 1)
+    real = model.begin(np.asarray(frames[rows]), rollouts.state[rows])
+    padding = real[:1].repeat_interleave(past, 0)
+    before, led = padding[None], np.zeros((1, past, model.action_dim), np.float32)
+    actions = np.zeros((-(-steps // chunk) * chunk, model.action_dim), np.float32)
+    actions[:steps] = scale.normalised(rollouts.action[first:last])
+    words = [rollouts.words[rollouts.task[episode]]]
+    parts, told = [], []
+    for number in range(0, len(actions), chunk):
+        piece = actions[None, number : number + chunk]
+        after = model.imagine(before, led, piece, [number])
+        seen = torch.cat([before, after], 1)
+        told.append(model.success(seen, words)[0])
+        parts.append(after)
+        before, led = seen[:, -past:], np.concatenate([led, piece], 1)[:, -past:]
+    dreamt = torch.cat(parts, 1)[:, :steps]
+    after_start = torch.cat([padding, real[1:], real[-1:].repeat_interleave(len(actions) - steps, 0)])
+    true = np.concatenate([
+        model.success(after_start[None, number : number + past + chunk], words)[0]
+        for number in range(0, len(actions), chunk)
+    ])  # fmt: skip
+    error = (dreamt[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
+    column = list(rollouts.words).index(rollouts.task[episode])
+    imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(dreamt)[0]])
+    return Comparison(
+        rollouts.task[episode], words[0], rollouts.init_id[episode], np.asarray(frames[rows[1:]]), imagined,
+        rollouts.state[rows[1:]], model.states(dreamt)[0], error.square().mean(1).sqrt().double().numpy(),
+        rollouts.success[rows[1:], column], np.concatenate(told)[:steps], true[:steps],
+    )  # fmt: skip
+
+
+def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
+    """Return errors by control steps after the start, means over attempts that went on so long."""
+    rows = []
+    for step in HORIZONS:
+        long = [c for c in compared if len(c.real) >= step]
+        if not long:
+            continue
+        at = step - 1
+        row = {
+            "step": step,
+            "episodes": len(long),
+            "psnr_db": np.mean([psnr(c.imagined[at], c.real[at]) for c in long]),
+            "ssim": np.mean([ssim(c.imagined[at], c.real[at]) for c in long]),
+            "psnr_still_db": np.mean([psnr(c.real[0], c.real[at]) for c in long]),
+            "latent_rmse": np.mean([c.latent_error[at] for c in long]),
+        }
+        if long[0].real_state.shape[1]:
+            off = [np.linalg.norm(c.imagined_state[at, :3] - c.real_state[at, :3]) for c in long]
+            moved = [np.linalg.norm(c.imagined_state[at, 4:7] - c.real_state[at, 4:7]) for c in long]
+            row |= {"hand_error_m": np.mean(off), "object_error_m": np.mean(moved)}
+        rows.append({name: round(float(value), 5) for name, value in row.items()})
+    return rows
+
+
+def reward_measures(compared: Sequence[Comparison], rollouts: Rollouts) -> dict[str, float | None]:
+    """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class."""
+    truth = np.concatenate([c.truth for c in compared])
+    own, real = (np.concatenate([getattr(c, n) for c in compared]) for n in ("likelihood", "likelihood_real"))
+    solved = np.array([bool(c.truth.any()) for c in compared])
+    most = np.array([c.likelihood.max() for c in compared])
+    return {
+        "auroc_frames_real": _auroc(real, truth),
+        "auroc_frames_imagined": _auroc(own, truth),
+        "auroc_episodes_imagined": _auroc(most, solved),
+        "solved_real": round(float(solved.mean()), 4),
+        "solved_imagined": round(float((most >= 0.9).mean()), 4),
+    }
+
+
+def _auroc(scores: NDArray[np.floating[Any]], truth: NDArray[np.bool_]) -> float | None:
+    if truth.all() or not truth.any():
+        return None
+    return round(auroc(scores[truth].tolist(), scores[~truth].tolist()), 4)
+
+
+def write_film(path: Path, compared: Sequence[Comparison]) -> None:
+    """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right."""
+    from PIL import Image
+
+    chosen = [next((c for c in compared if bool(c.truth.any()) is wanted), None) for wanted in (True, False)]
+    pictures = [Image.fromarray(frame) for c in chosen if c is not None for frame in _beside(c)]
+    reduced = [picture.quantize(64) for picture in pictures]
+    reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=1000 // FPS, loop=0)
+
+
+def _beside(comparison: Comparison) -> Iterator[NDArray[np.uint8]]:
+    for real, imagined in zip(comparison.real[::EVERY], comparison.imagined[::EVERY], strict=True):
+        yield np.concatenate([resize(real, FRAME), resize(imagined, FRAME)], 1)

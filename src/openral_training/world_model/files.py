@@ -1,0 +1,85 @@
+"""A world model of our own on disk: `config.json`, `model.safetensors`, `dataset_statistics.json`, `dataset/`."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from openral_core.errors import PolicyError
+from openral_training.world_model.network import WorldNetwork, WorldShape
+from openral_training.world_model.starts import Starts, save_starts
+from openral_training.world_model.statistics import ActionScale, save_action_scale
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FAMILY = "openral"
+KEPT_EXACT = ("dynamics.change",)
+"""Layers that stay float32: what they put out is summed up over a whole chunk."""
+
+
+@dataclass(frozen=True)
+class WorldModelConfig:
+    """The fields of `config.json`."""
+
+    shape: WorldShape
+    """Of the networks."""
+    words: dict[str, str]
+    """Sentence of each task whose success is judged."""
+    camera: str
+    """Feature key of the camera whose pictures these are."""
+    held_out: float
+    """Share of initial states that were not trained on, see `experience.held_out`."""
+
+
+def save_world_model(
+    folder: Path, network: WorldNetwork, config: WorldModelConfig, scale: ActionScale, starts: Starts
+) -> None:
+    """Write a world model; weights in bf16, statistics of the data in float32, `config.json` last.
+
+    Args:
+        folder: made if it is not there.
+        network: trained.
+        config: what it is.
+        scale: of actions.
+        starts: where its episodes begin.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    save_starts(folder, starts)
+    save_action_scale(folder, scale)
+    buffers = {name for name, _ in network.named_buffers()}
+    tensors = {
+        name: value.to(
+            torch.float32 if name in buffers or name.startswith(KEPT_EXACT) else torch.bfloat16
+        ).contiguous()
+        for name, value in network.state_dict().items()
+    }
+    partial = folder / f"{WEIGHTS}.partial"
+    save_file(tensors, partial)
+    os.replace(partial, folder / WEIGHTS)
+    (folder / CONFIG).write_text(
+        json.dumps({"family": FAMILY, **asdict(config)}, indent=2) + "\n", encoding="utf-8"
+    )
+
+
+def load_network(folder: Path) -> tuple[WorldNetwork, WorldModelConfig]:
+    """Read networks and config of a world model, as float32.
+
+    Raises:
+        PolicyError: a file is missing or does not fit.
+    """
+    try:
+        content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        content.pop("family")
+        config = WorldModelConfig(**{**content, "shape": WorldShape(**content["shape"])})
+        network = WorldNetwork(config.shape)
+        network.load_state_dict({name: value.float() for name, value in load_file(folder / WEIGHTS).items()})
+    except (OSError, SafetensorError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+        raise PolicyError(
+            f"{folder}: not a world model of openral ({error}); `openral train world-model` writes one"
+        ) from error
+    return network.eval(), config

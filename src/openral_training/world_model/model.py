@@ -1,0 +1,136 @@
+"""What every world model offers to the environment around it, and our own small one behind that interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from openral_core.errors import ContractError
+from openral_core.sentence import SentenceEncoder
+from openral_training.world_model.files import load_network
+from openral_training.world_model.learn import as_pictures
+
+FRAME = 256
+"""[px] of the square frames that every world model hands out."""
+
+
+class WorldModel(Protocol):
+    """A learnt world: latents in, latents out. B worlds at once, each for itself.
+
+    A latent is whatever the model keeps of one frame; its shape (...) is the model's own affair.
+    """
+
+    condition_frames: int
+    """F, past frames that it looks at."""
+    chunk: int
+    """H, actions that it imagines at once."""
+    action_dim: int
+    """A"""
+    state_dim: int
+    """S, numbers of the state that it imagines beside the picture; 0: none."""
+
+    def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
+        """Return latents (B, ...) of first frames (B, P, P, 3) with their states (B, S).
+
+        Raises:
+            ContractError: they are of another form.
+        """
+        ...
+
+    def imagine(
+        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
+    ) -> Tensor:
+        """Return the next latents (B, H, ...).
+
+        Args:
+            before: (B, F, ...) latents of the last frames.
+            led: (B, F, A) normalised actions that led to them; zeros where none did.
+            actions: (B, H, A) normalised actions.
+            seeds: (B,) of whatever chance the model needs, one a world.
+        """
+        ...
+
+    def frames(self, latents: Tensor) -> NDArray[np.uint8]:
+        """Return (B, T, 256, 256, 3) RGB of latents (B, T, ...)."""
+        ...
+
+    def states(self, latents: Tensor) -> NDArray[np.float32]:
+        """Return (B, T, S) of latents (B, T, ...)."""
+        ...
+
+    def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
+        """Return (B, H) how likely each task is solved after each step, for latents (B, F + H, ...) of both."""
+        ...
+
+
+class LatentWorld:
+    """Our own: see `network`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load a world model that `openral train world-model` wrote.
+
+        Raises:
+            PolicyError: there is none.
+            InstallationError: the sentence encoder is missing.
+        """
+        self.network, self.config = load_network(folder)
+        shape = self.network.shape
+        self.condition_frames, self.chunk = shape.condition_frames, shape.chunk
+        self.action_dim, self.state_dim = shape.action_dim, shape.state_dim
+        self._encoder = SentenceEncoder()
+
+    @torch.no_grad()
+    def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
+        """See WorldModel."""
+        shape = self.network.shape
+        if states.shape != (len(frames), shape.state_dim):
+            raise ContractError(
+                f"states {states.shape} beside {len(frames)} frames; needed {shape.state_dim} numbers each"
+            )
+        resized = np.stack([resize(frame, shape.size) for frame in frames])
+        latents: Tensor = self.network.pictures.encode(as_pictures(resized))[0]
+        return torch.cat([latents, torch.from_numpy(states)], -1)
+
+    @torch.no_grad()
+    def imagine(
+        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
+    ) -> Tensor:
+        """See WorldModel; nothing here is left to chance."""
+        found: Tensor = self.network.dynamics(before, torch.from_numpy(led), torch.from_numpy(actions))
+        return found
+
+    @torch.no_grad()
+    def frames(self, latents: Tensor) -> NDArray[np.uint8]:
+        """See WorldModel; pictures are as sharp as the model's own size and enlarged from there."""
+        count, length = latents.shape[:2]
+        pictures = self.network.pictures.decode(latents[..., : self.network.shape.latent].flatten(0, 1))
+        small = ((pictures.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
+        large = np.stack([resize(picture, FRAME) for picture in small])
+        return large.reshape(count, length, FRAME, FRAME, 3)
+
+    def states(self, latents: Tensor) -> NDArray[np.float32]:
+        """See WorldModel."""
+        found: NDArray[np.float32] = latents[..., self.network.shape.latent :].numpy()
+        return found
+
+    @torch.no_grad()
+    def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
+        """See WorldModel."""
+        words = torch.from_numpy(self._encoder.encode(list(instructions)))
+        found: NDArray[np.float32] = self.network.judge(latents[:, 1:], words).sigmoid().numpy()
+        return found
+
+
+def resize(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return a picture (P, P, 3) as (size, size, 3)."""
+    if len(picture) == size:
+        return picture
+    how = cv2.INTER_AREA if len(picture) > size else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(picture, (size, size), interpolation=how), np.uint8)

@@ -1,0 +1,167 @@
+"""A small latent video model: pictures to latents and back, latents and actions to what comes next, latents to success.
+
+One latent is Z numbers of a picture and the S numbers of the state beside it, so what is seen and what is known move
+together. Letters of shapes: B worlds, T frames, F condition frames, H frames of a chunk, A numbers of an action.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from openral_core.sentence import EMBEDDING_DIM
+
+DEPTHS = (24, 48, 64, 64)
+"""Channels of the pictures' layers, each half as large as the one before."""
+STILL = 1e-4
+"""Standard deviation of a step below which a number of the state counts as one that never changes."""
+
+
+@dataclass(frozen=True)
+class WorldShape:
+    """Shape of the networks."""
+
+    state_dim: int
+    """S"""
+    action_dim: int
+    """A"""
+    size: int = 64
+    """[px] of the square pictures; a multiple of 16."""
+    latent: int = 64
+    """Z"""
+    condition_frames: int = 4
+    """F"""
+    chunk: int = 8
+    """H"""
+    width: int = 96
+    """Numbers of a token."""
+    layers: int = 3
+    heads: int = 4
+
+    @property
+    def latent_dim(self) -> int:
+        """L = Z + S"""
+        return self.latent + self.state_dim
+
+
+class Pictures(nn.Module):
+    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) on whole pictures."""
+
+    def __init__(self, shape: WorldShape) -> None:
+        super().__init__()
+        self._grid, widths = shape.size // 2 ** len(DEPTHS), (3, *DEPTHS)
+        layers: list[nn.Module] = []
+        for before, after in itertools.pairwise(widths):
+            layers += [nn.Conv2d(before, after, 4, 2, 1), nn.SiLU()]
+        flat = DEPTHS[-1] * self._grid**2
+        self.encoder = nn.Sequential(*layers, nn.Flatten(), nn.Linear(flat, 2 * shape.latent))
+        self.start = nn.Linear(shape.latent, flat)
+        layers = []
+        for before, after in zip(widths[:0:-1], widths[-2::-1], strict=False):
+            layers += [nn.SiLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
+        self.decoder = nn.Sequential(*layers)
+
+    def encode(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and log-variance (B, Z) of pictures (B, 3, P, P) in -1..1."""
+        mean, log_variance = self.encoder(pictures).chunk(2, -1)
+        return mean, log_variance.clamp(-12, 4)
+
+    def decode(self, latents: Tensor) -> Tensor:
+        """Return pictures (B, 3, P, P), about -1..1, of latents (B, Z)."""
+        found: Tensor = self.decoder(self.start(latents).unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
+        return found
+
+
+class Dynamics(nn.Module):
+    """A causal transformer: F frames and the H actions after them in, the change from frame to frame out.
+
+    Changes are predicted in units of their own spread and summed up, so a world in which nothing acts stands still.
+    """
+
+    mean: Tensor
+    std: Tensor
+    step: Tensor
+
+    def __init__(self, shape: WorldShape) -> None:
+        super().__init__()
+        self._frames = shape.condition_frames
+        for name, value in (("mean", 0.0), ("std", 1.0), ("step", 1.0)):
+            self.register_buffer(name, torch.full((shape.latent_dim,), value))
+        self.seen = nn.Linear(shape.latent_dim + shape.action_dim, shape.width)
+        self.done = nn.Linear(shape.action_dim, shape.width)
+        length = shape.condition_frames + shape.chunk
+        self.position = nn.Parameter(0.02 * torch.randn(length, shape.width))
+        layer = nn.TransformerEncoderLayer(
+            shape.width, shape.heads, 4 * shape.width, 0.0, "gelu", batch_first=True, norm_first=True
+        )
+        self.trunk = nn.TransformerEncoder(
+            layer, shape.layers, nn.LayerNorm(shape.width), enable_nested_tensor=False
+        )
+        self.change = nn.Linear(shape.width, shape.latent_dim)
+        nn.init.zeros_(self.change.weight)
+        nn.init.zeros_(self.change.bias)
+        self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(length), persistent=False)
+
+    def forward(self, latents: Tensor, led: Tensor, actions: Tensor) -> Tensor:
+        """Return the next latents (B, H, L).
+
+        Args:
+            latents: (B, F, L)
+            led: (B, F, A) normalised actions that led to them; zeros where none did.
+            actions: (B, H, A) normalised actions that follow.
+        """
+        seen = self.seen(torch.cat([(latents - self.mean) / self.std, led], -1))
+        tokens = torch.cat([seen, self.done(actions)], 1) + self.position
+        hidden = self.trunk(tokens, mask=self.mask, is_causal=True)[:, self._frames :]
+        changes: Tensor = self.change(hidden) * self.step
+        return latents[:, -1:] + changes.cumsum(1)
+
+
+class Verdict(nn.Module):
+    """Whether a task is done, told by the last F frames and its sentence."""
+
+    def __init__(self, shape: WorldShape) -> None:
+        super().__init__()
+        self._frames = shape.condition_frames
+        self.words = nn.Linear(EMBEDDING_DIM, 16)
+        inputs = shape.condition_frames * shape.latent_dim + 16
+        self.layers = nn.Sequential(
+            nn.Linear(inputs, 128), nn.SiLU(), nn.Linear(128, 128), nn.SiLU(), nn.Linear(128, 1)
+        )
+
+    def forward(self, latents: Tensor, words: Tensor) -> Tensor:
+        """Return logits (B, T - F + 1), each of F normalised latents of (B, T, L) in a row, and of words (B, 384)."""
+        windows = latents.unfold(1, self._frames, 1).flatten(2)
+        told = self.words(words)[:, None].expand(-1, windows.shape[1], -1)
+        found: Tensor = self.layers(torch.cat([windows, told], -1)).squeeze(-1)
+        return found
+
+
+class WorldNetwork(nn.Module):
+    """All of it."""
+
+    def __init__(self, shape: WorldShape) -> None:
+        """Make fresh networks from torch's generator."""
+        super().__init__()
+        self.shape = shape
+        self.pictures = Pictures(shape)
+        self.dynamics = Dynamics(shape)
+        self.verdict = Verdict(shape)
+
+    def judge(self, latents: Tensor, words: Tensor) -> Tensor:
+        """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384)."""
+        dynamics = self.dynamics
+        found: Tensor = self.verdict((latents - dynamics.mean) / dynamics.std, words)
+        return found
+
+    @torch.no_grad()
+    def scale(self, latents: Tensor, steps: Tensor) -> None:
+        """Take the scale of latents (N, L) and of their changes (M, L) from data."""
+        dynamics = self.dynamics
+        dynamics.mean.copy_(latents.mean(0))
+        dynamics.std.copy_(latents.std(0).clamp_min(1e-3))
+        spread = steps.std(0)
+        dynamics.step.copy_(torch.where(spread < STILL, torch.zeros_like(spread), spread))

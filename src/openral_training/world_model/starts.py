@@ -1,0 +1,126 @@
+"""Where an imagined episode begins: stored first frames with their instructions, a file each in `dataset/`.
+
+`dataset/traj<N>.npz` holds arrays and no objects: `image` (T, P, P, 3) uint8, of which the first is used,
+`instruction`, and where they are known `task`, `init_id` and `state` (S,). Nothing in it is ever unpickled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_training.world_model.experience import Rollouts
+
+FOLDER = "dataset"
+
+
+@dataclass(frozen=True)
+class Start:
+    """One initial state."""
+
+    frame: NDArray[np.uint8]
+    """(P, P, 3) RGB"""
+    instruction: str
+    """What is to be done."""
+    task: str
+    """The simulator's name of it; the instruction where there is none."""
+    init_id: int
+    """Number of the initial state; that of the file where there is none."""
+    state: NDArray[np.float32]
+    """(S,) what is known beside the picture; S may be 0."""
+
+
+class Starts:
+    """All stored initial states of a world model."""
+
+    def __init__(self, starts: Sequence[Start]) -> None:
+        """Keep them by task and number; the first of a pair counts."""
+        self._known: dict[tuple[str, int], Start] = {}
+        for start in starts:
+            self._known.setdefault((start.task, start.init_id), start)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __iter__(self) -> Any:
+        return iter(self._known.values())
+
+    @property
+    def tasks(self) -> list[str]:
+        """Tasks that can be begun."""
+        return list(dict.fromkeys(task for task, _ in self._known))
+
+    def init_ids(self, task: str) -> list[int]:
+        """Return the numbers of a task's initial states, ascending."""
+        return sorted(number for name, number in self._known if name == task)
+
+    def at(self, task: str, init_id: int) -> Start:
+        """Return one. Raises NotFoundError, saying which there are."""
+        found = self._known.get((task, init_id))
+        if found is None:
+            have = ", ".join(f"{name} {_run(self.init_ids(name))}" for name in self.tasks) or "none"
+            raise NotFoundError(f"no stored first frame of {task}, state {init_id}; there are {have}")
+        return found
+
+
+def starts_of(rollouts: Rollouts, frames: NDArray[np.uint8]) -> Starts:
+    """Return the first frame of each initial state of a dataset (frames (N, P, P, 3))."""
+    words = rollouts.words
+    return Starts(
+        [
+            Start(np.array(frames[row]), words[task], task, init_id, rollouts.state[row])
+            for row, task, init_id in zip(rollouts.first, rollouts.task, rollouts.init_id, strict=True)
+        ]
+    )
+
+
+def save_starts(folder: Path, starts: Starts) -> None:
+    """Write `dataset/traj<N>.npz` of a world model."""
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(starts):
+        np.savez(
+            folder / FOLDER / f"traj{number}.npz", image=start.frame[None], instruction=np.array(start.instruction),
+            task=np.array(start.task), init_id=np.array(start.init_id), state=start.state,
+        )  # fmt: skip
+
+
+def load_starts(folder: Path) -> Starts:
+    """Read `dataset/traj*.npz` of a world model, in the order of their numbers.
+
+    Raises:
+        NotFoundError: there is none.
+        ManifestError: a file is of another form.
+    """
+    paths = sorted((folder / FOLDER).glob("traj*.npz"), key=lambda path: (len(path.stem), path.stem))
+    if not paths:
+        others = any((folder / FOLDER).glob("traj*.npy"))
+        mend = "convert the .npy files by `openral world-model convert`" if others else "train it anew"
+        raise NotFoundError(f"{folder / FOLDER}: no stored first frames traj*.npz; {mend}")
+    return Starts([_load(path, number) for number, path in enumerate(paths)])
+
+
+def _load(path: Path, number: int) -> Start:
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            image, instruction = content["image"], str(content["instruction"])
+            task = str(content["task"]) if "task" in content else instruction
+            init_id = int(content["init_id"]) if "init_id" in content else number
+            state = content["state"].astype(np.float32) if "state" in content else np.zeros(0, np.float32)
+    except (OSError, KeyError, ValueError, BadZipFile) as error:
+        raise ManifestError(
+            f"{path}: not a stored start ({error}); it needs image and instruction"
+        ) from error
+    if image.dtype != np.uint8 or image.ndim != 4 or image.shape[-1] != 3 or not len(image):
+        raise ManifestError(f"{path}: image: is {image.dtype} {image.shape}, needed uint8 (T, P, P, 3)")
+    return Start(np.ascontiguousarray(image[0]), instruction, task, init_id, state)
+
+
+def _run(numbers: Sequence[int]) -> str:
+    return f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else str(numbers[0])

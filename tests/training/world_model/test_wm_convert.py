@@ -1,0 +1,109 @@
+"""Files that are pickles: read by a reader that runs nothing, only when asked, and written anew as arrays."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_training.world_model.convert import convert
+from openral_training.world_model.starts import load_starts
+
+
+class Program:
+    """What a pickle may hold."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return os.mkdir, (str(self._target),)
+
+
+def frames(count: int = 3) -> np.ndarray:
+    """Return a trajectory as RLinf stores it: a dictionary a frame."""
+    out = np.empty(count, object)
+    for number in range(count):
+        out[number] = {
+            "image": np.full((8, 8, 3), number, np.uint8),
+            "delta_action": np.full(7, 0.5 * number, np.float64),
+            "init_ee_pose": np.arange(6.0),
+            "instruction": "pick up the bowl",
+            "step": np.int64(number),
+            "done": False,
+        }
+    return out
+
+
+def stored(folder: Path, content: np.ndarray, number: int = 0) -> Path:
+    (folder / "dataset").mkdir(exist_ok=True)
+    path = folder / "dataset" / f"traj{number}.npy"
+    np.save(path, content, allow_pickle=True)
+    return path
+
+
+def test_trajectories_become_files_without_objects(tmp_path: Path) -> None:
+    for number in range(11):
+        stored(tmp_path, frames(), number)
+    assert len(convert(tmp_path, numpy_objects=True)) == 11
+    with np.load(tmp_path / "dataset" / "traj0.npz", allow_pickle=False) as content:
+        assert content["image"].shape == (3, 8, 8, 3)
+        assert content["image"][2, 0, 0, 0] == 2
+        assert content["delta_action"].tolist() == frames_of("delta_action")
+        assert str(content["instruction"]) == "pick up the bowl"
+    starts = load_starts(tmp_path)
+    assert starts.init_ids("pick up the bowl") == list(range(11))
+    assert starts.at("pick up the bowl", 10).frame.shape == (8, 8, 3)
+
+
+def frames_of(name: str) -> list[list[float]]:
+    return [frame[name].tolist() for frame in frames()]
+
+
+def test_objects_are_not_read_unasked(tmp_path: Path) -> None:
+    stored(tmp_path, frames())
+    with pytest.raises(ManifestError, match="--numpy-objects"):
+        convert(tmp_path, numpy_objects=False)
+    with pytest.raises(NotFoundError, match="world-model convert"):
+        load_starts(tmp_path)
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_a_program_in_a_pickle_is_not_run(tmp_path: Path, protocol: int) -> None:
+    trap = frames()
+    trap[1]["image"] = Program(tmp_path / "run")
+    path = stored(tmp_path, frames())
+    header = path.read_bytes()[:128]
+    path.write_bytes(header + pickle.dumps(trap, protocol))
+    with pytest.raises(ManifestError, match="mkdir"):
+        convert(tmp_path, numpy_objects=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_frame_that_is_no_plain_thing_is_refused(tmp_path: Path) -> None:
+    odd = frames()
+    odd[0]["extra"] = np.array([1 + 2j])
+    stored(tmp_path, odd)
+    with pytest.raises(ManifestError, match="only arrays, dictionaries, texts and numbers"):
+        convert(tmp_path, numpy_objects=True)
+
+
+def test_a_reward_model_becomes_safetensors_and_a_program_in_it_is_not_run(tmp_path: Path) -> None:
+    torch.save({"fc.weight": torch.ones(1, 512)}, tmp_path / "resnet_rm.pth")
+    (written,) = convert(tmp_path, numpy_objects=False)
+    assert load_file(written)["fc.weight"].sum() == 512
+    torch.save({"fc.weight": Program(tmp_path / "run")}, tmp_path / "resnet_rm.pth")
+    with pytest.raises(ManifestError, match="tensors only"):
+        convert(tmp_path, numpy_objects=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_nothing_to_convert_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="nothing to convert"):
+        convert(tmp_path, numpy_objects=True)

@@ -1,0 +1,105 @@
+"""A world model learns what pushing does and what each task means; a killed training goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts
+from safetensors.torch import load_file
+
+from openral_core.errors import ContractError
+from openral_training.dataset.episode import Episode, encode_png
+from openral_training.dataset.form import Form
+from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_training.world_model.env import WorldModelEnv
+from openral_training.world_model.evaluate import FILM, RESULT, evaluate
+from openral_training.world_model.learn import LearnConfig, train
+from openral_training.world_model.open import open_world_model
+
+QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2, unrolled=1)
+SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, batch_size=4, save_every=4)
+
+
+@pytest.fixture(scope="module")
+def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return dot_rollouts(tmp_path_factory.mktemp("rollouts"))
+
+
+@pytest.fixture(scope="module")
+def learnt(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("learnt")
+    train(rollouts, folder, QUICK, size=SIZE, latent=16)
+    return folder
+
+
+def test_imagination_is_nearer_to_the_world_than_a_still_picture(
+    learnt: Path, rollouts: Dataset, tmp_path: Path
+) -> None:
+    result = evaluate(learnt, rollouts, tmp_path, share=QUICK.held_out)
+    by_step = {row["step"]: row for row in result["horizons"]}
+    assert by_step[8]["hand_error_m"] < 0.25 * 8 * 0.7 * 0.08  # a quarter of how far the dot drifts
+    assert by_step[8]["psnr_db"] > by_step[8]["psnr_still_db"] + 1
+    assert result["reward"]["auroc_frames_real"] > 0.95
+    assert result["reward"]["auroc_frames_imagined"] > 0.9
+    assert (tmp_path / RESULT).is_file()
+    assert (tmp_path / FILM).read_bytes()[:4] == b"GIF8"
+
+
+def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(learnt: Path) -> None:
+    model, starts, scale = open_world_model(learnt)
+    env = WorldModelEnv(model, starts, scale, num_envs=2, horizon=24)
+    number = starts.init_ids(RIGHT)[0]
+    env.reset([RIGHT, LEFT], [number, number])
+    push = np.tile(np.array([1, 0, 0, 0], np.float32), (1, 8, 1))
+    asked_right = env.chunk_step(push, [0])
+    if not asked_right.success[0]:
+        asked_right = env.chunk_step(push, [0])
+    asked_left = [env.chunk_step(push, [1]) for _ in range(2)]
+    assert asked_right.success[0]
+    assert not any(chunk.success[0] for chunk in asked_left)
+    assert asked_left[-1].states[0, -1, 0] > 0.5  # there, too, the dot lies on the right
+
+
+def test_frames_have_the_contract_s_form(learnt: Path) -> None:
+    model, starts, scale = open_world_model(learnt)
+    env = WorldModelEnv(model, starts, scale, num_envs=3, horizon=24)
+    env.reset([RIGHT] * 3, starts.init_ids(RIGHT)[:3])
+    chunk = env.chunk_step(np.zeros((3, 8, 4), np.float32))
+    assert chunk.frames().shape == (3, 8, 256, 256, 3)
+    assert chunk.frames().dtype == np.uint8
+    assert chunk.rewards.shape == chunk.executed.shape == (3, 8)
+
+
+def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tmp_path: Path) -> None:
+    class Killed(Exception):
+        pass
+
+    def kill(step: int, note: str) -> None:
+        if step == 6 + 5:
+            raise Killed
+
+    train(rollouts, tmp_path / "one", SHORT, size=16, latent=8)
+    with pytest.raises(Killed):
+        train(rollouts, tmp_path / "other", SHORT, size=16, latent=8, progress=kill)
+    train(rollouts, tmp_path / "other", SHORT, size=16, latent=8)
+    one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "other"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    kinds = {value.dtype for name, value in one.items() if name.endswith("weight")}
+    assert kinds == {torch.bfloat16, torch.float32}
+
+
+def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:
+    form = Form(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
+    writer, nothing = DatasetWriter(tmp_path, form), np.zeros((2, 2), np.float32)
+    pictures = {CAMERA: [encode_png(np.zeros((SIZE, SIZE, 3), np.uint8))] * 2}
+    shown = Episode(
+        RIGHT, "expert", 0, 0, pictures, np.zeros((2, 4), np.float32), np.zeros((2, 1, 4), np.float32),
+        np.ones(2, np.int64), np.zeros((2, 2), bool), nothing, nothing, np.zeros((2, 6), np.float32),
+    )  # fmt: skip
+    writer.add(shown)
+    writer.close()
+    with pytest.raises(ContractError, match="labels of experts"):
+        train(open_dataset(tmp_path), tmp_path / "model", SHORT)

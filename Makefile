@@ -42,7 +42,7 @@ lint: $(VENV)/.dev
 
 # Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.
 sidecars: $(VENV)/.dev
-	@$(UV) pip install --quiet --python $(BIN)/python -e ".[ray]"
+	@$(UV) pip install --quiet --python $(BIN)/python -e ".[ray,wandb]"
 	$(BIN)/python -m pytest tests/sidecars
 
 # The table of README.md is made of what the last run wrote.

@@ -8,7 +8,6 @@ others go on.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 from collections.abc import Sequence
@@ -29,12 +28,10 @@ from openral_training.benchmark.crew import Ended, Event, Failed, Lost, PolicyGo
 from openral_training.benchmark.policy_link import Operation, PolicyLink, Reply, answer, reason
 from openral_training.benchmark.source import PolicySource
 from openral_training.benchmark.station import Station
+from openral_training.ray_cluster import join, kill
 
 POLL_S = 2.0
 """How long a worker keeps a question for news open before it answers that there are none [s]."""
-
-JOIN_TRIES = "RAY_gcs_server_port_wait_time_s", "2"
-"""How often Ray tries to reach a cluster's head, unless the user says; a try takes 40 s, and Ray would make twenty."""
 
 FALSE_STARTS = 20
 """Workers that may end before they had anything to do: nodes come and go, but one without openral never serves."""
@@ -144,9 +141,7 @@ class RayCrew:
             InstallationError: no such cluster answers.
             PolicyError: the policy cannot be loaded.
         """
-        self._own = not ray.is_initialized()
-        if self._own:
-            _join(cluster)
+        self._own = join(cluster, "--cluster")
         self._source, self._num_envs, self._patience_s = source, num_envs, patience_s
         self._manifest = source.package().manifest
         cores = int(ray.cluster_resources().get("CPU", 1.0))
@@ -183,20 +178,20 @@ class RayCrew:
 
     def replace_worker(self, worker: int) -> None:
         """See Crew.replace_worker."""
-        _kill(self._workers[worker].actor)
+        kill(self._workers[worker].actor)
         self._workers[worker] = self._start_worker()
 
     def replace_policy(self, worker: int) -> None:
         """See Crew.replace_policy."""
         if self._workers[worker].policy == self.policy_loads:
-            _kill(self._policy)
+            kill(self._policy)
             self._load_policy()
 
     def close(self) -> None:
         """See Crew.close."""
         for actor in [self._policy, *(member.actor for member in self._workers)]:
             if actor is not None:
-                _kill(actor)
+                kill(actor)
         if self._own:
             ray.shutdown()
 
@@ -242,21 +237,3 @@ class RayCrew:
         made = ray.remote(WorkerActor).options(num_cpus=1, scheduling_strategy="SPREAD", max_concurrency=1)
         actor = made.remote(self._manifest, self._num_envs, self._patience_s)
         return _Member(actor, actor.ready.remote())
-
-
-def _join(cluster: str) -> None:
-    address = os.environ.get("RAY_ADDRESS", "auto") if cluster == "auto" else cluster
-    os.environ.setdefault(*JOIN_TRIES)
-    try:
-        ray.init(address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise InstallationError(
-            f"--cluster {cluster}: no Ray cluster answers at {address} ({str(error).splitlines()[0]}); start one with "
-            "`ray start --head`, and on loopback alone with `--node-ip-address 127.0.0.2`: who asks for 127.0.0.1 is "
-            "sent to the machine's own address"
-        ) from error
-
-
-def _kill(actor: Any) -> None:
-    with contextlib.suppress(RayError, ValueError):
-        ray.kill(actor)

@@ -6,19 +6,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-Point = tuple[float, float]
+from openral_training.plots import PLOT_STYLE, Point, plot
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; color: #222; }
 table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .2rem .8rem; text-align: left; }
 th { border-bottom: 2px solid #999; } td { border-bottom: 1px solid #ddd; } td.n, th.n { text-align: right; }
-svg { max-width: 30rem; margin-right: 1rem; } svg text { font-size: 11px; fill: #444; }
 figure { display: inline-block; margin: 1rem 0; } figcaption { color: #555; }
 """
-_COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2")
 _TASK_COLUMNS = ("films", "done", "voc_mean", "auroc", "false_success", "missed_success", "abstained")
-_LEFT, _TOP, _SIDE = 40, 12, 260
-"""[px] margins and side of a plot."""
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -27,7 +23,8 @@ def page(content: Mapping[str, Any]) -> str:
     title = f"{source['skill']} on {benchmark['name']}"
     return "".join(
         [
-            f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>",
+            f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title>",
+            f"<style>{_STYLE}{PLOT_STYLE}</style>",
             f"<h1>{escape(title)}</h1><p>{escape(benchmark['protocol'])}. {escape(benchmark['deviations'])}.</p>",
             _table(("measure", "value"), headline(results)),
             _figure(_curves(results["curves"]), "Mean progress over the share of the film that has passed"),
@@ -108,7 +105,7 @@ def _curves(curves: Mapping[str, Sequence[float]]) -> str:
         name: [(index / (len(values) - 1), value) for index, value in enumerate(values)]
         for name, values in curves.items()
     }
-    return _plot(lines)
+    return plot(lines)
 
 
 def _reliability(calibration: Mapping[str, Any]) -> str:
@@ -116,28 +113,7 @@ def _reliability(calibration: Mapping[str, Any]) -> str:
     for name, entry in calibration.items():
         if name != "frames":
             lines[name] = [(row["said"], row["true"]) for row in entry["bins"]]
-    return _plot(lines)
-
-
-def _plot(lines: Mapping[str, Sequence[Point]]) -> str:
-    """Draw lines over the unit square, with a legend."""
-    parts = [f"<svg viewBox='0 0 {_LEFT + _SIDE + 110} {_TOP + _SIDE + 30}' role=img>"]
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x, y = _at((share, share))
-        parts.append(f"<path d='M{_LEFT} {y:.0f}h{_SIDE}' stroke='#ddd'/>")
-        parts.append(f"<text x='{_LEFT - 6}' y='{y + 4:.0f}' text-anchor='end'>{share:g}</text>")
-        parts.append(f"<text x='{x:.0f}' y='{_TOP + _SIDE + 16}' text-anchor='middle'>{share:g}</text>")
-    for index, (name, points) in enumerate(lines.items()):
-        colour = _COLOURS[index % len(_COLOURS)]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(_at, points))
-        parts.append(f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'/>")
-        y = _TOP + 14 + 16 * index
-        parts.append(f"<text x='{_LEFT + _SIDE + 10}' y='{y}' style='fill:{colour}'>{escape(name)}</text>")
-    return "".join([*parts, "</svg>"])
-
-
-def _at(point: Point) -> Point:
-    return _LEFT + _SIDE * point[0], _TOP + _SIDE * (1.0 - point[1])
+    return plot(lines)
 
 
 def _text(value: object) -> str:

@@ -3,9 +3,11 @@
     masks, advantages, granularity, losses, metrics   what is computed: arrays in, arrays out
     policy, heads, state_mlp, noise                   what acts
     settings, config                                  what a run is told
+    lines, lasting, ray_lines                         processes, here or on a cluster, and how a lost one is replaced
     attempts, senses, arena, simulators, pool         worlds, in this process or in others
-    rollout, collection, experience                   how experience is made
-    demonstrate, learner, judge, logbook, run         from a cloned base to a better policy
+    rollout, players, collection, experience          how experience is made
+    learner, team, learners, placement                how it is learnt from, by one process or by several
+    demonstrate, judge, logbook, films, page, run     from a cloned base to a better policy
 
 Letters of shapes, everywhere: T decisions of an episode, B episodes, C control steps that one decision is executed
 for (the chunk), A numbers of an action, D numbers of an observation, K bins, V values.

@@ -10,10 +10,9 @@ import numpy as np
 from openral_training.rl.attempts import Attempt, Trajectory
 from openral_training.rl.config import RlConfig
 from openral_training.rl.experience import Experience, grpo_experience, ppo_experience, teaching
+from openral_training.rl.players import Manner, Players
 from openral_training.rl.policy import StochasticPolicy
-from openral_training.rl.rollout import exploring, play
 from openral_training.rl.settings.algorithm import Grpo
-from openral_training.rl.simulators import Simulators
 
 TRAINING = 1
 """Second number of the seeds of training attempts; the first is the run's."""
@@ -31,11 +30,11 @@ class Collection:
     """`rollout/*` and `env/*`"""
 
 
-def collect(simulators: Simulators, policy: StochasticPolicy, config: RlConfig, update: int) -> Collection:
+def collect(players: Players, policy: StochasticPolicy, config: RlConfig, update: int) -> Collection:
     """Let a policy explore once for an update.
 
     Args:
-        simulators: the worlds.
+        players: let it act.
         policy: acts by chance.
         config: of the run.
         update: number of it, counted from 0; with the seed it fixes everything.
@@ -43,12 +42,10 @@ def collect(simulators: Simulators, policy: StochasticPolicy, config: RlConfig, 
     algorithm = config.algorithm
     trajectories: list[Trajectory] = []
     wanted, rounds = list(config.env.tasks), algorithm.max_rounds if isinstance(algorithm, Grpo) else 1
+    manner = Manner(explores=True, correlation=config.rollout.sampling_params.correlation)
     for number in range(rounds):
         attempts = attempts_of(config, wanted, update, number)
-        trajectories += play(
-            simulators, exploring(policy), attempts, action_dim=policy.action_dim,
-            correlation=config.rollout.sampling_params.correlation,
-        )  # fmt: skip
+        trajectories += players.play(policy, attempts, manner)
         if isinstance(algorithm, Grpo):
             wanted = lacking(trajectories, config, algorithm)
         if not wanted:

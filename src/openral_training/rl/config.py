@@ -54,11 +54,15 @@ class RlConfig(Schema):
             faults.append(Fault("env.eval.init_ids", what, "judge on states that are never learnt on"))
         if len(set(env.tasks)) < len(env.tasks):
             faults.append(Fault("env.tasks", "a task is there twice", "keep one"))
-        share = len(env.tasks) * stages
+        players = len(self.cluster.ranks("rollout"))
+        share = len(env.tasks) * stages * players
         if env.train.total_num_envs % share:
-            what = f"{env.train.total_num_envs} worlds for {len(env.tasks)} tasks in {stages} stages leave a rest"
+            what = (
+                f"{env.train.total_num_envs} worlds for {len(env.tasks)} tasks in {stages} stages of {players} players "
+                "leave a rest"
+            )
             faults.append(Fault("env.train.total_num_envs", what, f"use a multiple of {share}"))
-        if stages > 1 and not self.cluster.env_processes:
+        if stages > 1 and not self.cluster.env_ranks:
             what = f"is {stages}, but simulation and inference share one process and cannot overlap"
             mend = "give env ranks of its own in cluster.component_placement, or set 1"
             faults.append(Fault("rollout.pipeline_stage_num", what, mend))

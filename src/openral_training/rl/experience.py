@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -42,6 +42,10 @@ class Experience:
 
     def __len__(self) -> int:
         return len(self.observations)
+
+    def to(self, device: str) -> Experience:
+        """Return it on a device of torch."""
+        return Experience(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
 
 
 def group_numbers(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:

@@ -21,8 +21,10 @@ SIZE = 240
 def film(
     folder: Path, scenes: Mapping[str, DeployScene], policy: StochasticPolicy, rows: Sequence[Mapping[str, Any]],
     senses: Senses,
-) -> list[Path]:  # fmt: skip
-    """Let a policy do again what it did, and draw it from the scene's first camera.
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Let a policy do again what it did, draw it from the scene's first camera, and return a record of each film.
+
+    A record is a row with `file`, the film's path beside the folder.
 
     Args:
         folder: of the films, `<task>-<init_id>.mp4`.
@@ -44,7 +46,7 @@ def film(
                 path = folder / f"{task}-{row['init_id']}.mp4"
                 trace = _again(backend, task, row, policy, senses)
                 write_mp4(path, trace_frames(backend, trace, scene.cameras[0].name), fps=FPS, crf=28)
-                made.append(path)
+                made.append({**row, "file": f"{folder.name}/{path.name}"})
         finally:
             backend.close()
     return made

@@ -7,24 +7,23 @@ from typing import Any
 
 from openral_core.statistics import wilson_interval
 from openral_training.rl.attempts import Attempt
+from openral_training.rl.players import GREEDY, Players
 from openral_training.rl.policy import StochasticPolicy
-from openral_training.rl.rollout import greedy, play
-from openral_training.rl.simulators import Simulators
 
 
 def judge(
-    simulators: Simulators, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+    players: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
 ) -> dict[str, Any]:
     """Try each task once from each initial state, without chance, and return rates and rows.
 
     Args:
-        simulators: the worlds.
+        players: let it act.
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task.
     """
     attempts = [Attempt(task, init_id, (0,)) for task in tasks for init_id in init_ids]
-    lived = play(simulators, greedy(policy), attempts, action_dim=policy.action_dim)
+    lived = players.play(policy, attempts, GREEDY)
     rows = [
         {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}
         for t in lived

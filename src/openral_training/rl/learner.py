@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -16,11 +17,17 @@ from openral_training.rl.policy import Judgement, StochasticPolicy
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 
+Evaluate = Callable[[Tensor, Tensor], Judgement]
+"""See `StochasticPolicy.evaluate`."""
+
 
 class Learner:
     """A policy, its optimiser, and the policy that it began with."""
 
-    def __init__(self, policy: StochasticPolicy, config: Grpo | Ppo, optim: Optim, batch_size: int) -> None:
+    def __init__(
+        self, policy: StochasticPolicy, config: Grpo | Ppo, optim: Optim, batch_size: int,
+        evaluate: Evaluate | None = None,
+    ) -> None:  # fmt: skip
         """Begin.
 
         Args:
@@ -28,7 +35,9 @@ class Learner:
             config: the algorithm.
             optim: learning rates.
             batch_size: decisions of one optimiser step.
+            evaluate: how the policy judges a minibatch; absent: by itself, see `team` for the other way.
         """
+        self._evaluate = evaluate or policy.evaluate
         self.policy, self._config, self._optim, self._batch_size = policy, config, optim, batch_size
         groups = [{"params": list(policy.actor_parameters()), "lr": optim.lr}]
         if optim.value_lr is not None:
@@ -75,7 +84,7 @@ class Learner:
     ) -> dict[str, float]:
         """Take one step of the optimiser on some decisions."""
         config, level = self._config, self._config.logprob_type
-        judged = self.policy.evaluate(experience.observations[rows], experience.tokens[rows])
+        judged = self._evaluate(experience.observations[rows], experience.tokens[rows])
         executed = experience.executed[rows]
         fine = experience.weights[rows]
         weights = reduce_weights(fine, level)

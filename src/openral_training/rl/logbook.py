@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ class Logbook:
         self._path = folder / FILE_NAME
         self.rows = [row for row in _read(self._path) if row[STEP] < first]
         self._board = _board(folder, first) if "tensorboard" in backends else None
+        self._wandb = _wandb(folder) if "wandb" in backends else None
         if self.rows:
             self._write()
 
@@ -47,11 +49,15 @@ class Logbook:
             for name, value in row.items():
                 self._board.add_scalar(name, value, step)
             self._board.flush()
+        if self._wandb is not None:
+            self._wandb.log(dict(row), step=step)
 
     def close(self) -> None:
         """Close the backends; called once."""
         if self._board is not None:
             self._board.close()
+        if self._wandb is not None:
+            self._wandb.finish()
 
     def _write(self) -> None:
         names = list(dict.fromkeys(name for row in self.rows for name in row))
@@ -84,3 +90,19 @@ def _board(folder: Path, first: int) -> Any:
             "runner.logger.logger_backends: tensorboard is not installed; pip install 'openral[train]'"
         ) from error
     return SummaryWriter(str(folder / "tensorboard"), purge_step=first)
+
+
+def _wandb(folder: Path) -> Any:
+    """Begin, or go on with, the W&B run of a folder. Nothing leaves this machine unless WANDB_MODE says so."""
+    try:
+        import wandb
+    except ImportError as error:
+        raise InstallationError(
+            "runner.logger.logger_backends: wandb is not installed; pip install 'openral[wandb]'"
+        ) from error
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
+    quiet = wandb.Settings(silent=True, console="off", disable_git=True)
+    return wandb.init(
+        project="openral-rl", name=folder.name, id=name, resume="allow", dir=folder,
+        mode=os.environ.get("WANDB_MODE", "offline"), settings=quiet,
+    )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -79,4 +80,8 @@ class StochasticPolicy(Protocol):
 
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
+        ...
+
+    def save(self, path: Path) -> None:
+        """Write it as a file, as whole or not at all."""
         ...

@@ -6,6 +6,7 @@ one ends.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -25,11 +26,14 @@ from openral_training.rl.demonstrate import clone, demonstrate, joined
 from openral_training.rl.films import film
 from openral_training.rl.judge import eval_metrics, judge
 from openral_training.rl.learner import Learner
+from openral_training.rl.learners import Learners
 from openral_training.rl.logbook import Logbook
-from openral_training.rl.pool import ProcessPool
+from openral_training.rl.page import PAGE, page
+from openral_training.rl.placement import launcher_of, open_learners, open_players
+from openral_training.rl.players import Players
 from openral_training.rl.senses import Senses
 from openral_training.rl.settings.algorithm import Ppo
-from openral_training.rl.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.simulators import Grounds
 from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
 
 BASE, STATE, POLICY, RESULT, CONFIG, FILMS = (
@@ -52,16 +56,10 @@ def effective(config: RlConfig) -> str:
     return text
 
 
-def open_simulators(config: RlConfig, scenes: dict[str, DeployScene]) -> Simulators:
-    """Build the worlds of a run where its placement says."""
-    grounds = Grounds(
-        scenes,
-        config.env.train.total_num_envs,
-        config.rollout.pipeline_stage_num,
-        config.env.max_episode_steps,
-    )
-    processes = config.cluster.env_processes
-    return ProcessPool(grounds, processes) if processes else InProcess(grounds)
+def grounds_of(config: RlConfig, scenes: dict[str, DeployScene]) -> Grounds:
+    """Return the worlds of a run, before anybody has built one."""
+    env, stages = config.env, config.rollout.pipeline_stage_num
+    return Grounds(scenes, env.train.total_num_envs, stages, env.max_episode_steps)
 
 
 def base_policy(config: RlConfig, scenes: dict[str, DeployScene], path: Path, say: Say) -> StateMlp:
@@ -116,11 +114,16 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, not
     _claim(config.folder, effective(config), resume=resume)
     scenes = scenes_of(config)
     policy = base_policy(config, scenes, config.folder / BASE, say)
-    simulators = open_simulators(config, scenes)
-    try:
-        return _Run(config, policy, simulators, say).go()
-    finally:
-        simulators.close()
+    launcher = launcher_of(config.cluster)
+    actor = config.actor
+    learner = Learner(policy, config.algorithm, actor.optim, actor.global_batch_size)
+    with contextlib.ExitStack() as open_parts:
+        open_parts.callback(launcher.close)
+        players = open_players(config, grounds_of(config, scenes), policy, launcher)
+        open_parts.callback(players.close)
+        learners = open_learners(config, learner, launcher)
+        open_parts.callback(learners.close)
+        return _Run(config, learner, players, learners, say).go()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
@@ -138,14 +141,15 @@ def _claim(folder: Path, settings: str, *, resume: bool) -> None:
 class _Run:
     """The loop, and what it needs."""
 
-    def __init__(self, config: RlConfig, policy: StateMlp, simulators: Simulators, say: Say) -> None:
-        self._config, self._policy, self._simulators, self._say = config, policy, simulators, say
+    def __init__(
+        self, config: RlConfig, learner: Learner, players: Players, learners: Learners, say: Say
+    ) -> None:
+        self._config, self._learner, self._players, self._learners = config, learner, players, learners
+        self._policy, self._say = learner.policy, say
         self._folder = config.folder
-        actor = config.actor
-        self._learner = Learner(policy, config.algorithm, actor.optim, actor.global_batch_size)
         self._identity = identity(config)
         self._done = restore_run(
-            self._folder / STATE, policy.network, self._learner.optimiser, self._identity
+            self._folder / STATE, self._policy.network, learner.optimiser, self._identity
         )
         self._log = Logbook(self._folder, config.runner.logger.logger_backends, self._done + bool(self._done))
 
@@ -169,36 +173,38 @@ class _Run:
                 )
         self._policy.save(self._folder / POLICY)
         judged = self._judge("policy.json")
+        films = []
         if self._config.env.eval.video_cfg.save_video:
-            scenes, senses = self._simulators.grounds.scenes, self._simulators.grounds.senses
-            film(self._folder / FILMS, scenes, self._policy, judged["episodes"], senses)
+            scenes, senses = self._players.grounds.scenes, self._players.grounds.senses
+            films = film(self._folder / FILMS, scenes, self._policy, judged["episodes"], senses)
         self._log.close()
-        return self._result(judged)
+        return self._result(judged, films)
 
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
         started = time.perf_counter()
-        gathered = collect(self._simulators, self._policy, self._config, update)
+        gathered = collect(self._players, self._policy, self._config, update)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
         if gathered.experience is not None:
-            learnt = self._learner.update(gathered.experience, update, self._config.actor.seed)
+            learnt = self._learners.update(gathered.experience, update, self._config.actor.seed)
         success = gathered.metrics["env/success_once"]
         self._say(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
-            **gathered.metrics, **learnt, "env/processes_replaced": self._simulators.replaced,
+            **gathered.metrics, **learnt, "env/processes_replaced": self._players.replaced + self._learners.replaced,
             "time/rollout": collected - started, "time/train": ended - collected, "time/step": ended - started,
         }  # fmt: skip
 
     def _judge(self, name: str) -> dict[str, Any]:
         """Judge the policy as it is on held-out states, and write `eval/<name>`."""
         env = self._config.env
-        judged = judge(self._simulators, self._policy, env.tasks, env.eval.init_ids.ids())
+        judged = judge(self._players, self._policy, env.tasks, env.eval.init_ids.ids())
         _write(self._folder / "eval" / name, judged)
         return judged
 
-    def _result(self, judged: dict[str, Any]) -> dict[str, Any]:
+    def _result(self, judged: dict[str, Any], films: list[dict[str, Any]]) -> dict[str, Any]:
+        """Write result and page, and return the result."""
         base = json.loads((self._folder / "eval" / "base.json").read_text(encoding="utf-8"))
         names = ("all_episodes", "tasks")
         result = {
@@ -207,8 +213,12 @@ class _Run:
             "base": {name: base[name] for name in names},
             "policy": {name: judged[name] for name in names},
             "episodes": judged["episodes"],
+            "films": films,
         }
         _write(self._folder / RESULT, result)
+        (self._folder / PAGE).write_text(
+            page(self._folder, result, effective(self._config)), encoding="utf-8"
+        )
         return result
 
 

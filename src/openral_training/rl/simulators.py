@@ -7,7 +7,7 @@ nothing. Another placement is another class with these few methods.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from openral_core.scene import DeployScene
@@ -32,6 +32,10 @@ class Grounds:
     def senses(self) -> Senses:
         """What is seen of them."""
         return Senses(list(self.scenes))
+
+    def part(self, parts: int) -> Grounds:
+        """Return one of so many equal parts."""
+        return replace(self, worlds=self.worlds // parts)
 
     def slots(self, stage: int) -> dict[int, str]:
         """Return the task of each slot of a stage."""

@@ -126,10 +126,10 @@ class StateMlp:
         """See StochasticPolicy."""
         seen = self._see(observations)
         output: Tensor = self.network.actor(seen)
-        tokens = self.head.draw(output, torch.from_numpy(noise))
+        tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
         logprobs, _ = self.head.judge(output, tokens)
         values = self.network.critic(seen)
-        return Decision(self.head.actions(tokens).numpy(), tokens.numpy(), logprobs.numpy(), values.numpy())
+        return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
         """See StochasticPolicy."""
@@ -139,15 +139,13 @@ class StateMlp:
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """See StochasticPolicy."""
-        found: NDArray[np.float32] = self.network.critic(self._see(observations)).numpy()
-        return found
+        return _array(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """See StochasticPolicy."""
         best = self.head.best(self.network.actor(self._see(observations)))
-        actions: NDArray[np.float32] = self.head.actions(best).numpy()
-        return actions
+        return _array(self.head.actions(best))
 
     def save(self, path: Path) -> None:
         """Write the networks and their shape as one safetensors file, as whole or not at all."""
@@ -158,7 +156,12 @@ class StateMlp:
         partial.replace(path)
 
     def _see(self, observations: NDArray[np.float32]) -> Tensor:
-        return self.network.normalised(torch.from_numpy(observations))
+        return self.network.normalised(torch.from_numpy(observations).to(self.network.mean.device))
+
+
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = tensor.cpu().numpy()
+    return found
 
 
 def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:

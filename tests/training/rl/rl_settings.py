@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,9 @@ def merged(content: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
         else:
             out[key] = value
     return out
+
+
+def metrics(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of a run without what the clock says."""
+    with (folder / "metrics.csv").open(newline="") as file:
+        return [{k: v for k, v in row.items() if not k.startswith("time/")} for row in csv.DictReader(file)]

@@ -39,7 +39,14 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
      "env.train.total_num_envs: 5 worlds"),
     ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
     ({"base": {"demos": 7}}, "base.demos: exceeds"),
-    ({"cluster": {"component_placement": {"env": "0-1", "rollout": 2, "actor": 3}}}, "must share one rank"),
+    ({"cluster": {"component_placement": {"env": "0-2", "rollout": "3-4", "actor": 5}}},
+     "3 ranks of env cannot be shared out among 2"),
+    ({"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 3}}}, "nobody is placed at rank 2"),
+    ({"cluster": {"num_nodes": 2}}, "cluster.num_nodes: is not used with placement local"),
+    ({"cluster": {"gpus_per_rank": 1}}, "cluster.gpus_per_rank: is not used with placement local"),
+    ({"cluster": {"placement": "ray", "num_nodes": 2, "component_placement": {"env": "0-1", "rollout,actor": 2}}},
+     "3 ranks cannot be shared out among 2 machines"),
+    ({"cluster": {"component_placement": {"env,rollout,actor": "0-2"}}}, "4 worlds for 1 tasks in 1 stages of 3"),
     ({"cluster": {"component_placement": {"env": "0-2", "rollout,actor": 2}}}, "only some of its ranks"),
     ({"cluster": {"component_placement": {"env,rollout": 0}}}, "actor is not placed"),
     ({"cluster": {"component_placement": {"env,env,rollout,actor": 0}}}, "env is placed twice"),
@@ -54,9 +61,19 @@ def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tm
     assert str(caught.value).startswith(f"{path}:")
 
 
-def test_ranks_say_how_many_processes_run_worlds(tmp_path: Path) -> None:
-    assert small(tmp_path).cluster.env_processes == 0
-    assert small(tmp_path, PROCESSES).cluster.env_processes == 2
+def test_ranks_say_who_runs_in_processes_of_their_own(tmp_path: Path) -> None:
+    def apart(*changes: dict[str, Any]) -> tuple[list[int], bool, bool]:
+        cluster = small(tmp_path, *changes).cluster
+        return cluster.env_ranks, cluster.players_apart, cluster.learners_apart
+
+    def placed(**ranks: str | int) -> dict[str, Any]:
+        return {"cluster": {"component_placement": ranks}}
+
+    assert apart() == ([], False, False)
+    assert apart(PROCESSES) == ([0, 1], False, False)
+    assert apart(placed(env=0, rollout=0, actor=1)) == ([], True, False)
+    assert apart(placed(env="0-3", rollout="4-5", actor="0-5")) == ([0, 1, 2, 3], True, True)
+    assert apart({"cluster": {"placement": "ray"}}) == ([], True, True)
 
 
 def test_effective_values_name_every_default(tmp_path: Path) -> None:

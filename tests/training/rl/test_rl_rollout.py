@@ -16,7 +16,8 @@ from openral_core.suite import with_task
 from openral_training.rl.advantages import check_groups
 from openral_training.rl.attempts import Attempt, Trajectory
 from openral_training.rl.experience import group_numbers
-from openral_training.rl.pool import ProcessPool
+from openral_training.rl.lines import ProcessLauncher
+from openral_training.rl.pool import WorldPool
 from openral_training.rl.rollout import exploring, greedy, play
 from openral_training.rl.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.state_mlp import MlpShape, StateMlp
@@ -88,7 +89,7 @@ def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) ->
 
 
 def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Trajectory]) -> None:
-    simulators = ProcessPool(grounds(stages=2), 2)
+    simulators = WorldPool(grounds(stages=2), ProcessLauncher(), range(2))
     first = simulators.pids[0]
     deaths: list[int] = []
 
@@ -106,7 +107,7 @@ def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Tra
 
 
 def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_run() -> None:
-    simulators = ProcessPool(grounds(), 1, losses=0)
+    simulators = WorldPool(grounds(), ProcessLauncher(), [0], losses=0)
     try:
         with pytest.raises(SimulationError, match="init_id"):
             play(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)

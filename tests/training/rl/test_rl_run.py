@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rl_settings import PPO, small
+from rl_settings import PPO, metrics, small
 from safetensors.torch import load_file
 
 from openral_core.errors import ContractError, ManifestError
@@ -24,12 +23,6 @@ TWICE = {**LONGER, "runner": {"max_epochs": 2}}
 
 class Killed(Exception):
     """The end of a run that did not choose it."""
-
-
-def metrics(folder: Path) -> list[dict[str, str]]:
-    """Return the rows of a run without what the clock says."""
-    with (folder / "metrics.csv").open(newline="") as file:
-        return [{k: v for k, v in row.items() if not k.startswith("time/")} for row in csv.DictReader(file)]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +64,28 @@ def test_a_run_leaves_what_one_needs_to_judge_it(unbroken: Path) -> None:
     assert load_state_mlp(unbroken / "policy.safetensors").shape.value_width == 4
 
 
+def test_the_page_shows_what_was_judged_and_needs_no_network(unbroken: Path) -> None:
+    text = (unbroken / "report.html").read_text(encoding="utf-8")
+    base, policy = (
+        json.loads((unbroken / "eval" / f"{name}.json").read_text()) for name in ("base", "policy")
+    )
+    judgements = text[text.index("id=judgements") : text.index("<h2>The result")]
+    for judged in (base, policy):
+        for entry in (judged["all_episodes"], judged["tasks"]["reach-v3"]):
+            assert f"{entry['successes']}/{entry['n_episodes']}" in judgements
+            assert "{:.3f} to {:.3f}".format(*entry["wilson_95"]) in judgements
+    assert text.count("class='e") == policy["all_episodes"]["n_episodes"]
+    for caption in (
+        "Success while exploring, over updates",
+        "KL to the one that acted",
+        "the critic foresaw",
+    ):
+        assert caption in text
+    assert "adv_type: gae" in text
+    assert "src=" not in text  # no film was asked for, and nothing else comes from elsewhere
+    assert "http" not in text
+
+
 def test_a_logbook_goes_on_where_the_saved_policy_is(tmp_path: Path) -> None:
     book = Logbook(tmp_path, ("csv", "tensorboard"), 0)
     book.add(0, {"eval/success_once": 0.25})
@@ -101,6 +116,8 @@ def test_grpo_asks_for_more_groups_and_learns_nothing_from_hopeless_ones(tmp_pat
     [film] = (tmp_path / "small" / "video").iterdir()
     assert film.name == "reach-v3-1000.mp4"
     assert film.stat().st_size > 1000
+    text = (tmp_path / "small" / "report.html").read_text(encoding="utf-8")
+    assert text.count("<video") == text.count("src='data:video/mp4;base64,") == 1
 
 
 @pytest.mark.slow

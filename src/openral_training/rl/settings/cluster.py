@@ -1,18 +1,21 @@
-"""Where the parts of a run are: RLinf's `component_placement`, as far as one machine needs it.
+"""Where the parts of a run are: RLinf's `component_placement`.
 
-component_placement: {"env,rollout,actor": 0}        all in the command's own process
-component_placement: {env: 0-1, "rollout,actor": 2}  two processes of worlds beside it
+component_placement: {"env,rollout,actor": 0}           all in the command's own process
+component_placement: {env: 0-1, "rollout,actor": 2}     two processes of worlds beside it
+component_placement: {env: 0-3, rollout: 4-5, actor: 6-7}  each component in processes of its own (disaggregated)
+component_placement: {"env,rollout": 0-3, actor: 0-3}   four processes that play, then four that learn (collocated)
+component_placement: {env: 0-3, rollout: 4-5, actor: 0-5}  the learners where the others are idle meanwhile (hybrid)
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field, model_validator
 
-from openral_core.schema import Fault, Schema, raise_faults
+from openral_core.schema import Count, Fault, Schema, Word, raise_faults
 
 COMPONENTS = ("env", "rollout", "actor")
 TOGETHER: dict[str, str | int] = {"env,rollout,actor": 0}
@@ -22,31 +25,80 @@ _RANKS = re.compile(r"(\d+)(?:-(\d+))?")
 class Cluster(Schema):
     """Processes by rank, and who runs in which."""
 
-    num_nodes: Literal[1] = 1
-    """Machines; more of them need a placement that is not there yet."""
+    placement: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: actors on a Ray cluster; the command only tells them what to do."""
+    address: Word | None = None
+    """Of the Ray cluster: `auto` (absent: that), the one that this machine belongs to; or its head's host:port."""
+    num_nodes: Count = 1
+    """Machines of the Ray cluster over which ranks are spread, an equal number of neighbouring ones on each."""
+    gpus_per_rank: Annotated[float, Field(ge=0, le=8)] = 0.0
+    """GPUs that Ray keeps for a rank's policy, in rollout and in actor; 0: networks are on the CPU."""
     component_placement: dict[str, str | int] = Field(default_factory=lambda: dict(TOGETHER))
     """From components (env, rollout, actor; several with commas) to ranks: `2`, or `0-1`.
 
-    rollout (inference) and actor (learning) share one rank, the command's own process. env shares it, too, or has
-    ranks of its own, each a process with its part of the worlds.
+    A rank is a place for one process of each component that is there: a core, with `gpus_per_rank`. env has the ranks
+    of rollout, and its worlds are in the players' processes; or ranks apart from them, as many for each player.
+    On one machine a single learner is in the command's own process, and so is a single player at the same rank.
     """
 
     @model_validator(mode="after")
     def _check(self) -> Cluster:
         ranks = _ranks(self.component_placement)
-        if ranks["rollout"] != ranks["actor"] or len(ranks["actor"]) != 1:
-            _refuse("rollout and actor must share one rank on one machine", "write `rollout,actor: 2`")
-        if ranks["env"] != ranks["actor"] and set(ranks["env"]) & set(ranks["actor"]):
+        env, rollout = ranks["env"], ranks["rollout"]
+        if env != rollout and set(env) & set(rollout):
             _refuse(
-                "env shares only some of its ranks with the actor", "give it the actor's one rank, or its own"
+                "env shares only some of its ranks with rollout", "give it the ranks of rollout, or its own"
             )
+        if env != rollout and len(env) % len(rollout):
+            _refuse(
+                f"{len(env)} ranks of env cannot be shared out among {len(rollout)} of rollout",
+                "use a multiple",
+            )
+        used = set().union(*ranks.values())
+        if idle := set(range(self.size)) - used:
+            _refuse(f"nobody is placed at rank {min(idle)}", f"number the ranks from 0 to {len(used) - 1}")
+        raise_faults(self._fit_of_placement())
         return self
 
+    def _fit_of_placement(self) -> list[Fault]:
+        if self.placement == "ray":
+            if self.size % self.num_nodes:
+                what = f"{self.size} ranks cannot be shared out among {self.num_nodes} machines"
+                return [Fault("num_nodes", what, "use a divisor")]
+            return []
+        unused = {
+            "address": self.address,
+            "num_nodes": self.num_nodes > 1,
+            "gpus_per_rank": self.gpus_per_rank,
+        }
+        mend = "remove it, or set placement: ray"
+        return [
+            Fault(key, "is not used with placement local", mend) for key, value in unused.items() if value
+        ]
+
+    def ranks(self, component: str) -> list[int]:
+        """Return the ranks of env, rollout or actor."""
+        return list(_ranks(self.component_placement)[component])
+
     @property
-    def env_processes(self) -> int:
-        """How many processes run worlds; 0: they are in the command's own."""
-        ranks = _ranks(self.component_placement)
-        return 0 if ranks["env"] == ranks["actor"] else len(ranks["env"])
+    def size(self) -> int:
+        """How many ranks there are."""
+        return 1 + max(max(ranks) for ranks in _ranks(self.component_placement).values())
+
+    @property
+    def env_ranks(self) -> list[int]:
+        """Ranks of worlds in processes of their own; none: players have them in theirs."""
+        return [] if self.ranks("env") == self.ranks("rollout") else self.ranks("env")
+
+    @property
+    def learners_apart(self) -> bool:
+        """Whether learners have processes of their own."""
+        return self.placement == "ray" or len(self.ranks("actor")) > 1
+
+    @property
+    def players_apart(self) -> bool:
+        """Whether players have processes of their own."""
+        return self.learners_apart or self.ranks("rollout") != self.ranks("actor")
 
 
 def _ranks(placement: Mapping[str, str | int]) -> dict[str, range]:

@@ -14,8 +14,9 @@ class Logger(Schema):
     """Folder of all runs."""
     experiment_name: Word
     """Folder of this run in it."""
-    logger_backends: Many[Literal["csv", "tensorboard"]] = ("csv",)
-    """csv: `metrics.csv`; it is always written, since a run goes on from it. tensorboard: event files."""
+    logger_backends: Many[Literal["csv", "tensorboard", "wandb"]] = ("csv",)
+    """csv: `metrics.csv`; it is always written, since a run goes on from it. tensorboard: event files. wandb: W&B,
+    offline in the run's folder unless WANDB_MODE says `online`; needs the extra `wandb`."""
 
 
 class Runner(Schema):

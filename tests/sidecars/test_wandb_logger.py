@@ -1,0 +1,32 @@
+"""Figures in W&B's own files, without a network; its package is an extra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from openral_training.rl.logbook import Logbook
+
+pytest.importorskip("wandb", reason="needs W&B: pip install 'openral[wandb]'")
+
+
+def test_a_run_is_recorded_offline_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody is there
+    book = Logbook(tmp_path, ("csv", "wandb"), 0)
+    book.add(0, {"eval/success_once": 0.25})
+    book.add(1, {"train/loss": 0.5})
+    book.close()
+    book = Logbook(tmp_path, ("csv", "wandb"), 2)
+    book.add(2, {"train/loss": 0.125})
+    book.close()
+    parts = [next(folder.glob("run-*.wandb")) for folder in sorted(tmp_path.glob("wandb/offline-run-*"))]
+    first, second = (part.read_bytes() for part in parts)
+    # Records lie in the file uncompressed, name beside number.
+    assert b"eval/success_once" in first
+    assert b"train/loss" in first
+    assert b"0.125" not in first
+    assert b"train/loss" in second
+    assert b"0.125" in second
+    assert parts[0].name == parts[1].name  # one run: W&B puts both parts together when they are sent

@@ -12,11 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_core.errors import PolicyError
 from openral_core.mini.checkpoint import load_network, save_network
 from openral_core.sentence import SentenceEncoder
 from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
-from openral_training.checkpoint import identity, restore_run, save_run
+from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
@@ -119,7 +118,7 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
         PolicyError: `warm_start` holds no checkpoint of this form.
     """
     if warm_start is not None:
-        return load_network(warm_start, lambda **fields: MiniNetwork(_same_form(MiniConfig(**fields), model)))
+        return load_network(warm_start, lambda **fields: MiniNetwork(same_form(MiniConfig(**fields), model)))
     network = MiniNetwork(model)
     state, landmarks = demos.state[demos.frames], demos.landmarks[demos.frames]
     network.state_mean.copy_(torch.from_numpy(state.mean(0)))
@@ -127,14 +126,6 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
     network.landmark_mean.copy_(torch.from_numpy(np.nan_to_num(np.nanmean(landmarks, 0))))
     network.landmark_std.copy_(torch.from_numpy(np.nan_to_num(np.nanstd(landmarks, 0)) + 1e-3))
     return network
-
-
-def _same_form(found: MiniConfig, needed: MiniConfig) -> MiniConfig:
-    if found != needed:
-        raise PolicyError(
-            f"the checkpoint to start from is of another form: {found}; the data asks for {needed}"
-        )
-    return found
 
 
 def losses(

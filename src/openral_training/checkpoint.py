@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, PolicyError
+
+ConfigT = TypeVar("ConfigT")
+
+
+def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
+    """Return the form of a checkpoint to start from.
+
+    Raises:
+        PolicyError: it is not the one that the data asks for.
+    """
+    if found != needed:
+        raise PolicyError(
+            f"the checkpoint to start from is of another form: {found}; the data asks for {needed}"
+        )
+    return found
 
 
 def identity(*parts: object) -> str:

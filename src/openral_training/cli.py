@@ -16,6 +16,10 @@ RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped r
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
 WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Processes; one a core is best.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0)]
+RateOption = Annotated[float, typer.Option("--learning-rate", min=1e-6, help="Peak; a third of it to go on.")]
+StartOption = Annotated[
+    Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
+]
 
 
 @app.command()
@@ -60,10 +64,8 @@ def bc(
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
     recipe: RecipeOption = "mini_metaworld",
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 4000,
-    learning_rate: Annotated[float, typer.Option(min=1e-6, help="Peak; a third of it to go on.")] = 6e-4,
-    warm_start: Annotated[
-        Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
-    ] = None,
+    learning_rate: RateOption = 6e-4,
+    warm_start: StartOption = None,
     seed: SeedOption = 0,
     threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -87,6 +89,8 @@ def reward(
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
     recipe: RecipeOption = "mini_metaworld",
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 2500,
+    learning_rate: RateOption = 6e-4,
+    warm_start: StartOption = None,
     seed: SeedOption = 0,
     threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -96,10 +100,10 @@ def reward(
     from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
-    config = cloning.BcConfig(steps=steps, seed=seed, threads=threads)
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("training", steps) as (bar, task):
         rewarding.train(
-            open_dataset(dataset), load_recipe(recipe), out, config,
+            open_dataset(dataset), load_recipe(recipe), out, config, warm_start=warm_start,
             progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
         )  # fmt: skip
     console.print(f"{out}: config.json and model.safetensors written")

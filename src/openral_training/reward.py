@@ -18,11 +18,11 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from openral_core.mini.checkpoint import save_network
+from openral_core.mini.checkpoint import load_network, save_network
 from openral_core.sentence import SentenceEncoder
 from openral_reward_monitor.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
-from openral_training.checkpoint import identity, restore_run, save_run
+from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
@@ -123,7 +123,8 @@ def draw(
 
 def train(
     dataset: Dataset, recipe: Recipe, out: Path, config: BcConfig = BcConfig(steps=2500),  # noqa: B008
-    model: MiniRewardConfig = MODEL, progress: Callable[[int, float], None] = lambda step, loss: None,
+    model: MiniRewardConfig = MODEL, *, warm_start: Path | None = None,
+    progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> MiniRewardNetwork:  # fmt: skip
     """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
 
@@ -133,17 +134,18 @@ def train(
         out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
         config: hyper-parameters, the same as for behaviour cloning.
         model: shape of the network.
+        warm_start: folder of a checkpoint to go on from; None: from nothing.
         progress: called after each step with the number of steps done and the loss.
     """
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
     sentences = SentencePool(recipe, SentenceEncoder())
-    network = MiniRewardNetwork(model)
+    network = _begin(model, warm_start)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info)
+    state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
     for step in range(restore_run(state_file, network, optimiser, run), config.steps):
         rng = np.random.default_rng([config.seed, step])
         rows, tasks = draw(labels, config.batch_size, rng)
@@ -170,3 +172,11 @@ def train(
     save_network(network, model, out, {"steps": str(config.steps), "reference_s": told})
     state_file.unlink(missing_ok=True)
     return network
+
+
+def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:
+    if warm_start is None:
+        return MiniRewardNetwork(model)
+    return load_network(
+        warm_start, lambda **fields: MiniRewardNetwork(same_form(MiniRewardConfig(**fields), model))
+    )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import psutil
@@ -180,10 +181,13 @@ def test_frames_may_be_fewer_than_control_steps(recipe: Recipe, tmp_path: Path) 
     assert second.images[camera] == every.images[camera][::2]
 
 
-def test_warm_start_goes_on_from_a_checkpoint(dataset: Dataset, recipe: Recipe, tmp_path: Path) -> None:
-    first = bc.train(dataset, recipe, tmp_path / "first", bc.BcConfig(steps=1, batch_size=4))
+@pytest.mark.parametrize("trained", [bc, reward])
+def test_warm_start_goes_on_from_a_checkpoint(
+    dataset: Dataset, recipe: Recipe, tmp_path: Path, trained: ModuleType
+) -> None:
+    first = trained.train(dataset, recipe, tmp_path / "first", bc.BcConfig(steps=1, batch_size=4))
     config = bc.BcConfig(steps=1, batch_size=4, learning_rate=1e-12)
-    second = bc.train(dataset, recipe, tmp_path / "second", config, warm_start=tmp_path / "first")
+    second = trained.train(dataset, recipe, tmp_path / "second", config, warm_start=tmp_path / "first")
     for (name, a), b in zip(first.state_dict().items(), second.state_dict().values(), strict=True):
         torch.testing.assert_close(a.bfloat16().float(), b.bfloat16().float(), msg=name)
 

@@ -79,7 +79,7 @@ $(VENV)/.runtime: pyproject.toml ros2_embedded/pyproject.toml | $(UV)
 
 $(VENV)/.dev: $(VENV)/.runtime
 	@echo "openral: installing what the tests need into $(VENV)"
-	@$(UV) pip install --quiet --python $(BIN)/python -e "./ros2_embedded[test,interop]" -e ".[dev]"
+	@$(UV) pip install --quiet --python $(BIN)/python -e "./ros2_embedded[test,interop]" -e ".[dev,vla]"
 	@touch $@
 
 clean:

@@ -1,7 +1,8 @@
 """Reinforcement learning, to be read top to bottom.
 
     masks, advantages, granularity, losses, metrics   what is computed: arrays in, arrays out
-    policy, heads, state_mlp, noise                   what acts
+    policy, heads, noise                              what acts:
+    state_mlp; mini_actor, mini_skill; token_model, token_actor    on the state; on what a skill sees; in words
     settings, config                                  what a run is told
     lines, lasting, ray_lines                         processes, here or on a cluster, and how a lost one is replaced
     attempts, senses, arena, simulators, pool         worlds, in this process or in others

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ Order = Attempt | NDArray[np.float32]
 class View:
     """What one order led to."""
 
-    observation: NDArray[np.float32]
+    observation: NDArray[Any]
     """(D,)"""
     state: str = ""
     """Digest of the initial state, where an attempt was begun."""
@@ -48,6 +49,8 @@ class View:
     """(C,)"""
     ended: bool = False
     """Whether the episode is over: solved, or cut off at the horizon."""
+    picture: NDArray[np.uint8] | None = None
+    """(H, W, 3) RGB of the scene's first camera, where the attempt is watched."""
 
 
 class Arena:
@@ -67,6 +70,8 @@ class Arena:
         self._senses, self._horizon = senses, horizon
         self._stands = [(stand, make_backend(stand.scene, num_envs=len(stand.slots))) for stand in stands]
         self._steps: dict[int, int] = {}
+        self._watched: set[int] = set()
+        """Slots whose attempt is."""
         for stand, backend in self._stands:  # all worlds are stepped together, idle ones, too
             backend.reset([stand.task] * backend.num_envs, [0] * backend.num_envs)
 
@@ -90,11 +95,13 @@ class Arena:
 
     def _begin(self, stand: Stand, backend: Backend, slot: int, attempt: Attempt) -> View:
         env = stand.slots.index(slot)
-        backend.reset([attempt.task], [attempt.init_id], [env])
+        [state] = backend.reset([attempt.task], [attempt.init_id], [env])
         self._steps[slot] = 0
-        observation = self._senses.look(backend, env, attempt.task)
+        (self._watched.add if attempt.watched else self._watched.discard)(slot)
+        observation = self._senses.look(backend, env, attempt.task, state)
         known = repr((attempt.task, attempt.init_id)).encode() + backend.snapshot(env).qpos.tobytes()
-        return View(observation, hashlib.sha256(known + observation.tobytes()).hexdigest())
+        digest = hashlib.sha256(known + observation.tobytes()).hexdigest()
+        return View(observation, digest, picture=self._picture(stand, backend, slot))
 
     def _execute(
         self, stand: Stand, backend: Backend, chunks: Mapping[int, NDArray[np.float32]]
@@ -111,17 +118,25 @@ class Arena:
             actions = np.stack([backend.hold_action(None)] * backend.num_envs)
             for slot in running:
                 actions[stand.slots.index(slot)] = chunks[slot][step]
-            success = backend.step(actions).success[:, column]
+            result = backend.step(actions)
+            success = result.success[:, column]
             for slot in list(running):
                 self._steps[slot] += 1
                 executed[slot][step] = True
                 rewards[slot][step] = float(success[stand.slots.index(slot)])
                 if rewards[slot][step] or self._steps[slot] >= self._horizon:
                     del running[slot]
-        return {
-            slot: View(
-                self._senses.look(backend, stand.slots.index(slot), stand.task), "", rewards[slot], executed[slot],
-                slot not in running,
-            )
-            for slot in chunks
-        }  # fmt: skip
+        views = {}
+        for slot in chunks:
+            env = stand.slots.index(slot)
+            seen = self._senses.look(backend, env, stand.task, result.states[env])
+            picture = self._picture(stand, backend, slot)
+            views[slot] = View(seen, "", rewards[slot], executed[slot], slot not in running, picture)
+        return views
+
+    def _picture(self, stand: Stand, backend: Backend, slot: int) -> NDArray[np.uint8] | None:
+        if slot not in self._watched:
+            return None
+        camera = stand.scene.cameras[0].name
+        picture: NDArray[np.uint8] = backend.render([camera], [stand.slots.index(slot)])[camera][0]
+        return picture

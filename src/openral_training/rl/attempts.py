@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ class Attempt:
     """Fixes its chance, whoever runs it beside whatever else."""
     group: int = 0
     """Number of the attempts that it is compared with; they begin in the same state."""
+    watched: bool = False
+    """Whether pictures are kept of it, for a reward model."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,9 @@ class Trajectory:
     attempt: Attempt
     state: str
     """Digest of the initial state."""
-    observations: NDArray[np.float32]
+    observations: NDArray[Any]
     """(T, D) before each decision."""
-    last: NDArray[np.float32]
+    last: NDArray[Any]
     """(D,) after the last one."""
     tokens: NDArray[np.float32]
     """(T, C, A)"""
@@ -41,6 +44,9 @@ class Trajectory:
     """(T, C) 1 in the step in which the task was solved first, else 0."""
     executed: NDArray[np.bool_]
     """(T, C) False in what was left of the chunk in which the episode ended."""
+    pictures: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """(T + 1, H, W, 3) RGB of the scene's first camera, before each decision and after the last; (0,) of an attempt
+    that was not watched."""
 
     @property
     def success(self) -> bool:

@@ -13,6 +13,7 @@ from openral_training.rl.experience import Experience, grpo_experience, ppo_expe
 from openral_training.rl.players import Manner, Players
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo
+from openral_training.rl.shaping import ProgressModel
 
 TRAINING = 1
 """Second number of the seeds of training attempts; the first is the run's."""
@@ -30,7 +31,10 @@ class Collection:
     """`rollout/*` and `env/*`"""
 
 
-def collect(players: Players, policy: StochasticPolicy, config: RlConfig, update: int) -> Collection:
+def collect(
+    players: Players, policy: StochasticPolicy, config: RlConfig, update: int,
+    progress: ProgressModel | None = None,
+) -> Collection:  # fmt: skip
     """Let a policy explore once for an update.
 
     Args:
@@ -38,9 +42,11 @@ def collect(players: Players, policy: StochasticPolicy, config: RlConfig, update
         policy: acts by chance.
         config: of the run.
         update: number of it, counted from 0; with the seed it fixes everything.
+        progress: of which the differences are paid, where `config.reward` asks for them.
     """
     algorithm = config.algorithm
     trajectories: list[Trajectory] = []
+    shown: dict[str, float] = {}
     wanted, rounds = list(config.env.tasks), algorithm.max_rounds if isinstance(algorithm, Grpo) else 1
     manner = Manner(explores=True, correlation=config.rollout.sampling_params.correlation)
     for number in range(rounds):
@@ -55,8 +61,12 @@ def collect(players: Players, policy: StochasticPolicy, config: RlConfig, update
         metrics["rollout/informative_groups"] = float(teaching(trajectories, algorithm).mean())
         metrics["rollout/rounds"] = number + 1
     else:
-        experience, metrics = ppo_experience(trajectories, policy, algorithm)
-    return Collection(trajectories, experience, {**metrics, **environment_metrics(trajectories)})
+        potentials = None
+        if progress is not None:
+            potentials = progress.potentials(trajectories)
+            shown["env/progress"] = float(np.mean([row[-1] for row in potentials]))
+        experience, metrics = ppo_experience(trajectories, policy, algorithm, potentials)
+    return Collection(trajectories, experience, {**metrics, **environment_metrics(trajectories), **shown})
 
 
 def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int) -> list[Attempt]:
@@ -70,6 +80,7 @@ def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int
     """
     size = config.algorithm.group_size if isinstance(config.algorithm, Grpo) else 1
     ids, count = list(config.env.train.init_ids.ids()), config.episodes_a_task // size
+    watched = config.reward is not None
     made: list[Attempt] = []
     for index, task in enumerate(config.env.tasks):
         if task not in tasks:
@@ -81,7 +92,7 @@ def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int
                 order = rng.permutation(ids)
             group = (number * len(config.env.tasks) + index) * count + place
             made += [
-                Attempt(task, int(order[place % len(ids)]), (*key, place, member), group)
+                Attempt(task, int(order[place % len(ids)]), (*key, place, member), group, watched)
                 for member in range(size)
             ]
     return made

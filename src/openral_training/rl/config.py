@@ -6,20 +6,26 @@ that names it, so a number in a file is always a number in force. The parts are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import model_validator
+from pydantic import create_model, model_validator
 
-from openral_core.document import read_document
+from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError
 from openral_core.named_files import find_file
 from openral_core.schema import Fault, Schema, raise_faults, validate
+from openral_training.rl.mini_actor import MiniActorConfig
 from openral_training.rl.settings.actor import Actor, Base
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.settings.env import Env
+from openral_training.rl.settings.reward import ProgressReward
 from openral_training.rl.settings.rollout import Rollout
 from openral_training.rl.settings.runner import Runner
+from openral_training.rl.state_mlp import MlpConfig
+from openral_training.rl.token_model import TokenConfig
 
 PATTERNS = ("configs/rl/{}.yaml",)
 
@@ -33,10 +39,12 @@ class RlConfig(Schema):
     """How long."""
     env: Env
     """On what."""
-    base: Base = Base()
-    """From what."""
+    base: Base | None = None
+    """How the state policy is cloned that it begins with; the other policies are there already."""
     algorithm: Grpo | Ppo
     """How."""
+    reward: ProgressReward | None = None
+    """What is paid beside success; absent: nothing."""
     rollout: Rollout = Rollout()
     """How experience is made."""
     actor: Actor
@@ -66,12 +74,31 @@ class RlConfig(Schema):
             what = f"is {stages}, but simulation and inference share one process and cannot overlap"
             mend = "give env ranks of its own in cluster.component_placement, or set 1"
             faults.append(Fault("rollout.pipeline_stage_num", what, mend))
-        if self.base.demos > env.train.init_ids.count:
+        if self.base and self.base.demos > env.train.init_ids.count:
             faults.append(Fault("base.demos", "exceeds env.train.init_ids.count", "show no state twice"))
+        return [*faults, *self._fit_of_words()]
+
+    def _fit_of_words(self) -> list[Fault]:
+        given, kind = self.env.instructions, self.actor.model.model_type
+        faults = [
+            Fault(f"env.instructions.{task}", "is none of env.tasks", "remove it")
+            for task in given
+            if task not in self.env.tasks
+        ]
+        told = kind == "tokens" or self.reward is not None
+        missing = [task for task in self.env.tasks if task not in given]
+        if told and missing:
+            faults.append(Fault("env.instructions", f"lacks {missing[0]}", "say in words what is to be done"))
+        if given and kind == "mlp" and not told:
+            what = "is not used: neither the policy nor a reward model is told words"
+            faults.append(Fault("env.instructions", what, "remove it"))
         return faults
 
     def _fit_of_algorithm(self) -> list[Fault]:
-        faults, algorithm = [], self.algorithm
+        faults, algorithm, kind = [], self.algorithm, self.actor.model.model_type
+        if self.base and kind != "mlp":
+            what = f"is not used: actor.model.model_type {kind} is a policy already"
+            faults.append(Fault("base", what, "remove it"))
         if algorithm.reward_type == "action" and algorithm.logprob_type == "chunk":
             what = "is chunk, coarser than algorithm.reward_type action"
             faults.append(
@@ -81,6 +108,9 @@ class RlConfig(Schema):
             if self.actor.optim.value_lr is None:
                 faults.append(Fault("actor.optim.value_lr", "is missing for adv_type gae", "add it"))
             return faults
+        if self.reward is not None:
+            what = "is not used: the episodes of a group begin alike, so differences say how they end only"
+            faults.append(Fault("reward", what, "remove it, or take adv_type gae"))
         if self.actor.optim.value_lr is not None:
             faults.append(
                 Fault("actor.optim.value_lr", "is not used: adv_type grpo has no critic", "remove it")
@@ -105,16 +135,18 @@ class RlConfig(Schema):
         return Path(self.runner.logger.log_path) / self.runner.logger.experiment_name
 
 
-class _GrpoConfig(RlConfig):
-    algorithm: Grpo
+_ALGORITHMS: dict[object, type[Schema]] = {"grpo": Grpo, "gae": Ppo}
+"""By adv_type."""
+_POLICIES: dict[object, type[Schema]] = {"mlp": MlpConfig, "mini": MiniActorConfig, "tokens": TokenConfig}
+"""By model_type."""
 
 
-class _PpoConfig(RlConfig):
-    algorithm: Ppo
-
-
-_MODELS: dict[object, type[RlConfig]] = {"grpo": _GrpoConfig, "gae": _PpoConfig}
-"""By adv_type: the faults of a union would speak of both its members."""
+def _schema(algorithm: type[Schema], model: type[Schema]) -> type[RlConfig]:
+    """Return RlConfig of one algorithm and one kind of policy: the faults of a union would speak of all its members."""
+    cloned = model is MlpConfig
+    actor = create_model("Actor", __base__=Actor, model=(model, model() if cloned else ...))
+    rest: dict[str, Any] = {"base": (Base, Base())} if cloned else {}
+    return create_model("RlConfig", __base__=RlConfig, algorithm=(algorithm, ...), actor=(actor, ...), **rest)
 
 
 def load_config(ref: str | Path) -> RlConfig:
@@ -125,13 +157,21 @@ def load_config(ref: str | Path) -> RlConfig:
         ManifestError: one line a fault, `file:line: key: what is wrong; mend`.
     """
     document = read_document(find_file(ref, "RL config", PATTERNS))
-    kind = document.section("algorithm", "adv_type").data
-    if kind not in _MODELS:
-        key, mend = ("algorithm", "adv_type"), f"use one of {', '.join(map(str, _MODELS))}"
-        raise ManifestError(
-            document.fault(key, "is missing" if kind is None else f"'{kind}' is not known", mend)
-        )
-    return validate(_MODELS[kind], document)
+    algorithm = _chosen(document, _ALGORITHMS, ("algorithm", "adv_type"), None)
+    return validate(
+        _schema(algorithm, _chosen(document, _POLICIES, ("actor", "model", "model_type"), "mlp")), document
+    )
+
+
+def _chosen(
+    document: Document, known: Mapping[object, type[Schema]], key: tuple[str, ...], usual: str | None
+) -> type[Schema]:
+    """Return what a key of the file stands for."""
+    found = document.section(*key).data or usual
+    if found not in known:
+        what = "is missing" if found is None else f"'{found}' is not known"
+        raise ManifestError(document.fault(key, what, f"use one of {', '.join(map(str, known))}"))
+    return known[found]
 
 
 def with_changes(config: RlConfig, *, out: Path | None, seed: int | None, epochs: int | None) -> RlConfig:

@@ -17,7 +17,7 @@ from openral_core.scene import DeployScene
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.metaworld.world import make_expert
-from openral_training.rl.senses import Senses
+from openral_training.rl.senses import StateSenses
 from openral_training.rl.settings.actor import Base
 from openral_training.rl.state_mlp import StateMlp
 
@@ -43,7 +43,7 @@ def demonstrate(
     scene: DeployScene,
     task: str,
     init_ids: list[int],
-    senses: Senses,
+    senses: StateSenses,
     *,
     chunk: int,
     horizon: int,
@@ -89,19 +89,27 @@ def joined(shows: list[Shows]) -> Shows:
 
 
 def _show(
-    backend: MetaWorldBackend, task: str, init_id: int, senses: Senses, horizon: int, noise: float, seed: int
+    backend: MetaWorldBackend,
+    task: str,
+    init_id: int,
+    senses: StateSenses,
+    horizon: int,
+    noise: float,
+    seed: int,
 ) -> list[tuple[NDArray[np.float32], NDArray[np.float64]]]:
     """Return the observation and the advice of each control step of one successful show."""
     for attempt in range(TRIES):
         rng = np.random.default_rng([seed, init_id, attempt])
-        backend.reset([task], [init_id])
+        [state] = backend.reset([task], [init_id])
         expert, world = make_expert(task), backend.world(0)
         moments = []
         for _ in range(horizon):
             advice = world.expert_action(task, expert)
-            moments.append((senses.look(backend, 0, task), advice))
+            moments.append((senses.look(backend, 0, task, state), advice))
             disturbed = advice + noise * rng.standard_normal(len(advice))
-            if backend.step(np.clip(disturbed, -1, 1)[None]).success[0, backend.task_ids.index(task)]:
+            result = backend.step(np.clip(disturbed, -1, 1)[None])
+            [state] = result.states
+            if result.success[0, backend.task_ids.index(task)]:
                 return moments
         if not noise:
             break

@@ -17,6 +17,7 @@ from openral_training.rl.masks import ScalarT, flat_time, trajectory_weights
 from openral_training.rl.metrics import advantage_metrics
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo, Ppo
+from openral_training.rl.shaping import potential_differences
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,16 @@ def grpo_experience(
 
 
 def ppo_experience(
-    trajectories: Sequence[Trajectory], policy: StochasticPolicy, config: Ppo
-) -> tuple[Experience, dict[str, float]]:
+    trajectories: Sequence[Trajectory], policy: StochasticPolicy, config: Ppo,
+    potentials: Sequence[NDArray[np.float64]] | None = None,
+) -> tuple[Experience, dict[str, float]]:  # fmt: skip
     """Return what a critic's errors teach, and `rollout/*`.
 
     Args:
         trajectories: any.
         policy: whose critic expects what comes after the horizon.
         config: discounts.
+        potentials: (T + 1,) of each trajectory, whose differences are paid beside the rewards; see `shaping`.
     """
     executed = _padded([t.executed for t in trajectories])
     final = policy.values(np.stack([t.last for t in trajectories]))[:, 0].astype(np.float64)
@@ -110,6 +113,8 @@ def ppo_experience(
     lived_steps = flat_time(lived)
     over = _last_of(lived_steps)
     solved = np.array([t.success for t in trajectories])
+    if potentials is not None:
+        rewards = rewards + potential_differences(_padded(potentials), lived, solved, gamma=config.gamma)
     advantages, returns = gae(
         flat_time(rewards),
         flat_time(values),
@@ -158,9 +163,10 @@ def _experience(
 
     columns = {
         name: rows(_padded([getattr(t, name) for t in trajectories]))
-        for name in ("observations", "tokens", "logprobs", "values")
+        for name in ("tokens", "logprobs", "values")
     }
+    seen = _padded([t.observations for t in trajectories])[taken]
     return Experience(
-        executed=rows(executed), advantages=rows(advantages), weights=rows(trajectory_weights(executed)),
-        returns=rows(returns), **columns,
+        observations=torch.from_numpy(seen), executed=rows(executed), advantages=rows(advantages),
+        weights=rows(trajectory_weights(executed)), returns=rows(returns), **columns,
     )  # fmt: skip

@@ -38,17 +38,19 @@ def film(
     for task, scene in scenes.items():
         mine = [row for row in rows if row["task"] == task]
         chosen = [next((r for r in mine if bool(r["success"]) is wanted), None) for wanted in (True, False)]
-        backend = make_backend(enlarged(scene, SIZE))
+        # The policy sees the scene as it is; only people see it large.
+        acting, drawing = make_backend(scene), make_backend(enlarged(scene, SIZE))
         try:
             for row in chosen:
                 if row is None:
                     continue
                 path = folder / f"{task}-{row['init_id']}.mp4"
-                trace = _again(backend, task, row, policy, senses)
-                write_mp4(path, trace_frames(backend, trace, scene.cameras[0].name), fps=FPS, crf=28)
+                trace = _again(acting, task, row, policy, senses)
+                write_mp4(path, trace_frames(drawing, trace, scene.cameras[0].name), fps=FPS, crf=28)
                 made.append({**row, "file": f"{folder.name}/{path.name}"})
         finally:
-            backend.close()
+            acting.close()
+            drawing.close()
     return made
 
 
@@ -56,12 +58,12 @@ def _again(
     backend: Backend, task: str, row: Mapping[str, Any], policy: StochasticPolicy, senses: Senses
 ) -> Trace:
     """Return what the world looked like while the policy did what a row tells."""
-    backend.reset([task], [row["init_id"]])
+    [state] = backend.reset([task], [row["init_id"]])
     snapshots = [backend.snapshot()]
     for step in range(row["steps"]):
         if step % policy.chunk == 0:
-            chunk = policy.greedy(senses.look(backend, 0, task)[None])[0]
-        backend.step(chunk[step % policy.chunk][None])
+            chunk = policy.greedy(senses.look(backend, 0, task, state)[None])[0]
+        [state] = backend.step(chunk[step % policy.chunk][None]).states
         if (step + 1) % steps_a_frame(backend) == 0 or step + 1 == row["steps"]:
             snapshots.append(backend.snapshot())
     return Trace.of(task, row["init_id"], snapshots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +61,11 @@ class StochasticPolicy(Protocol):
         """Yield what the critic's loss moves; nothing where there is no critic."""
         ...
 
-    def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
+    def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
         """Act by chance.
 
         Args:
-            observations: (B, D)
+            observations: (B, D) as `senses` gives them: numbers, or pixels.
             noise: (B, C, A) standard normal numbers; the same ones bring the same tokens.
         """
         ...
@@ -74,14 +74,14 @@ class StochasticPolicy(Protocol):
         """Say how likely `tokens` (B, C, A) were after `observations` (B, D), under the distribution of `sample`."""
         ...
 
-    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+    def values(self, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Return (B, V) expected returns."""
         ...
 
-    def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+    def greedy(self, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
         ...
 
     def save(self, path: Path) -> None:
-        """Write it as a file, as whole or not at all."""
+        """Write it as the file or folder `path`, as whole or not at all."""
         ...

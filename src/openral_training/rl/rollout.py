@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,18 @@ class _Episode:
     attempt: Attempt
     noise: EpisodeNoise
     state: str = ""
-    observations: list[NDArray[np.float32]] = field(default_factory=list)
+    observations: list[NDArray[Any]] = field(default_factory=list)
     decisions: list[tuple[NDArray[np.float32], ...]] = field(default_factory=list)
     rewards: list[NDArray[np.float64]] = field(default_factory=list)
     executed: list[NDArray[np.bool_]] = field(default_factory=list)
+    pictures: list[NDArray[np.uint8]] = field(default_factory=list)
 
     def see(self, view: View) -> None:
         """Take down what an order led to."""
         self.observations.append(view.observation)
         self.state = view.state or self.state
+        if view.picture is not None:
+            self.pictures.append(view.picture)
         if view.rewards is not None and view.executed is not None:
             self.rewards.append(view.rewards)
             self.executed.append(view.executed)
@@ -52,17 +56,18 @@ class _Episode:
         return Trajectory(
             self.attempt, self.state, np.stack(self.observations[:-1]), self.observations[-1], tokens, logprobs, values,
             np.stack(self.rewards), np.stack(self.executed),
+            np.stack(self.pictures) if self.pictures else np.zeros(0, np.uint8),
         )  # fmt: skip
 
 
-Decide = Callable[[NDArray[np.float32], Sequence[EpisodeNoise]], Decision]
+Decide = Callable[[NDArray[Any], Sequence[EpisodeNoise]], Decision]
 """From observations (B, D) and the chance of their episodes to what is done."""
 
 
 def exploring(policy: StochasticPolicy) -> Decide:
     """Return a policy that acts by chance."""
 
-    def decide(observations: NDArray[np.float32], noise: Sequence[EpisodeNoise]) -> Decision:
+    def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         return policy.sample(observations, np.stack([row.next(policy.chunk) for row in noise]))
 
     return decide
@@ -71,7 +76,7 @@ def exploring(policy: StochasticPolicy) -> Decide:
 def greedy(policy: StochasticPolicy) -> Decide:
     """Return a policy at its best: what it does is certain, and nobody asks what it expects."""
 
-    def decide(observations: NDArray[np.float32], noise: Sequence[EpisodeNoise]) -> Decision:
+    def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         actions = policy.greedy(observations)
         return Decision(actions, actions, np.zeros_like(actions), np.zeros((len(actions), 1), np.float32))
 

@@ -9,20 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 
 from openral_core.errors import ContractError, ManifestError
-from openral_core.scene import BenchmarkScene, DeployScene, load_scene
-from openral_core.suite import with_task
 from openral_training.checkpoint import identity, restore_run, save_run
+from openral_training.rl.beginning import Beginning, Say, begin
 from openral_training.rl.collection import collect
 from openral_training.rl.config import RlConfig
-from openral_training.rl.demonstrate import clone, demonstrate, joined
 from openral_training.rl.films import film
 from openral_training.rl.judge import eval_metrics, judge
 from openral_training.rl.learner import Learner
@@ -31,23 +27,10 @@ from openral_training.rl.logbook import Logbook
 from openral_training.rl.page import PAGE, page
 from openral_training.rl.placement import launcher_of, open_learners, open_players
 from openral_training.rl.players import Players
-from openral_training.rl.senses import Senses
-from openral_training.rl.settings.algorithm import Ppo
+from openral_training.rl.shaping import ProgressModel
 from openral_training.rl.simulators import Grounds
-from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
 
-BASE, STATE, POLICY, RESULT, CONFIG, FILMS = (
-    "base.safetensors", "run.safetensors", "policy.safetensors", "result.json", "config.yaml", "video",
-)  # fmt: skip
-Say = Callable[[int, str], None]
-"""Told the number of updates that are done and a line about them."""
-
-
-def scenes_of(config: RlConfig) -> dict[str, DeployScene]:
-    """Return the scene of each task. Raises as `openral_core.scene.load_scene`."""
-    scene = load_scene(config.env.scene, BenchmarkScene)
-    family = scene.scene.backend_options["family"]
-    return {task: with_task(scene, f"{family}/{task}", task) for task in config.env.tasks}
+STATE, RESULT, CONFIG, FILMS = "run.safetensors", "result.json", "config.yaml", "video"
 
 
 def effective(config: RlConfig) -> str:
@@ -56,47 +39,11 @@ def effective(config: RlConfig) -> str:
     return text
 
 
-def grounds_of(config: RlConfig, scenes: dict[str, DeployScene]) -> Grounds:
+def grounds_of(config: RlConfig, beginning: Beginning) -> Grounds:
     """Return the worlds of a run, before anybody has built one."""
     env, stages = config.env, config.rollout.pipeline_stage_num
-    return Grounds(scenes, env.train.total_num_envs, stages, env.max_episode_steps)
-
-
-def base_policy(config: RlConfig, scenes: dict[str, DeployScene], path: Path, say: Say) -> StateMlp:
-    """Return the policy to begin with: cloned from demonstrations, or the one that was cloned before.
-
-    Args:
-        config: of the run.
-        scenes: by task.
-        path: of its file.
-        say: told of each task and of the cloning.
-    """
-    temperature = config.rollout.sampling_params.temperature
-    if path.is_file():
-        return load_state_mlp(path, temperature)
-    model, senses, seed = config.actor.model, Senses(config.env.tasks), config.actor.seed
-    ids = list(config.env.train.init_ids.ids())[: config.base.demos]
-    shows = []
-    for task, scene in scenes.items():
-        say(0, f"the expert shows {task}")
-        shown = demonstrate(
-            scene, task, ids, senses, chunk=model.chunk, horizon=config.env.max_episode_steps,
-            noise=config.base.noise, seed=seed,
-        )  # fmt: skip
-        shows.append(shown)
-    torch.manual_seed(seed)
-    everything, algorithm = joined(shows), config.algorithm
-    width = model.chunk if isinstance(algorithm, Ppo) and algorithm.reward_type == "action" else 1
-    shape = MlpShape(
-        **model.model_dump(),
-        observation_dim=senses.dim,
-        action_dim=everything.actions.shape[-1],
-        value_width=width,
-    )
-    policy = StateMlp(shape)
-    clone(policy, everything, config.base, seed, lambda step, loss: say(0, f"cloning, step {step}"))
-    policy.save(path)
-    return load_state_mlp(path, temperature)
+    worlds = env.train.total_num_envs
+    return Grounds(beginning.scenes, worlds, stages, env.max_episode_steps, beginning.sight)
 
 
 def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, note: None) -> dict[str, Any]:
@@ -112,18 +59,17 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, not
         ContractError: the run in the folder was made with other settings.
     """
     _claim(config.folder, effective(config), resume=resume)
-    scenes = scenes_of(config)
-    policy = base_policy(config, scenes, config.folder / BASE, say)
+    beginning = begin(config, say)
     launcher = launcher_of(config.cluster)
     actor = config.actor
-    learner = Learner(policy, config.algorithm, actor.optim, actor.global_batch_size)
+    learner = Learner(beginning.policy, config.algorithm, actor.optim, actor.global_batch_size)
     with contextlib.ExitStack() as open_parts:
         open_parts.callback(launcher.close)
-        players = open_players(config, grounds_of(config, scenes), policy, launcher)
+        players = open_players(config, grounds_of(config, beginning), beginning.policy, launcher)
         open_parts.callback(players.close)
         learners = open_learners(config, learner, launcher)
         open_parts.callback(learners.close)
-        return _Run(config, learner, players, learners, say).go()
+        return _Run(config, beginning, learner, players, learners, say).go()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
@@ -142,8 +88,8 @@ class _Run:
     """The loop, and what it needs."""
 
     def __init__(
-        self, config: RlConfig, learner: Learner, players: Players, learners: Learners, say: Say
-    ) -> None:
+        self, config: RlConfig, beginning: Beginning, learner: Learner, players: Players, learners: Learners, say: Say
+    ) -> None:  # fmt: skip
         self._config, self._learner, self._players, self._learners = config, learner, players, learners
         self._policy, self._say = learner.policy, say
         self._folder = config.folder
@@ -151,6 +97,9 @@ class _Run:
         self._done = restore_run(
             self._folder / STATE, self._policy.network, learner.optimiser, self._identity
         )
+        words = {task: scene.task.instruction for task, scene in beginning.scenes.items()}
+        self._progress = ProgressModel(config.reward, words) if config.reward else None
+        self._kept = self._folder / beginning.kept
         self._log = Logbook(self._folder, config.runner.logger.logger_backends, self._done + bool(self._done))
 
     def go(self) -> dict[str, Any]:
@@ -171,7 +120,7 @@ class _Run:
                     update + 1,
                     self._identity,
                 )
-        self._policy.save(self._folder / POLICY)
+        self._policy.save(self._kept)
         judged = self._judge("policy.json")
         films = []
         if self._config.env.eval.video_cfg.save_video:
@@ -183,7 +132,7 @@ class _Run:
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
         started = time.perf_counter()
-        gathered = collect(self._players, self._policy, self._config, update)
+        gathered = collect(self._players, self._policy, self._config, update, self._progress)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
         if gathered.experience is not None:

@@ -1,14 +1,16 @@
-"""The vector that a state policy sees: what the simulator knows of its world, and which task it is."""
+"""What a policy sees of a world, as one vector: here what the simulator knows of it, and which task it is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
+from openral_core.scene import BenchmarkScene
+from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.metaworld.backend import MetaWorldBackend
 
@@ -16,10 +18,34 @@ _NOW, _GOAL = slice(0, 18), slice(36, 39)
 """Of MetaWorld's observation: hand, gripper and two objects; where the task is done. Between them the past."""
 
 
-class Senses:
-    """Reads observations (D,) for the tasks of a run."""
+class Senses(Protocol):
+    """Turns a world into an observation. The same world gives the same numbers, whatever is looked at beside it."""
 
-    def __init__(self, tasks: Sequence[str]) -> None:
+    @property
+    def dim(self) -> int:
+        """D"""
+        ...
+
+    def look(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[Any]:
+        """Return (D,) for one world; states of robots come with `reset` and `step`.
+
+        Args:
+            backend: the worlds.
+            env: which of them.
+            task: that is to be done in it.
+            state: of its robot, now.
+        """
+        ...
+
+
+Sight = Callable[[Mapping[str, BenchmarkScene]], Senses]
+"""Makes senses for the scenes of a run, by task, in whatever process its worlds are."""
+
+
+class StateSenses:
+    """See Senses: MetaWorld's own numbers [m], quaternions, gripper 0..1, then the task."""
+
+    def __init__(self, tasks: Iterable[str]) -> None:
         """Number the tasks.
 
         Args:
@@ -32,15 +58,18 @@ class Senses:
         """D"""
         return 21 + len(self._task(self._tasks[0]))
 
-    def look(self, backend: Backend, env: int, task: str) -> NDArray[np.float32]:
-        """Return (D,) for one world: MetaWorld's own numbers [m], quaternions, gripper 0..1, then the task.
+    def look(
+        self, backend: Backend, env: int, task: str, state: RobotState | None = None
+    ) -> NDArray[np.float32]:
+        """See Senses; the robot's state is part of what the simulator knows.
 
         Raises:
             SimulationError: the simulator tells no such state.
         """
         if not isinstance(backend, MetaWorldBackend):
             raise SimulationError(
-                f"{type(backend).__name__} tells no state that a policy could act on without eyes; use MetaWorld"
+                f"{type(backend).__name__} tells no state that a policy could act on without eyes; use MetaWorld, "
+                "or a policy that sees"
             )
         seen = backend.world(env).look(task)
         return self.observation(np.concatenate([seen[_NOW], seen[_GOAL]]), task)

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from openral_core.scene import DeployScene
+from openral_core.scene import BenchmarkScene
 from openral_training.rl.arena import Arena, Order, Stand, View
-from openral_training.rl.senses import Senses
+from openral_training.rl.senses import Senses, Sight, StateSenses
 
 
 @dataclass(frozen=True)
 class Grounds:
     """The worlds of a run, before anybody has built one."""
 
-    scenes: Mapping[str, DeployScene]
+    scenes: Mapping[str, BenchmarkScene]
     """By task."""
     worlds: int
     """Of all tasks and stages together."""
@@ -27,11 +27,13 @@ class Grounds:
     """Parts that take turns."""
     horizon: int
     """Control steps until an episode is cut off."""
+    sight: Sight = StateSenses
+    """Makes what is seen of them."""
 
     @property
     def senses(self) -> Senses:
-        """What is seen of them."""
-        return Senses(list(self.scenes))
+        """What is seen of them, made anew."""
+        return self.sight(self.scenes)
 
     def part(self, parts: int) -> Grounds:
         """Return one of so many equal parts."""

@@ -25,8 +25,10 @@ _OUTLIER = 5.0
 
 
 class MlpConfig(Schema):
-    """Shape of the networks."""
+    """A policy on the simulator's state, cloned from experts."""
 
+    model_type: Literal["mlp"] = "mlp"
+    """Which policy."""
     head: Literal["bins", "gaussian"] = "bins"
     """How an action is drawn, see `heads`."""
     bins: Annotated[int, Field(ge=2)] | None = None

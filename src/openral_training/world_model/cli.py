@@ -29,8 +29,8 @@ def collect(
 
     from openral_training.dataset.lerobot_v3 import DatasetWriter
     from openral_training.recipe import load_recipe
+    from openral_training.rl.beginning import BASE, state_policy
     from openral_training.rl.config import load_config, with_changes
-    from openral_training.rl.run import BASE, base_policy, scenes_of
     from openral_training.world_model import rollouts
 
     torch.set_num_threads(1)
@@ -38,9 +38,7 @@ def collect(
     env = chosen.env
     units = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
     with progress_bar("recording", len(units)) as (bar, task):
-        policy = base_policy(
-            chosen, scenes_of(chosen), out / BASE, lambda step, note: bar.update(task, note=note)
-        )
+        policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
         form = rollouts.form_of(words, env.tasks, size)
         writer, solved = DatasetWriter(out, form), 0
         recorded = rollouts.record(

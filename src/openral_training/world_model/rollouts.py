@@ -22,7 +22,7 @@ from openral_training.dataset.form import Form
 from openral_training.recipe import Recipe
 from openral_training.rl.noise import EpisodeNoise
 from openral_training.rl.policy import StochasticPolicy
-from openral_training.rl.senses import Senses
+from openral_training.rl.senses import StateSenses
 
 SPREADS = (0.0, 0.5, 1.0, 1.5)
 """Of the policy's own chance, taken in turn: what it does at its best, what exploring does, and somewhat more."""
@@ -101,7 +101,7 @@ class Recording:
         self._camera = scene.cameras[0].name
         self._policy, self._task, self._form = policy, task, form
         self._horizon, self._correlation = horizon, correlation
-        self._senses = Senses([task])
+        self._senses = StateSenses([task])
         self._backend: Backend = make_backend(scene)
 
     def perform(self, unit: Unit, seed: int) -> Episode:

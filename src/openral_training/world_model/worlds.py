@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import ContractError
 from openral_training.rl.arena import Order, View
 from openral_training.rl.attempts import Attempt
+from openral_training.rl.senses import StateSenses
 from openral_training.rl.simulators import Grounds, in_order
 from openral_training.world_model.env import ImaginedChunk, WorldModelEnv
 from openral_training.world_model.open import open_world_model
@@ -38,7 +39,7 @@ class Imagined:
             raise ContractError(
                 f"{folder}: imagines no state, and this policy sees nothing else; train a world model"
             )
-        self._senses = grounds.senses
+        self._senses = StateSenses(grounds.scenes)
         self._env = WorldModelEnv(model, starts, scale, num_envs=grounds.worlds, horizon=grounds.horizon)
         self._tasks = {
             slot: task for stage in range(grounds.stages) for slot, task in grounds.slots(stage).items()

@@ -51,6 +51,8 @@ def merged(content: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     for key, value in change.items():
         if isinstance(value, dict) and isinstance(out.get(key), dict) and "adv_type" not in value:
             out[key] = merged(out[key], value)
+        elif value is None:
+            out.pop(key, None)
         else:
             out[key] = value
     return out

@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from openral_core.schema import Count, Positive, Schema
+from openral_training.rl.mini_actor import MiniActorConfig
 from openral_training.rl.state_mlp import MlpConfig
+from openral_training.rl.token_model import TokenConfig
 
 
 class Optim(Schema):
@@ -24,8 +26,8 @@ class Optim(Schema):
 class Actor(Schema):
     """What learns, and how fast."""
 
-    model: MlpConfig = MlpConfig()
-    """Shape of the state policy."""
+    model: MlpConfig | MiniActorConfig | TokenConfig = MlpConfig()
+    """Which policy."""
     optim: Optim
     """Learning rates."""
     global_batch_size: Count = 1024

@@ -41,6 +41,8 @@ class Env(Schema):
     """Name of a benchmark scene, whose simulator and robot all tasks share."""
     tasks: Annotated[Many[Word], Field(min_length=1)]
     """Names of the simulator's tasks."""
+    instructions: dict[str, Word] = Field(default_factory=dict)
+    """Words for tasks, for whoever is told words: a skill, which knows some of its own, or a reward model."""
     max_episode_steps: Count = 120
     """Control steps until an episode is cut off."""
     train: TrainEnv

@@ -1,0 +1,128 @@
+"""A skill that sees, learning: it sees and does what the benchmark lets it, and what it learnt is a skill again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from rl_settings import PPO, small
+
+from openral_core.errors import ContractError, PolicyError
+from openral_core.registry import load_package
+from openral_core.scene import BenchmarkScene, load_scene
+from openral_core.suite import with_task
+from openral_core.types import RobotState
+from openral_policy_nodes.mini.policy import load_folder, load_mini
+from openral_sim_bridge.factory import make_backend
+from openral_training.rl.beginning import Beginning, begin
+from openral_training.rl.eyes import check_skill
+from openral_training.rl.mini_actor import MiniActor
+from openral_training.rl.run import train
+from openral_training.simulate import SimRun, simulate
+
+SEEING: dict[str, Any] = {
+    **PPO,
+    "env": {
+        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 16,
+        "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": 6}},
+        "eval": {"init_ids": {"first": 1000, "count": 2}},
+    },
+    "base": None,
+    "actor": {
+        "optim": {"lr": 1e-4, "value_lr": 1e-3},
+        "model": {"model_type": "mini", "model_path": "mini-metaworld", "chunk": 8, "hidden": 32},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def beginning(tmp_path_factory: pytest.TempPathFactory) -> Beginning:
+    return begin(small(tmp_path_factory.mktemp("seeing"), SEEING))
+
+
+@pytest.fixture(scope="module")
+def seen(beginning: Beginning) -> tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]:
+    """Return what the senses make of initial state 3, and the picture and state that they saw."""
+    [(task, scene)] = beginning.scenes.items()
+    backend = make_backend(scene, num_envs=2)
+    [state] = backend.reset([task], [3], [1])
+    backend.reset([task], [4], [0])
+    found = beginning.sight(beginning.scenes).look(backend, 1, task, state)
+    [picture] = backend.render([scene.cameras[0].name], [1]).values()
+    backend.close()
+    return found, picture[0], state
+
+
+def test_a_skill_sees_and_does_as_in_the_benchmark(
+    beginning: Beginning, seen: tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]
+) -> None:
+    from openral_core.observation_adapter import ObservationAdapter
+    from openral_core.registry import resolve
+    from openral_core.types import Observation
+
+    features, picture, state = seen
+    [(_, scene)] = beginning.scenes.items()
+    assert scene.task.instruction == "open the drawer"
+    package = resolve("mini-metaworld")
+    adapter = ObservationAdapter(package.manifest, scene)
+    observation = Observation(0.0, {scene.cameras[0].name: picture}, state, scene.task.instruction)
+    expected = load_folder(package.folder).predict(adapter.batch([observation]))
+    np.testing.assert_allclose(beginning.policy.greedy(features[None]), expected[:, :8], atol=1e-5)
+
+
+def test_what_was_sampled_is_judged_as_it_was_sampled(beginning: Beginning) -> None:
+    rng = np.random.default_rng(0)
+    dim = beginning.sight(beginning.scenes).dim
+    features = rng.normal(size=(5, dim)).astype(np.float32)
+    decision = beginning.policy.sample(features, rng.standard_normal((5, 8, 4)).astype(np.float32))
+    judged = beginning.policy.evaluate(torch.from_numpy(features), torch.from_numpy(decision.tokens))
+    np.testing.assert_allclose(judged.logprobs.detach().numpy(), decision.logprobs, atol=1e-5)
+    np.testing.assert_allclose(judged.values.detach().numpy(), decision.values, atol=1e-5)
+    assert judged.values.shape == (5, 8)
+
+
+def test_a_run_ends_in_a_skill_that_can_be_run(tmp_path: Path) -> None:
+    config = small(tmp_path, SEEING, {"runner": {"max_epochs": 1}})
+    result = train(config)
+    assert [row["steps"] for row in result["episodes"]] == [16, 16]
+    package = load_package(config.folder / "policy")
+    manifest = package.manifest
+    assert manifest.name == "openral/rskill-mini-metaworld-rl"
+    assert manifest.replay_steps == 8
+    assert list(manifest.evaluated_tasks) == ["metaworld/drawer-open-v3"]
+    learnt, base = (
+        load_mini(folder).state_dict() for folder in (package.folder, Path("rskills/mini-metaworld"))
+    )
+    assert {name.split(".")[0] for name in base if not torch.equal(base[name], learnt[name])} == {"head"}
+    judged = json.loads((config.folder / "eval" / "policy.json").read_text())
+    scene = with_task(
+        load_scene("metaworld_mini", BenchmarkScene), "metaworld/drawer-open-v3", "open the drawer"
+    )
+    [row] = simulate(package, scene, SimRun("drawer-open-v3", "open the drawer", 1000, horizon=16))
+    assert (row.success, row.steps) == (judged["episodes"][0]["success"], judged["episodes"][0]["steps"])
+
+
+def test_what_is_judged_is_what_was_written(beginning: Beginning, tmp_path: Path) -> None:
+    policy = beginning.policy
+    assert isinstance(policy, MiniActor)
+    with torch.no_grad():
+        for parameter in policy.actor_parameters():
+            parameter.add_(1e-4)
+    policy.save(tmp_path / "skill")
+    written = load_mini(tmp_path / "skill").head.state_dict()
+    assert all(torch.equal(value, written[name]) for name, value in policy.network.head.state_dict().items())
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"actor\.model\.chunk is 32, the skill gives 16"):
+        begin(small(tmp_path, SEEING, {"actor": {"model": {"chunk": 32}}}))
+    package = load_package(Path("rskills/mini-metaworld"))
+    scene = load_scene("metaworld_mini", BenchmarkScene)
+    farther = scene.model_copy(update={"action": scene.action.model_copy(update={"step_m": 0.02})})
+    with pytest.raises(ContractError, match="another distance"):
+        check_skill(package, {"drawer-open-v3": farther})

@@ -1,0 +1,170 @@
+"""A policy that writes its actions as words, on a tiny random model: the plumbing, not what it is good for."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rl_settings import PPO, small
+from safetensors.torch import load_file
+from tiny_vlm import BINS, SIZE, tiny
+
+from openral_core.errors import PolicyError
+from openral_training.rl.attempts import Attempt, Trajectory
+from openral_training.rl.experience import grpo_experience
+from openral_training.rl.learner import Learner
+from openral_training.rl.run import train
+from openral_training.rl.settings.actor import Optim
+from openral_training.rl.settings.algorithm import Grpo
+from openral_training.rl.token_actor import TokenActor
+from openral_training.rl.token_model import TokenConfig
+
+WORDS = {"push": "push the puck", "open": "open a drawer to pull a puck out"}
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> TokenConfig:
+    return tiny(tmp_path_factory.mktemp("vlm"))
+
+
+def actor(config: TokenConfig, temperature: float = 1.0) -> TokenActor:
+    """Return a policy whose LoRA is no longer the nothing that it begins with."""
+    torch.manual_seed(0)
+    made = TokenActor(config, WORDS, action_dim=3, value_width=2, temperature=temperature)
+    with torch.no_grad():
+        for parameter in made.actor_parameters():
+            parameter.add_(torch.randn_like(parameter))
+    return made
+
+
+def pictures(tasks: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    seen = np.random.default_rng(1).integers(0, 256, (len(tasks), SIZE * SIZE * 3 + 1)).astype(np.uint8)
+    seen[:, -1] = tasks
+    return seen
+
+
+def noise(count: int, seed: int = 2) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.random.default_rng(seed).standard_normal((count, 2, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 1.6])
+def test_read_at_once_as_it_was_written_token_by_token(config: TokenConfig, temperature: float) -> None:
+    policy, seen = actor(config, temperature), pictures([0, 1, 0, 1, 1, 0])
+    decision = policy.sample(seen, noise(6))
+    judged = policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
+    np.testing.assert_allclose(judged.logprobs.detach().numpy(), decision.logprobs, atol=1e-4)
+    np.testing.assert_allclose(judged.values.detach().numpy(), decision.values, atol=1e-4)
+    assert len(np.unique(decision.tokens)) > 4
+    assert np.abs(decision.actions).max() <= 1
+    # What was written first matters for what comes next, and so do picture and words.
+    other = torch.from_numpy(decision.tokens)
+    other[:, 0, 0] = (other[:, 0, 0] + 5) % BINS
+    later = policy.evaluate(torch.from_numpy(seen), other).logprobs[:, 1, 2].detach().numpy()
+    assert np.abs(later - decision.logprobs[:, 1, 2]).max() > 1e-2
+    turned = seen.copy()
+    turned[:, -1] = 1 - turned[:, -1]
+    assert not np.allclose(
+        policy.sample(turned, noise(6)).logprobs[:, 0, 0], decision.logprobs[:, 0, 0], atol=1e-3
+    )
+
+
+def test_an_episode_goes_the_same_way_in_whatever_batch(config: TokenConfig) -> None:
+    policy, seen = actor(config), pictures([0, 1, 0])
+    together = policy.sample(seen, noise(3))
+    for row in range(3):
+        alone = policy.sample(seen[row : row + 1], noise(3)[row : row + 1])
+        np.testing.assert_array_equal(alone.tokens[0], together.tokens[row])
+    np.testing.assert_allclose(policy.values(seen), together.values, atol=1e-5)
+
+
+def test_words_of_the_vocabulary_are_openvlas(config: TokenConfig) -> None:
+    """The last word is the lowest value, and the two highest words share a value: 15 middles of 16 edges."""
+    policy = actor(config)
+    every = torch.arange(BINS, dtype=torch.float32).view(1, 1, BINS)
+    values = policy._actions(every)[0, 0]
+    assert values[0] == pytest.approx(-1 + 1 / 15)
+    assert values[-1] == values[-2] == pytest.approx(1 - 1 / 15)
+    vocabulary = policy.model.tokenizer.vocab_size
+    assert policy.model.tokenizer.decode([vocabulary - 1]) == f"<action{BINS - 1}>"
+    bias = torch.zeros(1, policy.model.adapted.config.text_config.vocab_size)
+    bias[0, vocabulary - 1] = 9.0
+    policy.model._core().get_output_embeddings().forward = lambda hidden: bias
+    assert policy.model.scores(torch.zeros(1, 32)).argmax().item() == 0
+
+
+def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config: TokenConfig) -> None:
+    policy, count = actor(config), 16
+    frozen = {
+        name: tensor.clone() for name, tensor in policy.model.named_parameters() if not tensor.requires_grad
+    }
+    seen = np.repeat(pictures([0]), count, axis=0)
+    decision = policy.sample(seen, noise(count, 5))
+    won = decision.actions[:, 0, 0] > np.median(decision.actions[:, 0, 0])
+    assert 0 < won.sum() < count
+    lived = [
+        Trajectory(
+            Attempt("push", 0, (row,)), "state", seen[row : row + 1], seen[row], decision.tokens[row : row + 1],
+            decision.logprobs[row : row + 1], decision.values[row : row + 1],
+            np.array([[0.0, float(won[row])]]), np.ones((1, 2), np.bool_),
+        )
+        for row in range(count)
+    ]  # fmt: skip
+    algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
+    experience, _ = grpo_experience(lived, algorithm)
+    assert experience is not None
+    assert experience.observations.dtype == torch.uint8
+    figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(experience, 0, 0)
+    assert figures["train/actor/grad_norm"] > 0
+    after = (
+        policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens)).logprobs.detach().numpy()
+    )
+    gain = (after - decision.logprobs).sum((1, 2))
+    assert gain[won].mean() > 0 > gain[~won].mean()
+    assert all(
+        torch.equal(frozen[name], tensor)
+        for name, tensor in policy.model.named_parameters()
+        if name in frozen
+    )
+
+
+def test_copies_have_learnt_the_same_and_carry_nothing_else(config: TokenConfig, tmp_path: Path) -> None:
+    policy, seen = actor(config), pictures([0, 1])
+    expected = policy.sample(seen, noise(2))
+    for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):  # noqa: S301
+        np.testing.assert_array_equal(other.sample(seen, noise(2)).tokens, expected.tokens)
+    kinds = {"lora" if ".lora_" in name else name.split(".")[0] for name in policy.model.state_dict()}
+    assert kinds == {"lora", "critic"}
+    with pytest.raises(RuntimeError, match="are missing"):
+        policy.model.load_state_dict({})
+    policy.save(tmp_path)
+    written = load_file(tmp_path / "adapter_model.safetensors")
+    assert all(".lora_" in name for name in written)
+    assert len(written) == len(list(policy.actor_parameters()))
+
+
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"holds no config\.json"):
+        actor(TokenConfig(model_path=str(tmp_path)))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(PolicyError, match="not an image-text-to-text checkpoint"):
+        actor(TokenConfig(model_path=str(tmp_path)))
+
+
+def test_a_run_with_words_in_the_simulator(config: TokenConfig, tmp_path: Path) -> None:
+    run = small(
+        tmp_path, PPO,
+        {
+            "base": None, "runner": {"max_epochs": 1},
+            "env": {"scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 4,
+                    "instructions": {"drawer-open-v3": "open the drawer"}, "train": {"total_num_envs": 2}},
+            "actor": {"model": config.model_dump() | {"hidden": None}},
+        },
+    )  # fmt: skip
+    result = train(run)
+    assert [row["steps"] for row in result["episodes"]] == [4, 4, 4]
+    assert load_file(run.folder / "policy" / "adapter_model.safetensors")

@@ -31,8 +31,8 @@ from openral_training.rl.settings.algorithm import Ppo
 from openral_training.rl.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.state_mlp import MlpShape, StateMlp
 
-TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 4, 60, 4
-ROUNDS = 5
+TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 16, 60, 4
+ROUNDS = 8
 ROLLOUT_BAR, STAGES_BAR, UPDATE_BAR = 0.8, 1.3, 1.2
 ROWS, BATCH, PASSES, HIDDEN = 2048, 256, 4, 256
 

@@ -47,6 +47,21 @@ class ServantActor:
         return answer(self._servant, packed)
 
 
+class EnvActor(ServantActor):
+    """Worlds; Ray shows an actor under the name of its class."""
+
+
+class RolloutActor(ServantActor):
+    """A player."""
+
+
+class LearnerActor(ServantActor):
+    """A learner."""
+
+
+_ACTORS = {"env": EnvActor, "rollout": RolloutActor, "actor": LearnerActor}
+
+
 class RayLine:
     """See Line."""
 
@@ -144,7 +159,7 @@ class RayLauncher:
         place = PlacementGroupSchedulingStrategy(
             self._group, placement_group_bundle_index=rank // self._ranks_a_node
         )
-        made = ray.remote(ServantActor).options(
+        made = ray.remote(_ACTORS[component]).options(
             num_cpus=CORE_SHARE,
             num_gpus=self._gpus_of.get((component, rank), 0),
             scheduling_strategy=place,

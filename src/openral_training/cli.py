@@ -9,6 +9,7 @@ import typer
 
 from openral_training.progress import console, progress_bar
 from openral_training.rl.command import rl
+from openral_training.world_model.cli import world_model
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
 
@@ -110,3 +111,4 @@ def reward(
 
 
 app.command()(rl)
+app.command("world-model")(world_model)

@@ -25,6 +25,7 @@ def rl(
     import torch
 
     from openral_training.rl.config import load_config, with_changes
+    from openral_training.rl.judge import IMAGINED
     from openral_training.rl.run import effective, train
 
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
@@ -38,10 +39,17 @@ def rl(
         console.print(f"{name:6s} {_line(result[name]['all_episodes'])}")
         for task_name, entry in result[name]["tasks"].items():
             console.print(f"    {task_name}: {_line(entry)}")
+        if IMAGINED in result[name]:
+            console.print(f"    {_gap(result[name][IMAGINED])}")
     console.print(
         f"{chosen.folder}: {result['env_steps']} control steps; metrics.csv, eval/ and result.json",
         soft_wrap=True,
     )
+
+
+def _gap(entry: dict[str, Any]) -> str:
+    dreamt, real, gap = _line(entry["imagined"]), _line(entry["real"]), 100 * entry["optimism_gap"]
+    return f"states learnt on: imagined {dreamt}, real {real}, optimism gap {gap:+.0f} points"
 
 
 def _line(entry: dict[str, Any]) -> str:

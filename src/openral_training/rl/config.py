@@ -76,7 +76,23 @@ class RlConfig(Schema):
             faults.append(Fault("rollout.pipeline_stage_num", what, mend))
         if self.base and self.base.demos > env.train.init_ids.count:
             faults.append(Fault("base.demos", "exceeds env.train.init_ids.count", "show no state twice"))
-        return [*faults, *self._fit_of_words()]
+        return [*faults, *self._fit_of_words(), *self._fit_of_imagination()]
+
+    def _fit_of_imagination(self) -> list[Fault]:
+        """Imagined worlds lie in the command's process and show a state."""
+        if self.env.train.world_model is None:
+            return []
+        faults, kind = [], self.actor.model.model_type
+        if kind != "mlp":
+            what = f"imagines a state, and a policy of model_type {kind} acts on pictures"
+            faults.append(Fault("env.train.world_model", what, "remove it, or take mlp"))
+        if self.cluster.players_apart:
+            what = "has players in processes of their own, and imagined worlds lie in the command's"
+            faults.append(Fault("cluster.component_placement", what, "give rollout and actor one rank"))
+        if self.reward is not None:
+            what = "is not used with env.train.world_model, which has a reward of its own"
+            faults.append(Fault("reward", what, "remove it"))
+        return faults
 
     def _fit_of_words(self) -> list[Fault]:
         given, kind = self.env.instructions, self.actor.model.model_type

@@ -10,6 +10,9 @@ from openral_training.rl.attempts import Attempt
 from openral_training.rl.players import GREEDY, Players
 from openral_training.rl.policy import StochasticPolicy
 
+IMAGINED = "imagined"
+"""Key of what `optimism` found, where a policy learns in a world model."""
+
 
 def judge(
     players: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
@@ -35,6 +38,29 @@ def judge(
     }
 
 
+def optimism(
+    imagined: Players, real: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+) -> dict[str, Any]:
+    """Try the same initial states in imagination and in the simulator, and return both rates and the gap.
+
+    Args:
+        imagined: let it act in a world model.
+        real: let it act in the simulator.
+        policy: acts greedily.
+        tasks: of the run.
+        init_ids: of each task; the world model must have their first frames.
+    """
+    dreamt, lived = (judge(players, policy, tasks, init_ids) for players in (imagined, real))
+    pairs = zip(dreamt["episodes"], lived["episodes"], strict=True)
+    rates = [judged["all_episodes"]["success_rate"] for judged in (dreamt, lived)]
+    return {
+        "imagined": dreamt["all_episodes"],
+        "real": lived["all_episodes"],
+        "optimism_gap": round(rates[0] - rates[1], 4),
+        "same_outcome": sum(one["success"] == other["success"] for one, other in pairs),
+    }
+
+
 def rate(successes: Sequence[bool]) -> dict[str, Any]:
     """Return a success rate with its Wilson interval."""
     low, high = wilson_interval(sum(successes), len(successes))
@@ -49,4 +75,6 @@ def rate(successes: Sequence[bool]) -> dict[str, Any]:
 def eval_metrics(judged: dict[str, Any]) -> dict[str, float]:
     """Return `eval/*` of what `judge` found."""
     by_task = {f"eval/success_once/{task}": entry["success_rate"] for task, entry in judged["tasks"].items()}
+    if IMAGINED in judged:
+        by_task["eval/optimism_gap"] = judged[IMAGINED]["optimism_gap"]
     return {"eval/success_once": judged["all_episodes"]["success_rate"], **by_task}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from openral_training.rl.config import RlConfig
 from openral_training.rl.learner import Learner
 from openral_training.rl.learners import Learners, LearnerTeam, OneLearner
@@ -31,6 +33,20 @@ def open_players(config: RlConfig, grounds: Grounds, policy: StochasticPolicy, l
     if not cluster.players_apart:
         return OnePlayer(open_worlds(grounds, launcher, cluster.env_ranks))
     return PlayerPool(policy, grounds, launcher, cluster.ranks("rollout"), cluster.env_ranks)
+
+
+def open_explorers(config: RlConfig, players: Players, policy: StochasticPolicy) -> Players:
+    """Return who makes the experience: the players of the simulator, or one that has imagined worlds.
+
+    Raises:
+        OpenralError: the world model cannot be loaded, or does not fit the policy.
+    """
+    folder = config.env.train.world_model
+    if folder is None:
+        return players
+    from openral_training.world_model.worlds import Imagined
+
+    return OnePlayer(Imagined(players.grounds, Path(folder), policy.chunk))
 
 
 def open_learners(config: RlConfig, learner: Learner, launcher: Launcher) -> Learners:

@@ -20,12 +20,12 @@ from openral_training.rl.beginning import Beginning, Say, begin
 from openral_training.rl.collection import collect
 from openral_training.rl.config import RlConfig
 from openral_training.rl.films import film
-from openral_training.rl.judge import eval_metrics, judge
+from openral_training.rl.judge import IMAGINED, eval_metrics, judge, optimism
 from openral_training.rl.learner import Learner
 from openral_training.rl.learners import Learners
 from openral_training.rl.logbook import Logbook
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.placement import launcher_of, open_learners, open_players
+from openral_training.rl.placement import launcher_of, open_explorers, open_learners, open_players
 from openral_training.rl.players import Players
 from openral_training.rl.shaping import ProgressModel
 from openral_training.rl.simulators import Grounds
@@ -69,7 +69,8 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, not
         open_parts.callback(players.close)
         learners = open_learners(config, learner, launcher)
         open_parts.callback(learners.close)
-        return _Run(config, beginning, learner, players, learners, say).go()
+        explorers = open_explorers(config, players, beginning.policy)
+        return _Run(config, beginning, learner, players, explorers, learners, say).go()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
@@ -88,9 +89,11 @@ class _Run:
     """The loop, and what it needs."""
 
     def __init__(
-        self, config: RlConfig, beginning: Beginning, learner: Learner, players: Players, learners: Learners, say: Say
+        self, config: RlConfig, beginning: Beginning, learner: Learner, players: Players, explorers: Players,
+        learners: Learners, say: Say,
     ) -> None:  # fmt: skip
         self._config, self._learner, self._players, self._learners = config, learner, players, learners
+        self._explorers = explorers
         self._policy, self._say = learner.policy, say
         self._folder = config.folder
         self._identity = identity(config)
@@ -132,7 +135,7 @@ class _Run:
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
         started = time.perf_counter()
-        gathered = collect(self._players, self._policy, self._config, update, self._progress)
+        gathered = collect(self._explorers, self._policy, self._config, update, self._progress)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
         if gathered.experience is not None:
@@ -149,13 +152,16 @@ class _Run:
         """Judge the policy as it is on held-out states, and write `eval/<name>`."""
         env = self._config.env
         judged = judge(self._players, self._policy, env.tasks, env.eval.init_ids.ids())
+        if self._explorers is not self._players:
+            seen = env.train.init_ids.ids()
+            judged[IMAGINED] = optimism(self._explorers, self._players, self._policy, env.tasks, seen)
         _write(self._folder / "eval" / name, judged)
         return judged
 
     def _result(self, judged: dict[str, Any], films: list[dict[str, Any]]) -> dict[str, Any]:
         """Write result and page, and return the result."""
         base = json.loads((self._folder / "eval" / "base.json").read_text(encoding="utf-8"))
-        names = ("all_episodes", "tasks")
+        names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in judged]
         result = {
             "updates": self._config.runner.max_epochs,
             "env_steps": self._log.env_steps,

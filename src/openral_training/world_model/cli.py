@@ -84,6 +84,23 @@ def evaluate(
     console.print(f"{target}: {evaluating.RESULT} and {evaluating.FILM}", soft_wrap=True)
 
 
+@app.command()
+def convert(
+    folder: FolderArgument,
+    numpy_objects: Annotated[
+        bool,
+        typer.Option(
+            "--numpy-objects", help="Read .npy files of objects: arrays, dictionaries, texts, numbers only."
+        ),
+    ] = False,
+) -> None:
+    """Write the pickles of RLinf's OpenSora layout (traj*.npy, resnet_rm.pth) anew as npz and safetensors."""
+    from openral_training.world_model.convert import convert as converting
+
+    written = converting(folder, numpy_objects=numpy_objects)
+    console.print(f"{folder}: {len(written)} files written, the last {written[-1].name}", soft_wrap=True)
+
+
 def world_model(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],

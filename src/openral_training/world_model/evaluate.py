@@ -21,6 +21,7 @@ from openral_core.statistics import auroc
 from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
+from openral_training.world_model.files import held_out_share
 from openral_training.world_model.measures import psnr, ssim
 from openral_training.world_model.model import FRAME, WorldModel, resize
 from openral_training.world_model.open import open_world_model
@@ -60,7 +61,7 @@ class Comparison:
 
 
 def evaluate(
-    folder: Path, dataset: Dataset, out: Path, *, episodes: int | None = None, share: float = 0.1,
+    folder: Path, dataset: Dataset, out: Path, *, episodes: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> dict[str, Any]:  # fmt: skip
     """Compare, and write `result.json` and `imagined.gif`.
@@ -70,7 +71,6 @@ def evaluate(
         dataset: rollouts, those that it was trained on or others.
         out: folder of the result.
         episodes: how many of the held-out ones at most; None: all.
-        share: of initial states that were held out in training.
         progress: told how many are done.
 
     Raises:
@@ -78,7 +78,7 @@ def evaluate(
     """
     model, _, scale = open_world_model(folder)
     rollouts = load_rollouts(dataset)
-    chosen = np.flatnonzero(held_out(rollouts, share))[:episodes]
+    chosen = np.flatnonzero(held_out(rollouts, held_out_share(folder)))[:episodes]
     if not len(chosen):
         raise ContractError(f"{dataset.root}: no initial state is held out; record more of them")
     size = int(dataset.info["features"][dataset.cameras[0]]["shape"][0])

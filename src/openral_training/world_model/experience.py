@@ -101,7 +101,11 @@ def windows(
 
 
 def held_out(rollouts: Rollouts, share: float) -> NDArray[np.bool_]:
-    """Return (E,) which episodes are kept for judging: all those of the last `share` of initial states."""
+    """Return (E,) which episodes are kept for judging: all those of the last `share` of initial states.
+
+    A share above 0 keeps at least one state, if there are several.
+    """
     ids = sorted(set(rollouts.init_id))
-    kept = set(ids[len(ids) - round(share * len(ids)) :])
+    count = max(round(share * len(ids)), 1) if share > 0 and len(ids) > 1 else 0
+    kept = set(ids[len(ids) - count :])
     return np.array([init_id in kept for init_id in rollouts.init_id])

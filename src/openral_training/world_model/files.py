@@ -66,6 +66,12 @@ def save_world_model(
     )
 
 
+def held_out_share(folder: Path) -> float:
+    """Return the share of initial states that a world model was not trained on; a tenth where it does not say."""
+    content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    return float(content.get("held_out", 0.1))
+
+
 def load_network(folder: Path) -> tuple[WorldNetwork, WorldModelConfig]:
     """Read networks and config of a world model, as float32.
 

@@ -86,7 +86,7 @@ def train(
     _learn_pictures(
         network, frames, _rows_of(rollouts, learnt), config, out / "pictures.run.safetensors", run, progress
     )
-    latents = torch.cat([encoded(network, frames), torch.from_numpy(rollouts.state)], -1)
+    latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
     _learn_dynamics(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
     )
@@ -146,8 +146,8 @@ def _learn_dynamics(
     config: LearnConfig, state: Path, run: str, progress: Progress,
 ) -> None:  # fmt: skip
     """Teach dynamics and verdict; the pictures stay as they are."""
-    network.scale(latents, _steps(latents, rollouts))
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
+    network.scale(latents, _steps(latents, rollouts), words)
     learnt = nn.ModuleList([network.dynamics, network.verdict])
     optimiser = torch.optim.AdamW(learnt.parameters(), lr=config.learning_rate)
     pace, shape = BcConfig(steps=config.steps, warmup_steps=config.steps // 20), network.shape

@@ -121,11 +121,19 @@ class Dynamics(nn.Module):
 
 
 class Verdict(nn.Module):
-    """Whether a task is done, told by the last F frames and its sentence."""
+    """Whether a task is done, told by the last F frames and its sentence.
+
+    Sentences of one scene lie close together, so they are seen by how they differ from their middle.
+    """
+
+    middle: Tensor
+    spread: Tensor
 
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
         self._frames = shape.condition_frames
+        self.register_buffer("middle", torch.zeros(EMBEDDING_DIM))
+        self.register_buffer("spread", torch.ones(()))
         self.words = nn.Linear(EMBEDDING_DIM, 16)
         inputs = shape.condition_frames * shape.latent_dim + 16
         self.layers = nn.Sequential(
@@ -135,7 +143,7 @@ class Verdict(nn.Module):
     def forward(self, latents: Tensor, words: Tensor) -> Tensor:
         """Return logits (B, T - F + 1), each of F normalised latents of (B, T, L) in a row, and of words (B, 384)."""
         windows = latents.unfold(1, self._frames, 1).flatten(2)
-        told = self.words(words)[:, None].expand(-1, windows.shape[1], -1)
+        told = self.words((words - self.middle) / self.spread)[:, None].expand(-1, windows.shape[1], -1)
         found: Tensor = self.layers(torch.cat([windows, told], -1)).squeeze(-1)
         return found
 
@@ -158,9 +166,12 @@ class WorldNetwork(nn.Module):
         return found
 
     @torch.no_grad()
-    def scale(self, latents: Tensor, steps: Tensor) -> None:
-        """Take the scale of latents (N, L) and of their changes (M, L) from data."""
-        dynamics = self.dynamics
+    def scale(self, latents: Tensor, steps: Tensor, words: Tensor) -> None:
+        """Take the scale of latents (N, L), of their changes (M, L) and of sentences (K, 384) from data."""
+        dynamics, verdict = self.dynamics, self.verdict
+        verdict.middle.copy_(words.mean(0))
+        apart = (words - verdict.middle).square().mean().sqrt()
+        verdict.spread.copy_(apart if len(words) > 1 else torch.ones(()))
         dynamics.mean.copy_(latents.mean(0))
         dynamics.std.copy_(latents.std(0).clamp_min(1e-3))
         spread = steps.std(0)

@@ -8,6 +8,7 @@ from pathlib import Path
 from openral_core.errors import NotFoundError
 from openral_training.world_model.files import CONFIG, FAMILY
 from openral_training.world_model.model import LatentWorld, WorldModel
+from openral_training.world_model.opensora.model import WEIGHTS, OpenSoraWorld
 from openral_training.world_model.starts import Starts, load_starts
 from openral_training.world_model.statistics import ActionScale, load_action_scale
 
@@ -25,6 +26,8 @@ def open_world_model(folder: Path) -> tuple[WorldModel, Starts, ActionScale]:
 
 
 def _open_model(folder: Path) -> WorldModel:
+    if (folder / WEIGHTS).is_file():
+        return OpenSoraWorld(folder)
     try:
         content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
-from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.trace import enlarged
 from openral_training.dataset.episode import Episode, encode_png, load_shard, save_shard
 from openral_training.dataset.form import Form
@@ -102,7 +102,11 @@ class Recording:
         self._policy, self._task, self._form = policy, task, form
         self._horizon, self._correlation = horizon, correlation
         self._senses = StateSenses([task])
-        self._backend: Backend = make_backend(scene)
+        backend = make_backend(scene)
+        if not isinstance(backend, MetaWorldBackend):
+            backend.close()
+            raise SimulationError(f"{scene.scene.id}: tells no state to learn from; use a scene of MetaWorld")
+        self._backend = backend
 
     def perform(self, unit: Unit, seed: int) -> Episode:
         """Run one attempt to its end."""
@@ -111,7 +115,8 @@ class Recording:
         noise = EpisodeNoise((seed, unit.init_id, unit.number), policy.action_dim, self._correlation)
         backend.reset([unit.task], [unit.init_id])
         column = backend.task_ids.index(unit.task)
-        judged = np.zeros(len(backend.task_ids), np.bool_)
+        judge = backend.world(0).judge
+        judged = np.array([judge(task)["success"] > 0 for task in backend.task_ids])
         rows: list[tuple[bytes, NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]] = []
         left, step = self._horizon, 0
         while left > 0:

@@ -23,12 +23,13 @@ class Imagined:
 
     replaced = 0
 
-    def __init__(self, grounds: Grounds, folder: Path) -> None:
+    def __init__(self, grounds: Grounds, folder: Path, chunk: int) -> None:
         """Load the model.
 
         Args:
             grounds: which worlds; their scenes are not built.
             folder: of the world model.
+            chunk: actions that the policy decides for at once.
 
         Raises:
             OpenralError: it cannot be loaded, or has no state for a policy that acts on one.
@@ -38,6 +39,11 @@ class Imagined:
         if not model.state_dim:
             raise ContractError(
                 f"{folder}: imagines no state, and this policy sees nothing else; train a world model"
+            )
+        if model.chunk != chunk:
+            raise ContractError(
+                f"actor.model.chunk: is {chunk}, and {folder} imagines {model.chunk} actions at once; "
+                f"set actor.model.chunk to {model.chunk}"
             )
         self._senses = StateSenses(grounds.scenes)
         self._env = WorldModelEnv(model, starts, scale, num_envs=grounds.worlds, horizon=grounds.horizon)

@@ -38,6 +38,8 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
     ({"env": {"train": {"total_num_envs": 5}}, "rollout": {"pipeline_stage_num": 2}, **PROCESSES},
      "env.train.total_num_envs: 5 worlds"),
     ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
+    ({"env": {"train": {"world_model": "w"}}, "cluster": {"component_placement": {"env,rollout": "0-1", "actor": 2}}},
+     "cluster.component_placement: has players in processes of their own"),
     ({"base": {"demos": 7}}, "base.demos: exceeds"),
     ({"env": {"instructions": {"reach-v3": "reach"}}}, "env.instructions: is not used: neither the policy"),
     ({**PPO, "reward": {"model_path": "mini-progress"}}, "env.instructions: lacks reach-v3"),

@@ -23,6 +23,9 @@ class TrainEnv(Schema):
     """Worlds, shared out equally among tasks and pipeline stages."""
     init_ids: InitRange
     """Initial states of each task that may be learnt on."""
+    world_model: Word | None = None
+    """Folder of a world model in which experience is imagined; absent: it is made in the simulator. Judging stays in
+    the simulator either way."""
 
 
 class EvalEnv(Schema):

@@ -1,0 +1,93 @@
+"""The whole way: a policy's attempts are recorded, a world model learns from them, a policy learns in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from openral_core.errors import ContractError
+from openral_training.dataset.lerobot_v3 import open_dataset
+from openral_training.rl.config import RlConfig, load_config
+from openral_training.rl.run import train
+from openral_training.world_model.cli import app
+from openral_training.world_model.experience import load_rollouts
+from openral_training.world_model.learn import LearnConfig
+from openral_training.world_model.learn import train as train_world_model
+
+TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
+TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, batch_size=4, held_out=0.0)
+
+
+def config(folder: Path, world_model: Path | None, chunk: int = 8) -> RlConfig:
+    """Return a run of one update, its file as a user writes it."""
+    imagined = {} if world_model is None else {"world_model": str(world_model)}
+    content: dict[str, Any] = {
+        "runner": {"max_epochs": 1, "logger": {"log_path": str(folder), "experiment_name": "run"}},
+        "env": {
+            "scene": "metaworld_reach", "tasks": [TASK], "max_episode_steps": HORIZON,
+            "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": STATES}, **imagined},
+            "eval": {"init_ids": {"first": 1000, "count": 2}},
+        },
+        "base": {"demos": 1, "steps": 3},
+        "algorithm": {"adv_type": "gae"},
+        "actor": {
+            "optim": {"lr": 0.001, "value_lr": 0.001}, "global_batch_size": 8, "seed": 1,
+            "model": {"head": "gaussian", "hidden": 16, "chunk": chunk},
+        },
+    }  # fmt: skip
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return load_config(path)
+
+
+@pytest.fixture(scope="module")
+def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rollouts")
+    config(folder, None)
+    told = ["collect", "--config", str(folder / "config.yaml"), "--out", str(folder / "d")]
+    done = CliRunner().invoke(app, [*told, "--episodes", str(STATES), "--size", "32"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return folder / "d"
+
+
+@pytest.fixture(scope="module")
+def world_model(rollouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    train_world_model(open_dataset(rollouts), folder, TINY, size=32, latent=8)
+    return folder
+
+
+def test_rollouts_hold_what_was_executed_and_judge_every_task_of_the_scene(rollouts: Path) -> None:
+    found = load_rollouts(open_dataset(rollouts))
+    assert found.words == {TASK: "open the drawer", "drawer-close-v3": "close the drawer"}
+    assert len(found.first) == STATES
+    assert (found.last - found.first == HORIZON).all()
+    closed = found.success[found.first]
+    assert not closed[:, 0].any()
+    assert closed[:, 1].all()
+    steps = np.diff(found.state[: HORIZON + 1, :3], axis=0)
+    pushed = found.action[:HORIZON, :3]
+    assert np.corrcoef(steps[:-1].ravel(), pushed[:-1].ravel())[0, 1] > 0.3  # the hand goes where it is sent
+
+
+def test_a_policy_learns_in_imagination_and_is_judged_in_both_worlds(
+    world_model: Path, tmp_path: Path
+) -> None:
+    result = train(config(tmp_path, world_model))
+    for name in ("base", "policy"):
+        entry = result[name]["imagined"]
+        gap = entry["imagined"]["success_rate"] - entry["real"]["success_rate"]
+        assert entry["optimism_gap"] == pytest.approx(gap)
+        assert entry["real"]["n_episodes"] == STATES
+    assert result == json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+
+
+def test_a_policy_of_other_chunks_is_refused_before_it_acts(world_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"set actor\.model\.chunk to 8"):
+        train(config(tmp_path, world_model, chunk=4))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.errors import ContractError
 from openral_core.registry import resolve
 from openral_reward_monitor.models import RewardModel, load_reward_model
 from openral_training.rl.attempts import Trajectory
@@ -57,7 +58,13 @@ class ProgressModel:
         self._words, self._weight = dict(words), config.weight
 
     def potentials(self, trajectories: Sequence[Trajectory]) -> list[NDArray[np.float64]]:
-        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from the pictures kept of it."""
+        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from the pictures kept of it.
+
+        Raises:
+            ContractError: none were kept of one.
+        """
+        if not all(len(t.pictures) == len(t.tokens) + 1 for t in trajectories):
+            raise ContractError("reward: these worlds keep no pictures of what is done in them; remove it")
         scores = (self._model.score(t.pictures, self._words[t.attempt.task]) for t in trajectories)
         return [self._weight * score.progress.astype(np.float64) for score in scores]
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from rl_settings import PPO, small
 
+from openral_core.errors import ContractError
 from openral_training.rl.advantages import gae
 from openral_training.rl.attempts import Attempt
 from openral_training.rl.beginning import begin
@@ -87,6 +88,8 @@ def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
     asked = ProgressReward(model_path="mini-progress", weight=0.25)
     model = ProgressModel(asked, {"drawer-open-v3": "open the drawer"})
     [potentials] = model.potentials([watched])
+    with pytest.raises(ContractError, match="keep no pictures"):
+        model.potentials([unwatched])
     model.close()
     assert potentials.shape == (len(watched.tokens) + 1,)
     assert 0 <= potentials.min() <= potentials.max() <= 0.25

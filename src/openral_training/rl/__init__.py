@@ -8,7 +8,7 @@
     attempts, senses, arena, simulators, pool         worlds, in this process or in others
     rollout, players, collection, experience          how experience is made
     learner, team, learners, placement                how it is learnt from, by one process or by several
-    demonstrate, judge, logbook, films, page, run     from a cloned base to a better policy
+    demonstrate, judge, logbook, films, page, run, package from a cloned base to a better policy
 
 Letters of shapes, everywhere: T decisions of an episode, B episodes, C control steps that one decision is executed
 for (the chunk), A numbers of an action, D numbers of an observation, K bins, V values.

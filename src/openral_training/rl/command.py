@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,16 +22,22 @@ def rl(
         int | None, typer.Option("--epochs", min=1, help="In place of runner.max_epochs.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")] = False,
+    package: Annotated[
+        bool, typer.Option("--package", help="Judge the result as an rSkill, by the ordinary benchmark.")
+    ] = False,
 ) -> None:
     """Improve a cloned policy by PPO or GRPO in the simulator; print base and result on held-out states."""
     import torch
 
     from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.judge import IMAGINED
+    from openral_training.rl.package import check_packable, package_result
     from openral_training.rl.run import effective, train
 
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
     chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
+    if package:
+        check_packable(chosen)
     console.print(effective(chosen), markup=False, highlight=False)
     with progress_bar("learning", chosen.runner.max_epochs) as (bar, task):
         result = train(
@@ -42,9 +50,15 @@ def rl(
         if IMAGINED in result[name]:
             console.print(f"    {_gap(result[name][IMAGINED])}")
     console.print(
-        f"{chosen.folder}: {result['env_steps']} control steps; metrics.csv, eval/ and result.json",
+        f"{chosen.folder}: {result['env_steps']} control steps; metrics.csv, eval/, result.json and report.html",
         soft_wrap=True,
     )
+    if package:
+        judged = package_result(chosen, shlex.join(["openral", *sys.argv[1:]]))
+        words = f"rSkill {judged['provenance']['skill']}: {_line(judged['results']['all_episodes'])}"
+        console.print(
+            f"{chosen.folder / 'policy'}: {words}, eval/{judged['benchmark']['name']}.json", soft_wrap=True
+        )
 
 
 def _gap(entry: dict[str, Any]) -> str:

@@ -102,7 +102,7 @@ def _wandb(folder: Path) -> Any:
         ) from error
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
     quiet = wandb.Settings(silent=True, console="off", disable_git=True)
+    mode: Any = os.environ.get("WANDB_MODE", "offline")
     return wandb.init(
-        project="openral-rl", name=folder.name, id=name, resume="allow", dir=folder,
-        mode=os.environ.get("WANDB_MODE", "offline"), settings=quiet,
-    )  # fmt: skip
+        project="openral-rl", name=folder.name, id=name, resume="allow", dir=folder, mode=mode, settings=quiet
+    )

@@ -25,6 +25,20 @@ PPO = {
     "algorithm": {"adv_type": "gae"},
     "actor": {**SMALL["actor"], "optim": {"lr": 0.001, "value_lr": 0.001}},
 }
+SEEING: dict[str, Any] = {
+    **PPO,
+    "env": {
+        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 16,
+        "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": 6}},
+        "eval": {"init_ids": {"first": 1000, "count": 2}},
+    },
+    "base": None,
+    "actor": {
+        "optim": {"lr": 1e-4, "value_lr": 1e-3},
+        "model": {"model_type": "mini", "model_path": "mini-metaworld", "chunk": 8, "hidden": 32},
+    },
+}  # fmt: skip
+"""A skill that sees opens a drawer."""
 PROCESSES = {"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 2}}}
 FIRST_DEMO_STEPS = 80
 """Enough for the expert of reach to show initial state 0."""

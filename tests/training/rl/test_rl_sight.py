@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from rl_settings import PPO, small
+from rl_settings import SEEING, small
 
 from openral_core.errors import ContractError, PolicyError
 from openral_core.registry import load_package
@@ -24,20 +23,6 @@ from openral_training.rl.eyes import check_skill
 from openral_training.rl.mini_actor import MiniActor
 from openral_training.rl.run import train
 from openral_training.simulate import SimRun, simulate
-
-SEEING: dict[str, Any] = {
-    **PPO,
-    "env": {
-        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 16,
-        "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": 6}},
-        "eval": {"init_ids": {"first": 1000, "count": 2}},
-    },
-    "base": None,
-    "actor": {
-        "optim": {"lr": 1e-4, "value_lr": 1e-3},
-        "model": {"model_type": "mini", "model_path": "mini-metaworld", "chunk": 8, "hidden": 32},
-    },
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,46 @@
+"""What a run leaves is a skill that says what it was trained on, with an eval JSON that the benchmark wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from rl_settings import PPO, SEEING, small
+
+from openral_core.errors import ContractError
+from openral_core.gates.states import unseen_states
+from openral_core.registry import resolve
+from openral_training.rl.beginning import begin
+from openral_training.rl.package import check_packable, package_result
+from openral_training.rl.run import train
+
+TASK = "metaworld/drawer-open-v3"
+
+
+@pytest.mark.slow
+def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path) -> None:
+    config = small(tmp_path, SEEING, {"runner": {"max_epochs": 1}})
+    result = train(config)
+    content = package_result(config, "openral train rl --package")
+    folder = config.folder / "policy"
+    assert json.loads((folder / "eval" / "rl_small.json").read_text()) == json.loads(
+        json.dumps({key: value for key, value in content.items() if key != "films"})
+    )
+    rows = [(row["init_id"], row["success"], row["steps"]) for row in content["results"]["episodes"]]
+    assert rows == [(row["init_id"], row["success"], row["steps"]) for row in result["episodes"]]
+    assert content["eval_config"]["deviations"] == []
+    assert content["eval_config"]["max_steps"] == 16
+    manifest = resolve(str(folder)).manifest
+    assert manifest.trained_init_ids[TASK] == config.env.train.init_ids
+    weights = (folder / "model.safetensors").read_bytes()
+    assert content["provenance"]["weights_sha256"] == hashlib.sha256(weights).hexdigest()
+    scene = begin(config).scenes["drawer-open-v3"]
+    assert unseen_states(manifest, scene, [1000]).ok
+    assert not unseen_states(manifest, scene, [5]).ok
+
+
+def test_a_policy_on_the_state_is_no_skill(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"--package: a policy of .*model_type mlp is no skill"):
+        check_packable(small(tmp_path, PPO))

@@ -104,8 +104,8 @@ def convert(
 def world_model(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
-    picture_steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of the autoencoder.")] = 2000,
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of dynamics and verdict.")] = 5000,
+    picture_steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of the autoencoder.")] = 1200,
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of dynamics and verdict.")] = 1500,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
 ) -> None:

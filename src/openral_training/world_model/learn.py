@@ -31,19 +31,17 @@ Progress = Callable[[int, str], None]
 class LearnConfig:
     """Hyper-parameters."""
 
-    picture_steps: int = 2000
+    picture_steps: int = 1200
     """Optimiser steps of the autoencoder."""
     picture_batch: int = 32
     picture_rate: float = 2e-3
     picture_prior: float = 1e-5
     """Weight of the divergence from the prior, beside the mean squared error of a pixel."""
-    steps: int = 5000
+    steps: int = 1500
     """Optimiser steps of dynamics and verdict."""
-    batch_size: int = 64
+    batch_size: int = 32
     learning_rate: float = 1e-3
     """Peak of the cosine schedule, as is `picture_rate`."""
-    unrolled: int = 2
-    """Chunks in a row that are imagined and learnt from, each from what was imagined before."""
     picture_weight: float = 0.1
     """Of errors of the picture's latent, beside those of the state."""
     noise: float = 0.3
@@ -82,10 +80,11 @@ def train(
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
     run = identity(config, shape, dataset.info)
+    pictures = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
+    picture_run = identity(pictures, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
-    _learn_pictures(
-        network, frames, _rows_of(rollouts, learnt), config, out / "pictures.run.safetensors", run, progress
-    )
+    rows = _rows_of(rollouts, learnt)
+    _learn_pictures(network, frames, rows, config, out / "pictures.run.safetensors", picture_run, progress)
     latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
     _learn_dynamics(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
@@ -156,7 +155,7 @@ def _learn_dynamics(
         rng = np.random.default_rng([config.seed, 1, step])
         chosen = rng.choice(episodes, config.batch_size)
         present = rng.integers(lengths[chosen])
-        cut = windows(rollouts, scale, chosen, present, shape.condition_frames, config.unrolled * shape.chunk)
+        cut = windows(rollouts, scale, chosen, present, shape.condition_frames, shape.chunk)
         motion, verdict = losses(network, latents, rollouts, cut, words, config, rng)
         rate = config.learning_rate * schedule(step, pace)
         _descend(learnt, optimiser, motion + verdict, rate)
@@ -184,7 +183,7 @@ def losses(
     real = latents[torch.from_numpy(cut.rows)]
     blur = torch.from_numpy(rng.standard_normal(real[:, : shape.condition_frames].shape).astype(np.float32))
     before = real[:, : shape.condition_frames] + config.noise * dynamics.step * blur
-    dreamt = imagined(network, before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
+    dreamt: Tensor = dynamics(before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
     known = torch.from_numpy(cut.known).float()[..., None]
     moves = dynamics.step > 0
     weights = torch.full_like(dynamics.step, 1.0)
@@ -199,24 +198,6 @@ def losses(
     logits = network.judge(both[:, 1:], words[torch.from_numpy(np.tile(tasks, 2))])
     verdict = binary_cross_entropy_with_logits(logits, truth.repeat(2, 1), known[..., 0].repeat(2, 1))
     return motion, verdict
-
-
-def imagined(network: WorldNetwork, before: Tensor, led: Tensor, actions: Tensor) -> Tensor:
-    """Return latents (B, T, L) that follow, chunk after chunk, each from what was imagined before.
-
-    Args:
-        network: the world model.
-        before: (B, F, L) condition frames.
-        led: (B, F, A) actions that led to them.
-        actions: (B, T, A) that follow; T is whole chunks.
-    """
-    frames, parts = network.shape.condition_frames, []
-    for chunk in torch.split(actions, network.shape.chunk, 1):
-        after = network.dynamics(before, led, chunk)
-        parts.append(after)
-        before = torch.cat([before, after], 1)[:, -frames:]
-        led = torch.cat([led, chunk], 1)[:, -frames:]
-    return torch.cat(parts, 1)
 
 
 def _steps(latents: Tensor, rollouts: Rollouts) -> Tensor:

@@ -19,7 +19,7 @@ from openral_training.world_model.evaluate import FILM, RESULT, evaluate
 from openral_training.world_model.learn import LearnConfig, train
 from openral_training.world_model.open import open_world_model
 
-QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2, unrolled=1)
+QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2)
 SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, batch_size=4, save_every=4)
 
 

@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 FIND_LINKS := $(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)
 UV := $(BIN)/uv
 export OMP_NUM_THREADS := 1
+# Hundreds of processes start in the tests; without bytecode each compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 ifneq ($(FIND_LINKS),)
 export UV_FIND_LINKS := $(FIND_LINKS)
 TORCH ?= torch==2.13.0

@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     sys.argv = [name, *rest]
     try:
-        # A launch starts this process with SIGINT held back, as an exception before this line cannot be caught.
+        # A launch holds SIGINT back until here: an exception before this line cannot be caught.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         result = EntryPoint(name=name, value=executable.target, group=EXECUTABLES_GROUP).load()()
     except KeyboardInterrupt:

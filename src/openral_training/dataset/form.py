@@ -26,7 +26,11 @@ STATE_NAMES = {
     ),
     "metaworld_world": (
         *("hand_x", "hand_y", "hand_z", "gripper_opening"),
-        *(f"object_{n}_{part}" for n in (1, 2) for part in ("x", "y", "z", "turn_x", "turn_y", "turn_z", "turn_w")),
+        *(
+            f"object_{n}_{part}"
+            for n in (1, 2)
+            for part in ("x", "y", "z", "turn_x", "turn_y", "turn_z", "turn_w")
+        ),
         *("goal_x", "goal_y", "goal_z"),
     ),
     "libero_eef8d": ("ee_x", "ee_y", "ee_z", "ee_turn_x", "ee_turn_y", "ee_turn_z", "finger_1", "finger_2"),

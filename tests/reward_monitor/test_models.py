@@ -54,4 +54,6 @@ def test_the_shipped_calibration_is_of_the_shipped_weights_and_camera():
     calibrated = found.cameras["corner2"]
     assert calibrated.is_done(1.0, 0.8) is True
     assert calibrated.is_done(0.0, 0.8) is False
-    assert calibrated.is_done((calibrated.no_below + calibrated.yes_from) / 2, 0.8) is None
+    said = [calibrated.is_done(score, 0.8) for score in np.linspace(0, 1, 1001)]
+    assert said == sorted(said, key=[False, None, True].index), "a higher score never says less"
+    assert None in said, "between no and yes it abstains"

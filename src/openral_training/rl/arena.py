@@ -48,9 +48,11 @@ class View:
     executed: NDArray[np.bool_] | None = None
     """(C,)"""
     ended: bool = False
-    """Whether the episode is over: solved, or cut off at the horizon."""
+    """Whether the episode is over: solved, cut off at the horizon, or lost."""
     picture: NDArray[np.uint8] | None = None
     """(H, W, 3) RGB of the scene's first camera, where the attempt is watched."""
+    lost: bool = False
+    """Whether a world model gave the episode up, since it knows nothing of where it went."""
 
 
 class Arena:

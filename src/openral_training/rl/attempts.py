@@ -44,6 +44,8 @@ class Trajectory:
     """(T, C) 1 in the step in which the task was solved first, else 0."""
     executed: NDArray[np.bool_]
     """(T, C) False in what was left of the chunk in which the episode ended."""
+    lost: bool = False
+    """Whether it was given up, so that nothing was to come any more; else it was solved, or ran out of time."""
     pictures: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     """(T + 1, H, W, 3) RGB of the scene's first camera, before each decision and after the last; (0,) of an attempt
     that was not watched."""

@@ -113,13 +113,14 @@ def ppo_experience(
     lived_steps = flat_time(lived)
     over = _last_of(lived_steps)
     solved = np.array([t.success for t in trajectories])
+    ended = solved | np.array([t.lost for t in trajectories])
     if potentials is not None:
         rewards = rewards + potential_differences(_padded(potentials), lived, solved, gamma=config.gamma)
     advantages, returns = gae(
         flat_time(rewards),
         flat_time(values),
-        over & solved,
-        over & ~solved,
+        over & ended,
+        over & ~ended,
         final,
         gamma=config.gamma,
         lam=config.gae_lambda,

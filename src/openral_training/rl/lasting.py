@@ -5,8 +5,9 @@ That is true of whatever depends on its messages alone, as worlds and players do
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from openral_core.errors import SimulationError
@@ -101,3 +102,62 @@ class LastingLine:
                     self.line.receive(self._patience_s)
                 except EOFError:
                     return  # it died, too; `receive` sees to it
+
+
+class LastingLines:
+    """As many lines as are needed, started together and ended together."""
+
+    def __init__(
+        self,
+        count: int,
+        start: Callable[[int], Line],
+        what: str,
+        patience_s: float,
+        losses: int = Losses.most,
+    ) -> None:
+        """Start their processes; none is left running where one cannot be started.
+
+        Args:
+            count: how many.
+            start: starts the process of a number, also when it was lost.
+            what: runs in them, in the plural.
+            patience_s: see `Line.receive`.
+            losses: that may be lost in one collection.
+        """
+        self._losses = Losses(losses)
+        self._lines: list[LastingLine] = []
+        try:
+            for number in range(count):
+                self._lines.append(LastingLine(partial(start, number), what, self._losses, patience_s))
+        except BaseException:
+            self.close()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[LastingLine]:
+        return iter(self._lines)
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids, in the order of numbers."""
+        return [member.line.pid for member in self._lines]
+
+    @property
+    def replaced(self) -> int:
+        """How many processes were lost and started anew."""
+        return self._losses.total
+
+    def begin(self) -> None:
+        """See LastingLine; losses are counted anew."""
+        self._losses.now = 0
+        for member in self._lines:
+            member.begin()
+
+    def close(self) -> None:
+        """End all of them; called once."""
+        for member in self._lines:
+            member.line.hang_up()
+        for member in self._lines:
+            member.line.end()

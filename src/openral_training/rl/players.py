@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import torch
 
 from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.lasting import LastingLine, Losses
+from openral_training.rl.lasting import LastingLines
 from openral_training.rl.lines import Launcher, Line
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.pool import WorldPool
@@ -144,7 +143,7 @@ class PlayerPool:
             ranks: of the players.
             env_ranks: of worlds apart from them, as many for each; none: players have theirs beside them.
         """
-        self.grounds, self._losses = grounds, Losses()
+        self.grounds = grounds
         count, each = len(ranks), len(env_ranks) // len(ranks)
         share = grounds.part(count)
         self._worlds_replaced = 0
@@ -153,29 +152,23 @@ class PlayerPool:
             mine = list(env_ranks[number * each : (number + 1) * each])
             return launcher.start("rollout", ranks[number], PlayerServant, policy, share, launcher, mine)
 
-        self._members: list[LastingLine] = []
-        try:
-            for number in range(count):
-                self._members.append(LastingLine(partial(start, number), "players", self._losses, PATIENCE_S))
-        except BaseException:
-            self.close()
-            raise
+        self._members = LastingLines(count, start, "players", PATIENCE_S)
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of ranks."""
-        return [member.line.pid for member in self._members]
+        return self._members.pids
 
     @property
     def replaced(self) -> int:
         """See Players."""
-        return self._losses.total + self._worlds_replaced
+        return self._members.replaced + self._worlds_replaced
 
     def play(self, policy: StochasticPolicy, attempts: Sequence[Attempt], manner: Manner) -> list[Trajectory]:
         """See Players."""
-        self._losses.now, count, weights = 0, len(self._members), policy.network.state_dict()
+        count, weights = len(self._members), policy.network.state_dict()
+        self._members.begin()
         for number, member in enumerate(self._members):
-            member.begin()
             member.send((weights, attempts[number::count], manner))
         found: dict[int, Trajectory] = {}
         for number, member in enumerate(self._members):
@@ -186,7 +179,4 @@ class PlayerPool:
 
     def close(self) -> None:
         """See Players."""
-        for member in self._members:
-            member.line.hang_up()
-        for member in self._members:
-            member.line.end()
+        self._members.close()

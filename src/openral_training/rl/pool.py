@@ -7,10 +7,9 @@ where the lost one stood, to the byte.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from openral_training.rl.arena import Order, View
-from openral_training.rl.lasting import LastingLine, Losses
+from openral_training.rl.lasting import LastingLines
 from openral_training.rl.lines import Launcher, Line
 from openral_training.rl.simulators import Grounds, in_order, stage_orders
 
@@ -52,36 +51,28 @@ class WorldPool:
             patience_s: [s] of silence after which one is given up.
             losses: processes that may be lost in one collection.
         """
-        self.grounds, self._losses = grounds, Losses(losses)
+        self.grounds = grounds
         count, stages = len(ranks), range(grounds.stages)
         self._stands = [[grounds.stands(stage, number, count) for stage in stages] for number in range(count)]
 
         def start(number: int) -> Line:
             return launcher.start("env", ranks[number], WorldServant, grounds, number, count)
 
-        self._members: list[LastingLine] = []
-        try:
-            for number in range(count):
-                self._members.append(LastingLine(partial(start, number), "worlds", self._losses, patience_s))
-        except BaseException:
-            self.close()
-            raise
+        self._members = LastingLines(count, start, "worlds", patience_s, losses)
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of ranks."""
-        return [member.line.pid for member in self._members]
+        return self._members.pids
 
     @property
     def replaced(self) -> int:
         """See Simulators."""
-        return self._losses.total
+        return self._members.replaced
 
     def begin(self) -> None:
         """See Simulators."""
-        self._losses.now = 0
-        for member in self._members:
-            member.begin()
+        self._members.begin()
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
         """See Simulators."""
@@ -99,7 +90,4 @@ class WorldPool:
 
     def close(self) -> None:
         """See Simulators."""
-        for member in self._members:
-            member.line.hang_up()
-        for member in self._members:
-            member.line.end()
+        self._members.close()

@@ -33,12 +33,14 @@ class _Episode:
     decisions: list[tuple[NDArray[np.float32], ...]] = field(default_factory=list)
     rewards: list[NDArray[np.float64]] = field(default_factory=list)
     executed: list[NDArray[np.bool_]] = field(default_factory=list)
+    lost: bool = False
     pictures: list[NDArray[np.uint8]] = field(default_factory=list)
 
     def see(self, view: View) -> None:
         """Take down what an order led to."""
         self.observations.append(view.observation)
         self.state = view.state or self.state
+        self.lost = view.lost
         if view.picture is not None:
             self.pictures.append(view.picture)
         if view.rewards is not None and view.executed is not None:
@@ -55,7 +57,7 @@ class _Episode:
         tokens, logprobs, values = (np.stack(column) for column in zip(*self.decisions, strict=True))
         return Trajectory(
             self.attempt, self.state, np.stack(self.observations[:-1]), self.observations[-1], tokens, logprobs, values,
-            np.stack(self.rewards), np.stack(self.executed),
+            np.stack(self.rewards), np.stack(self.executed), self.lost,
             np.stack(self.pictures) if self.pictures else np.zeros(0, np.uint8),
         )  # fmt: skip
 

@@ -27,7 +27,7 @@ from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
-LEAST_REFERENCE_S, REFERENCE_QUANTILE = 2.0, 0.95
+LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
 MODEL = MiniRewardConfig(fine=32)
 """Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera, hence the fine keypoints."""

@@ -109,7 +109,10 @@ def lacking(trajectories: Sequence[Trajectory], config: RlConfig, algorithm: Grp
 
 
 def environment_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
-    """Return `env/*`: success by task and over all, lengths, and how many control steps were simulated."""
+    """Return `env/*`: success by task and over all, lengths, how many control steps were simulated.
+
+    `env/lost` is the share that a world model gave up, where it gave up any.
+    """
     tasks = dict.fromkeys(trajectory.attempt.task for trajectory in trajectories)
     by_task = {
         f"env/success_once/{task}": float(
@@ -117,12 +120,13 @@ def environment_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
         )
         for task in tasks
     }
-    steps = [trajectory.steps for trajectory in trajectories]
+    steps, lost = [t.steps for t in trajectories], [t.lost for t in trajectories]
     return {
         "env/success_once": float(np.mean([trajectory.success for trajectory in trajectories])),
         **by_task,
         "env/episode_len": float(np.mean(steps)),
         "env/reward": float(np.mean([t.rewards.sum() / t.steps for t in trajectories])),
         "env/num_trajectories": len(trajectories),
+        **({"env/lost": float(np.mean(lost))} if any(lost) else {}),
         "env/steps": sum(steps),
     }

@@ -12,6 +12,12 @@ from openral_training.progress import console, progress_bar
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
 
 FolderArgument = Annotated[Path, typer.Argument(help="Folder of the world model.")]
+HORIZON_COLUMNS = {
+    "step": "step", "episodes": "of", "psnr_db": "PSNR", "psnr_still_db": "still", "ssim": "SSIM",
+    "latent_rmse": "latent", "hand_error_m": "hand m", "object_error_m": "object m", "given_up": "lost",
+}  # fmt: skip
+"""Heads of the table of errors by horizon; docs/world-model.md says what they mean."""
+
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollouts, a LeRobot v3 dataset.")]
 
 
@@ -20,7 +26,7 @@ def collect(
     config: Annotated[str, typer.Option("--config", help="RL config whose base policy acts: name or path.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
     recipe: Annotated[str, typer.Option("--recipe", help="Recipe with scenes and words.")] = "mini_metaworld",
-    episodes: Annotated[int, typer.Option(min=1, help="Attempts a task.")] = 300,
+    episodes: Annotated[int, typer.Option(min=1, help="Attempts a task.")] = 500,
     size: Annotated[int, typer.Option(min=16, help="[px] of the square frames.")] = 64,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="In place of actor.seed.")] = None,
 ) -> None:
@@ -74,10 +80,10 @@ def evaluate(
             folder, open_dataset(dataset), target, episodes=episodes,
             progress=lambda done, of: bar.update(task, completed=done, total=of),
         )  # fmt: skip
-    names = list(result["horizons"][0])
-    table = Table(*names)
+    names = [name for name in HORIZON_COLUMNS if name in result["horizons"][0]]
+    table = Table(*(HORIZON_COLUMNS[name] for name in names))
     for row in result["horizons"]:
-        table.add_row(*(_figure(row.get(name)) for name in names))
+        table.add_row(*(_figure(row[name]) for name in names))
     console.print(table)
     for name, value in result["reward"].items():
         console.print(f"{name}: {_figure(value)}")
@@ -105,15 +111,16 @@ def world_model(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
     picture_steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of the autoencoder.")] = 1200,
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of dynamics and verdict.")] = 1500,
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of dynamics and verdict.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
 ) -> None:
     """Train a small latent video model on rollouts. Goes on where it stopped."""
     from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.world_model import learn
+    from openral_training.world_model.learning import LearnConfig
 
-    config = learn.LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
+    config = LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
     with progress_bar("training", picture_steps + steps) as (bar, task):
         learn.train(
             open_dataset(dataset), out, config,
@@ -123,4 +130,4 @@ def world_model(
 
 
 def _figure(value: Any) -> str:
-    return "none" if value is None else f"{value:.4g}"
+    return "none" if value is None else f"{value:.3g}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from openral_core.errors import ContractError, SimulationError
-from openral_training.world_model.model import WorldModel
+from openral_training.world_model.model import Dream, WorldModel
 from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale
 
@@ -42,6 +42,8 @@ class ImaginedChunk:
     """(B,) whether the episode has been solved by now."""
     truncated: NDArray[np.bool_]
     """(B,) whether it was cut off at the horizon, unsolved."""
+    lost: NDArray[np.bool_]
+    """(B,) whether it went where the model knows nothing, which ends it unsolved."""
     _model: WorldModel
 
     def frames(self) -> NDArray[np.uint8]:
@@ -135,31 +137,35 @@ class WorldModelEnv:
             )
         before = torch.stack([self._latents(env) for env in chosen])
         normalised = self._scale.normalised(actions)
-        after = self._model.imagine(
+        dream = self._model.imagine(
             before, self._led[chosen], normalised, [self._seed(env) for env in chosen]
         )
-        seen = torch.cat([before, after], 1)
+        seen = torch.cat([before, dream.latents], 1)
         likelihood = self._model.success(seen, [self._start(env).instruction for env in chosen])
         for row, env in enumerate(chosen):
             self._before[env] = seen[row, -self._model.condition_frames :]
             self._led[env] = np.concatenate([self._led[env], normalised[row]])[
                 -self._model.condition_frames :
             ]
-        return self._outcome(chosen, after, likelihood)
+        return self._outcome(chosen, dream, likelihood)
 
-    def _outcome(self, chosen: list[int], after: Tensor, likelihood: NDArray[np.float32]) -> ImaginedChunk:
+    def _outcome(self, chosen: list[int], dream: Dream, likelihood: NDArray[np.float32]) -> ImaginedChunk:
         """Advance the clocks and tell what came of the chunk."""
         steps = self._clock[chosen, None] + 1 + np.arange(self.chunk)
-        solved = (likelihood >= self._threshold) & (steps <= self._horizon)
-        ends = solved | (steps >= self._horizon)
+        unknown = dream.doubt > 1
+        solved = (likelihood >= self._threshold) & (steps <= self._horizon) & ~unknown
+        ends = solved | unknown | (steps >= self._horizon)
         executed: NDArray[np.bool_] = np.cumsum(ends, axis=1) - ends == 0
         rewards = (solved & executed).astype(np.float64)
         success: NDArray[np.bool_] = np.any(rewards > 0, axis=1)
         self._clock[chosen] += executed.sum(1)
         self._over[chosen] = (ends & executed).any(1)
-        truncated: NDArray[np.bool_] = self._over[chosen] & ~success
-        states = self._model.states(after)
-        return ImaginedChunk(after, states, likelihood, rewards, executed, success, truncated, self._model)
+        lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
+        truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
+        states = self._model.states(dream.latents)
+        return ImaginedChunk(
+            dream.latents, states, likelihood, rewards, executed, success, truncated, lost, self._model
+        )
 
     def _latents(self, env: int) -> Tensor:
         """Return (F, ...) what a world remembers."""

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 from openral_core.errors import ContractError
 from openral_core.statistics import auroc
 from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
+from openral_training.world_model.env import THRESHOLD
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
 from openral_training.world_model.files import held_out_share
 from openral_training.world_model.measures import psnr, ssim
@@ -30,7 +32,7 @@ from openral_training.world_model.statistics import ActionScale
 HORIZONS = (1, 8, 16, 32, 64, 120)
 """Control steps after the start at which errors are told."""
 RESULT, FILM = "result.json", "imagined.gif"
-FPS = 20
+FPS, COLOURS = 20, 48
 EVERY = 4
 """Control steps from one frame of the film to the next."""
 
@@ -42,6 +44,8 @@ class Comparison:
     task: str
     instruction: str
     init_id: int
+    start: NDArray[np.uint8]
+    """(P, P, 3) the frame that both begin at."""
     real: NDArray[np.uint8]
     """(T, P, P, 3) as they were recorded."""
     imagined: NDArray[np.uint8]
@@ -58,6 +62,8 @@ class Comparison:
     """(T,) what the model says of its own frames."""
     likelihood_real: NDArray[np.float32]
     """(T,) what it says of the simulator's frames."""
+    doubt: NDArray[np.float32]
+    """(T,) see `model.Dream`."""
 
 
 def evaluate(
@@ -112,13 +118,14 @@ def compare(
     actions = np.zeros((-(-steps // chunk) * chunk, model.action_dim), np.float32)
     actions[:steps] = scale.normalised(rollouts.action[first:last])
     words = [rollouts.words[rollouts.task[episode]]]
-    parts, told = [], []
+    parts, told, doubts = [], [], []
     for number in range(0, len(actions), chunk):
         piece = actions[None, number : number + chunk]
-        after = model.imagine(before, led, piece, [number])
-        seen = torch.cat([before, after], 1)
+        dream = model.imagine(before, led, piece, [number])
+        seen = torch.cat([before, dream.latents], 1)
         told.append(model.success(seen, words)[0])
-        parts.append(after)
+        parts.append(dream.latents)
+        doubts.append(dream.doubt[0])
         before, led = seen[:, -past:], np.concatenate([led, piece], 1)[:, -past:]
     dreamt = torch.cat(parts, 1)[:, :steps]
     after_start = torch.cat([padding, real[1:], real[-1:].repeat_interleave(len(actions) - steps, 0)])
@@ -130,14 +137,19 @@ def compare(
     column = list(rollouts.words).index(rollouts.task[episode])
     imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(dreamt)[0]])
     return Comparison(
-        rollouts.task[episode], words[0], rollouts.init_id[episode], np.asarray(frames[rows[1:]]), imagined,
+        rollouts.task[episode], words[0], rollouts.init_id[episode], np.asarray(frames[first]),
+        np.asarray(frames[rows[1:]]), imagined,
         rollouts.state[rows[1:]], model.states(dreamt)[0], error.square().mean(1).sqrt().double().numpy(),
         rollouts.success[rows[1:], column], np.concatenate(told)[:steps], true[:steps],
+        np.concatenate(doubts)[:steps],
     )  # fmt: skip
 
 
 def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
-    """Return errors by control steps after the start, means over attempts that went on so long."""
+    """Return errors by control steps after the start, means over attempts that went on so long.
+
+    `given_up` is the share of them that would have been lost by then, see `env.ImaginedChunk`.
+    """
     rows = []
     for step in HORIZONS:
         long = [c for c in compared if len(c.real) >= step]
@@ -149,8 +161,9 @@ def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
             "episodes": len(long),
             "psnr_db": np.mean([psnr(c.imagined[at], c.real[at]) for c in long]),
             "ssim": np.mean([ssim(c.imagined[at], c.real[at]) for c in long]),
-            "psnr_still_db": np.mean([psnr(c.real[0], c.real[at]) for c in long]),
+            "psnr_still_db": np.mean([psnr(c.start, c.real[at]) for c in long]),
             "latent_rmse": np.mean([c.latent_error[at] for c in long]),
+            "given_up": np.mean([(c.doubt[:step] > 1).any() for c in long]),
         }
         if long[0].real_state.shape[1]:
             off = [np.linalg.norm(c.imagined_state[at, :3] - c.real_state[at, :3]) for c in long]
@@ -161,17 +174,23 @@ def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
 
 
 def reward_measures(compared: Sequence[Comparison], rollouts: Rollouts) -> dict[str, float | None]:
-    """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class."""
+    """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class.
+
+    `doubt_error_rank` is Spearman's correlation of doubt with the error of the latents, over all frames.
+    """
     truth = np.concatenate([c.truth for c in compared])
     own, real = (np.concatenate([getattr(c, n) for c in compared]) for n in ("likelihood", "likelihood_real"))
     solved = np.array([bool(c.truth.any()) for c in compared])
     most = np.array([c.likelihood.max() for c in compared])
+    doubt, off = (np.concatenate([getattr(c, n) for c in compared]) for n in ("doubt", "latent_error"))
+    told = len(doubt) > 1 and doubt.min() < doubt.max()
     return {
         "auroc_frames_real": _auroc(real, truth),
         "auroc_frames_imagined": _auroc(own, truth),
         "auroc_episodes_imagined": _auroc(most, solved),
         "solved_real": round(float(solved.mean()), 4),
-        "solved_imagined": round(float((most >= 0.9).mean()), 4),
+        "solved_imagined": round(float((most >= THRESHOLD).mean()), 4),
+        "doubt_error_rank": round(float(spearmanr(doubt, off).statistic), 4) if told else None,
     }
 
 
@@ -187,7 +206,9 @@ def write_film(path: Path, compared: Sequence[Comparison]) -> None:
 
     chosen = [next((c for c in compared if bool(c.truth.any()) is wanted), None) for wanted in (True, False)]
     pictures = [Image.fromarray(frame) for c in chosen if c is not None for frame in _beside(c)]
-    reduced = [picture.quantize(64) for picture in pictures]
+    palette = Image.fromarray(np.concatenate([np.asarray(one) for one in pictures[:: len(pictures) // 4]]))
+    colours = palette.quantize(COLOURS)
+    reduced = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in pictures]
     reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=1000 // FPS, loop=0)
 
 

@@ -18,7 +18,7 @@ from openral_training.world_model.statistics import ActionScale, save_action_sca
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FAMILY = "openral"
-KEPT_EXACT = ("dynamics.change",)
+KEPT_EXACT = ".dynamics.change."
 """Layers that stay float32: what they put out is summed up over a whole chunk."""
 
 
@@ -34,6 +34,8 @@ class WorldModelConfig:
     """Feature key of the camera whose pictures these are."""
     held_out: float
     """Share of initial states that were not trained on, see `experience.held_out`."""
+    doubt_limit: float
+    """Doubt above which the model knows nothing of where a world went, see `WorldNetwork.doubt`."""
 
 
 def save_world_model(
@@ -54,7 +56,7 @@ def save_world_model(
     buffers = {name for name, _ in network.named_buffers()}
     tensors = {
         name: value.to(
-            torch.float32 if name in buffers or name.startswith(KEPT_EXACT) else torch.bfloat16
+            torch.float32 if name in buffers or KEPT_EXACT in name else torch.bfloat16
         ).contiguous()
         for name, value in network.state_dict().items()
     }

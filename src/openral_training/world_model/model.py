@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -15,10 +16,20 @@ from torch import Tensor
 from openral_core.errors import ContractError
 from openral_core.sentence import SentenceEncoder
 from openral_training.world_model.files import load_network
-from openral_training.world_model.learn import as_pictures
+from openral_training.world_model.learn_pictures import as_pictures
 
 FRAME = 256
 """[px] of the square frames that every world model hands out."""
+
+
+@dataclass(frozen=True)
+class Dream:
+    """What B worlds are imagined to become."""
+
+    latents: Tensor
+    """(B, H, ...)"""
+    doubt: NDArray[np.float32]
+    """(B, H) above 1 where the model knows nothing of what it imagines; 0 where it cannot tell."""
 
 
 class WorldModel(Protocol):
@@ -46,8 +57,8 @@ class WorldModel(Protocol):
 
     def imagine(
         self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Tensor:
-        """Return the next latents (B, H, ...).
+    ) -> Dream:
+        """Return what comes next.
 
         Args:
             before: (B, F, ...) latents of the last frames.
@@ -101,10 +112,12 @@ class LatentWorld:
     @torch.no_grad()
     def imagine(
         self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Tensor:
-        """See WorldModel; nothing here is left to chance."""
-        found: Tensor = self.network.dynamics(before, torch.from_numpy(led), torch.from_numpy(actions))
-        return found
+    ) -> Dream:
+        """See WorldModel; chance picks whose word counts, so no policy gets used to the faults of one member."""
+        dreams = self.network.dream(before, torch.from_numpy(led), torch.from_numpy(actions))
+        picks = torch.tensor([int(np.random.default_rng(seed).integers(len(dreams))) for seed in seeds])
+        doubt: NDArray[np.float32] = (self.network.doubt(dreams) / self.config.doubt_limit).numpy()
+        return Dream(dreams[picks, torch.arange(len(picks))], doubt)
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:

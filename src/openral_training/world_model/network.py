@@ -1,7 +1,10 @@
 """A small latent video model: pictures to latents and back, latents and actions to what comes next, latents to success.
 
 One latent is Z numbers of a picture and the S numbers of the state beside it, so what is seen and what is known move
-together. Letters of shapes: B worlds, T frames, F condition frames, H frames of a chunk, A numbers of an action.
+together. Several members learn the same from other pieces of the data. Where nothing was recorded they have no reason
+to agree, so how far they differ says where the model knows nothing (Kidambi et al. 2020, arXiv:2005.05951).
+
+Letters of shapes: M members, B worlds, T frames, F condition frames, H frames of a chunk, A numbers of an action.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ class WorldShape:
     """Numbers of a token."""
     layers: int = 3
     heads: int = 4
+    members: int = 3
+    """M"""
 
     @property
     def latent_dim(self) -> int:
@@ -148,14 +153,11 @@ class Verdict(nn.Module):
         return found
 
 
-class WorldNetwork(nn.Module):
-    """All of it."""
+class Member(nn.Module):
+    """One of several that imagine: what comes next, and when it is a success."""
 
     def __init__(self, shape: WorldShape) -> None:
-        """Make fresh networks from torch's generator."""
         super().__init__()
-        self.shape = shape
-        self.pictures = Pictures(shape)
         self.dynamics = Dynamics(shape)
         self.verdict = Verdict(shape)
 
@@ -167,7 +169,7 @@ class WorldNetwork(nn.Module):
 
     @torch.no_grad()
     def scale(self, latents: Tensor, steps: Tensor, words: Tensor) -> None:
-        """Take the scale of latents (N, L), of their changes (M, L) and of sentences (K, 384) from data."""
+        """Take the scale of latents (N, L), of their changes (C, L) and of sentences (K, 384) from data."""
         dynamics, verdict = self.dynamics, self.verdict
         verdict.middle.copy_(words.mean(0))
         apart = (words - verdict.middle).square().mean().sqrt()
@@ -176,3 +178,37 @@ class WorldNetwork(nn.Module):
         dynamics.std.copy_(latents.std(0).clamp_min(1e-3))
         spread = steps.std(0)
         dynamics.step.copy_(torch.where(spread < STILL, torch.zeros_like(spread), spread))
+
+
+class WorldNetwork(nn.Module):
+    """All of it."""
+
+    def __init__(self, shape: WorldShape) -> None:
+        """Make fresh networks from torch's generator."""
+        super().__init__()
+        self.shape = shape
+        self.pictures = Pictures(shape)
+        self.members = nn.ModuleList(Member(shape) for _ in range(shape.members))
+
+    def dream(self, latents: Tensor, led: Tensor, actions: Tensor) -> Tensor:
+        """Return what each member imagines (M, B, H, L). See `Dynamics.forward`."""
+        return torch.stack([member.dynamics(latents, led, actions) for member in self.each()])
+
+    def doubt(self, dreams: Tensor) -> Tensor:
+        """Return (B, H) how far the member that is farthest off is from the middle of all, for dreams (M, B, H, L).
+
+        In units of the spread of one step, as the root of the mean square over the state's numbers, or over the
+        picture's where there is no state; numbers that never change are left out.
+        """
+        step = self.each()[0].dynamics.step
+        told = step[self.shape.latent :] if self.shape.state_dim else step
+        off = (dreams - dreams.mean(0))[..., -len(told) :][..., told > 0] / told[told > 0]
+        return off.square().mean(-1).sqrt().amax(0)
+
+    def judge(self, latents: Tensor, words: Tensor) -> Tensor:
+        """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384): the strictest member's."""
+        return torch.stack([member.judge(latents, words) for member in self.each()]).amin(0)
+
+    def each(self) -> list[Member]:
+        """Return the members."""
+        return [member for member in self.members if isinstance(member, Member)]

@@ -24,8 +24,8 @@ from openral_training.rl.noise import EpisodeNoise
 from openral_training.rl.policy import StochasticPolicy
 from openral_training.rl.senses import StateSenses
 
-SPREADS = (0.0, 0.5, 1.0, 1.5)
-"""Of the policy's own chance, taken in turn: what it does at its best, what exploring does, and somewhat more."""
+SPREADS = (0.0, 0.5, 1.0, 1.5, 2.5)
+"""Of the policy's own chance, taken in turn: what it does at its best, what exploring does, and more than that."""
 AFTER = 16
 """Control steps that an attempt goes on after success."""
 BEHAVIOUR = "policy"

@@ -80,7 +80,8 @@ class Imagined:
         last = int(imagined.executed[row].sum()) - 1
         return View(
             self._observation(slot, imagined.states[row, last]), "", imagined.rewards[row], imagined.executed[row],
-            bool(imagined.success[row] or imagined.truncated[row]),
+            bool(imagined.success[row] or imagined.truncated[row] or imagined.lost[row]),
+            lost=bool(imagined.lost[row]),
         )  # fmt: skip
 
     def _observation(self, slot: int, state: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -110,3 +112,17 @@ def test_while_the_critic_warms_up_the_actor_stays() -> None:
     experience, _ = ppo_experience(games(policy, 1), policy, config)
     learner.update(experience, 1, 0)
     assert not all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
+
+
+def test_nothing_is_to_come_of_a_lost_attempt() -> None:
+    """The critic's word on the last observation counts where time ran out, and not where the attempt was given up."""
+    config = Ppo(adv_type="gae", gamma=0.9)
+    torch.manual_seed(0)
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
+    late = next(one for one in games(policy, 0) if not one.success)
+    cut_off, given_up = (
+        ppo_experience([replace(late, lost=lost)], policy, config)[0].returns for lost in (False, True)
+    )
+    expected = float(policy.values(late.last[None])[0, 0])
+    assert float(cut_off[-1, -1]) == pytest.approx(0.9 * expected, abs=1e-6)
+    assert float(given_up[-1, -1]) == pytest.approx(0.0, abs=1e-6)

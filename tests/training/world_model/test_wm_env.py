@@ -14,15 +14,16 @@ from torch import Tensor
 
 from openral_core.errors import ContractError, ManifestError, NotFoundError, SimulationError
 from openral_training.world_model.env import WorldModelEnv
+from openral_training.world_model.model import Dream
 from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale, load_action_scale
 
 SCALE = ActionScale(np.full(2, -2.0, np.float32), np.full(2, 2.0, np.float32))
-GOAL = 5.0
+GOAL, ABYSS = 5.0, -2.0
 
 
 class Adder:
-    """A world in closed form: its latent is the sum of all normalised pushes, and beyond GOAL it is solved."""
+    """A world in closed form: its latent sums up all pushes; from GOAL on it is solved, below ABYSS nobody knows it."""
 
     condition_frames, chunk, action_dim, state_dim = 4, 8, 2, 1
 
@@ -31,8 +32,9 @@ class Adder:
 
     def imagine(
         self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Tensor:
-        return before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
+    ) -> Dream:
+        after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
+        return Dream(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
         return np.zeros((*latents.shape[:2], 256, 256, 3), np.uint8)
@@ -89,6 +91,21 @@ def test_an_episode_is_cut_off_at_the_horizon_even_within_a_chunk() -> None:
     cut = env.chunk_step(pushes(1, 0.0))
     assert cut.executed[0].tolist() == [True] * 2 + [False] * 6
     assert cut.truncated[0]
+
+
+def test_where_the_model_knows_nothing_an_episode_is_lost_and_no_success_counts() -> None:
+    env = worlds(2)
+    env.reset(["add", "add"], [0, 0])
+    actions = pushes(2, 0.0)
+    actions[0, :3, 0], actions[0, 3:, 0] = -2.0, 10.0  # down to -3, then up to the goal
+    chunk = env.chunk_step(actions)
+    assert chunk.lost.tolist() == [True, False]
+    assert chunk.executed[0].tolist() == [True] * 3 + [False] * 5
+    assert not chunk.success[0]
+    assert not chunk.truncated[0]
+    with pytest.raises(SimulationError, match="reset it"):
+        env.chunk_step(pushes(1, 0.0), [0])
+    env.chunk_step(pushes(1, 0.0), [1])
 
 
 def test_what_a_world_becomes_does_not_depend_on_who_is_beside_it() -> None:

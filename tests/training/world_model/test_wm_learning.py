@@ -16,7 +16,8 @@ from openral_training.dataset.form import Form
 from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import FILM, RESULT, evaluate
-from openral_training.world_model.learn import LearnConfig, train
+from openral_training.world_model.learn import train
+from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model.open import open_world_model
 
 QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2)
@@ -61,6 +62,17 @@ def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(le
     assert asked_right.success[0]
     assert not any(chunk.success[0] for chunk in asked_left)
     assert asked_left[-1].states[0, -1, 0] > 0.5  # there, too, the dot lies on the right
+
+
+def test_it_knows_where_it_has_been_and_doubts_where_it_has_not(learnt: Path) -> None:
+    model, starts, _ = open_world_model(learnt)
+    start = starts.at(RIGHT, starts.init_ids(RIGHT)[0])
+    known = model.begin(start.frame[None], start.state[None]).repeat(4, 1)[None]
+    elsewhere = known.clone()
+    elsewhere[..., -4:] = 9.0  # the dot is nine frames' widths away
+    still, led = np.zeros((1, 8, 4), np.float32), np.zeros((1, 4, 4), np.float32)
+    assert (model.imagine(known, led, still, [0]).doubt < 1).all()
+    assert model.imagine(elsewhere, led, still, [0]).doubt.max() > 1
 
 
 def test_frames_have_the_contract_s_form(learnt: Path) -> None:

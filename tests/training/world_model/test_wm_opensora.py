@@ -86,8 +86,8 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
     before = first[None].repeat(2, 4, 1, 1, 1)
     actions, led = np.zeros((2, 8, 7), np.float32), np.zeros((2, 4, 7), np.float32)
     actions[1, 3] = 1.0
-    both = model.imagine(before, led, actions, [5, 5])
-    alone = model.imagine(before[1:], led[1:], actions[1:], [5])
+    both = model.imagine(before, led, actions, [5, 5]).latents
+    alone = model.imagine(before[1:], led[1:], actions[1:], [5]).latents
     assert torch.allclose(both[1:], alone, atol=1e-5)
     moved = (both[0] - both[1]).abs().flatten(1).amax(1)
     assert (moved[:3] < 1e-6).all()  # time is causal: what came before the action is as it was

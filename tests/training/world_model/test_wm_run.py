@@ -17,8 +17,8 @@ from openral_training.rl.config import RlConfig, load_config
 from openral_training.rl.run import train
 from openral_training.world_model.cli import app
 from openral_training.world_model.experience import load_rollouts
-from openral_training.world_model.learn import LearnConfig
 from openral_training.world_model.learn import train as train_world_model
+from openral_training.world_model.learning import LearnConfig
 
 TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
 TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, batch_size=4, held_out=0.0)

@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from openral_core.errors import InstallationError, PolicyError
-from openral_training.world_model.learn import as_pictures
-from openral_training.world_model.model import FRAME, resize
+from openral_training.world_model.learn_pictures import as_pictures
+from openral_training.world_model.model import FRAME, Dream, resize
 from openral_training.world_model.opensora.flow import follow, noise_of, times_of
 from openral_training.world_model.opensora.reward import load_frame_reward
 from openral_training.world_model.opensora.transformer import VideoShape, VideoTransformer
@@ -58,8 +58,8 @@ class OpenSoraWorld:
 
     def imagine(
         self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Tensor:
-        """See WorldModel; the model looks at frames and not at what led to them."""
+    ) -> Dream:
+        """See WorldModel; the model looks at frames and not at what led to them, and cannot tell how sure it is."""
         told = torch.from_numpy(actions)
         _, frames, channels, height, width = before.shape
         noise = noise_of((channels, self.chunk, height, width), seeds)
@@ -70,7 +70,7 @@ class OpenSoraWorld:
             noise,
             times,
         )
-        return after.transpose(1, 2)
+        return Dream(after.transpose(1, 2), np.zeros((len(before), self.chunk), np.float32))
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:

@@ -1,0 +1,112 @@
+"""The second stage: each member learns what comes next and when it is a success, and what is beyond doubt is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
+
+from openral_core.sentence import SentenceEncoder
+from openral_training.bc import BcConfig, schedule
+from openral_training.checkpoint import restore_run, save_run
+from openral_training.world_model.experience import Rollouts, Windows, windows
+from openral_training.world_model.learning import LearnConfig, Progress, descend
+from openral_training.world_model.network import Member, WorldNetwork, WorldShape
+from openral_training.world_model.statistics import ActionScale
+
+
+def learn_members(
+    network: WorldNetwork, latents: Tensor, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale,
+    config: LearnConfig, state: Path, run: str, progress: Progress,
+) -> None:  # fmt: skip
+    """Teach each member dynamics and verdict; the pictures stay as they are."""
+    words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
+    members, changes = network.members, _steps(latents, rollouts)
+    for member in network.each():
+        member.scale(latents, changes, words)
+    optimiser = torch.optim.AdamW(members.parameters(), lr=config.learning_rate)
+    pace = BcConfig(steps=config.steps, warmup_steps=config.steps // 20)
+    for step in range(restore_run(state, members, optimiser, run), config.steps):
+        motion, verdict = torch.zeros(()), torch.zeros(())
+        for number, member in enumerate(network.each()):
+            rng = np.random.default_rng([config.seed, 1, step, number])
+            cut = _pieces(network.shape, rollouts, episodes, scale, config.batch_size, rng)
+            own = losses(member, network.shape, latents, rollouts, cut, words, config, rng)
+            motion, verdict = motion + own[0], verdict + own[1]
+        descend(members, optimiser, motion + verdict, config.learning_rate * schedule(step, pace))
+        means = [loss.item() / len(members) for loss in (motion, verdict)]
+        progress(config.picture_steps + step + 1, f"motion {means[0]:.3f}, verdict {means[1]:.3f}")
+        if (step + 1) % config.save_every == 0 or step + 1 == config.steps:
+            save_run(state, members, optimiser, step + 1, run)
+
+
+def _pieces(
+    shape: WorldShape, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale, count: int,
+    rng: np.random.Generator,
+) -> Windows:  # fmt: skip
+    """Cut pieces out of episodes, from any frame on but the last."""
+    chosen = rng.choice(episodes, count)
+    present = rng.integers((rollouts.last - rollouts.first)[chosen])
+    return windows(rollouts, scale, chosen, present, shape.condition_frames, shape.chunk)
+
+
+@torch.no_grad()
+def doubt_limit(
+    network: WorldNetwork, latents: Tensor, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale,
+    config: LearnConfig, count: int = 4000,
+) -> float:  # fmt: skip
+    """Return the doubt that so many pieces of the data stay below, see `LearnConfig.doubt_quantile`."""
+    shape = network.shape
+    cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
+    before = latents[torch.from_numpy(cut.rows[:, : shape.condition_frames])]
+    dreams = network.dream(before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
+    most = network.doubt(dreams).masked_fill(~torch.from_numpy(cut.known), 0.0).amax(1)
+    return max(float(most.quantile(config.doubt_quantile)), 1e-6)
+
+
+def losses(
+    member: Member, shape: WorldShape, latents: Tensor, rollouts: Rollouts, cut: Windows, words: Tensor,
+    config: LearnConfig, rng: np.random.Generator,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return the error of what is imagined [steps' spread], and the cross-entropy of the verdict on both worlds.
+
+    Args:
+        member: that learns.
+        shape: of it.
+        latents: (N, L) of all frames.
+        rollouts: their labels.
+        cut: pieces of episodes.
+        words: (K, 384) of the tasks.
+        config: weights.
+        rng: of noise, and of the task that each piece is judged for.
+    """
+    dynamics = member.dynamics
+    real = latents[torch.from_numpy(cut.rows)]
+    blur = torch.from_numpy(rng.standard_normal(real[:, : shape.condition_frames].shape).astype(np.float32))
+    before = real[:, : shape.condition_frames] + config.noise * dynamics.step * blur
+    dreamt: Tensor = dynamics(before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
+    known = torch.from_numpy(cut.known).float()[..., None]
+    moves = dynamics.step > 0
+    weights = torch.full_like(dynamics.step, 1.0)
+    weights[: shape.latent] = config.picture_weight
+    weights = torch.where(moves, weights, 0.0)
+    unit = torch.where(moves, dynamics.step, 1.0)
+    off = smooth_l1_loss(dreamt / unit, real[:, shape.condition_frames :] / unit, reduction="none")
+    motion = (off * weights * known).sum() / (known.sum() * weights.sum())
+    tasks = rng.integers(len(words), size=len(real))
+    truth = torch.from_numpy(rollouts.success[cut.rows, tasks[:, None]][:, shape.condition_frames :]).float()
+    both = torch.cat([real, torch.cat([real[:, : shape.condition_frames], dreamt.detach()], 1)])
+    logits = member.judge(both[:, 1:], words[torch.from_numpy(np.tile(tasks, 2))])
+    verdict = binary_cross_entropy_with_logits(logits, truth.repeat(2, 1), known[..., 0].repeat(2, 1))
+    return motion, verdict
+
+
+def _steps(latents: Tensor, rollouts: Rollouts) -> Tensor:
+    """Return (M, L) the changes from frame to frame within episodes."""
+    within = np.ones(len(latents), np.bool_)
+    within[rollouts.last] = False
+    return (latents[1:] - latents[:-1])[torch.from_numpy(within[:-1])]

@@ -1,0 +1,53 @@
+"""What both stages of training share: hyper-parameters, who is told of progress, one step of an optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+Progress = Callable[[int, str], None]
+"""Told the number of steps that are done and a line about them."""
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """Hyper-parameters."""
+
+    picture_steps: int = 1200
+    """Optimiser steps of the autoencoder."""
+    picture_batch: int = 32
+    picture_rate: float = 2e-3
+    picture_prior: float = 1e-5
+    """Weight of the divergence from the prior, beside the mean squared error of a pixel."""
+    steps: int = 2000
+    """Optimiser steps of dynamics and verdict."""
+    batch_size: int = 64
+    """Pieces of episodes that each member sees in a step; members see different ones."""
+    learning_rate: float = 1e-3
+    """Peak of the cosine schedule, as is `picture_rate`."""
+    picture_weight: float = 0.1
+    """Of errors of the picture's latent, beside those of the state."""
+    noise: float = 0.3
+    """Of the condition frames in training, in units of one step's change: imagined frames are never exact."""
+    doubt_quantile: float = 0.995
+    """Share of pieces of the data whose doubt is taken for knowledge; whatever is doubted more is not."""
+    held_out: float = 0.1
+    """Share of initial states whose episodes are kept for `openral world-model eval`."""
+    save_every: int = 500
+    """Optimiser steps between two states from which a killed run goes on."""
+    seed: int = 0
+    threads: int = 1
+    """Torch threads."""
+
+
+def descend(network: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, rate: float) -> None:
+    """Take one step down the slope of a loss, with the learning rate `rate`."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    optimiser.step()

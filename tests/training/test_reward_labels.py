@@ -49,16 +49,22 @@ def labels(lasting: list[int], behaviours: list[str]) -> reward.RewardLabels:
     return reward.label(HandWritten(lasting, behaviours), RECIPE)
 
 
-def test_short_legs_are_measured_against_two_seconds():
-    found = labels([5, 5], ["expert", "noisy_expert"])
+def test_legs_of_a_moment_are_measured_against_the_least_reference():
+    found = labels([2, 2], ["expert", "noisy_expert"])
     assert found.reference_s[0] == reward.LEAST_REFERENCE_S
-    assert found.progress[0, 0] == pytest.approx(1 - 5 / (2 * RATE_HZ))
-    assert found.progress[5, 0] == 1.0
+    assert found.progress[0, 0] == pytest.approx(1 - 2 / (reward.LEAST_REFERENCE_S * RATE_HZ))
+    assert found.progress[2, 0] == 1.0
+
+
+def test_a_task_of_a_second_uses_the_whole_range():
+    found = labels([10] * 20, ["expert"] * 20)
+    assert found.progress[0, 0] == pytest.approx(0.0)
+    assert found.progress[10, 0] == 1.0
 
 
 def test_the_longer_legs_of_harder_tasks_begin_near_zero_and_never_flat():
     found = labels([40] * 20, ["expert"] * 20)
-    assert found.reference_s.tolist() == pytest.approx([4.0, 2.0, 2.0]), "each task has its own"
+    assert found.reference_s.tolist() == pytest.approx([4.0, *[reward.LEAST_REFERENCE_S] * 2]), "each task has its own"
     assert found.progress[0, 0] == pytest.approx(0.0)
     assert (np.diff(found.progress[:41, 0]) > 0).all()
 

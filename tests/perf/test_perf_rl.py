@@ -21,10 +21,10 @@ from openral_sim_bridge.factory import make_backend
 from openral_training.rl.attempts import Attempt
 from openral_training.rl.experience import Experience
 from openral_training.rl.learner import Learner
-from openral_training.rl.lines import ProcessLauncher
 from openral_training.rl.noise import EpisodeNoise
 from openral_training.rl.policy import Decision
 from openral_training.rl.pool import WorldPool
+from openral_training.rl.process_lines import ProcessLauncher
 from openral_training.rl.rollout import Decide, exploring, play
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Ppo

@@ -64,7 +64,9 @@ def test_a_task_of_a_second_uses_the_whole_range():
 
 def test_the_longer_legs_of_harder_tasks_begin_near_zero_and_never_flat():
     found = labels([40] * 20, ["expert"] * 20)
-    assert found.reference_s.tolist() == pytest.approx([4.0, *[reward.LEAST_REFERENCE_S] * 2]), "each task has its own"
+    assert found.reference_s.tolist() == pytest.approx([4.0, *[reward.LEAST_REFERENCE_S] * 2]), (
+        "each task has its own"
+    )
     assert found.progress[0, 0] == pytest.approx(0.0)
     assert (np.diff(found.progress[:41, 0]) > 0).all()
 

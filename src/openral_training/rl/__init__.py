@@ -4,7 +4,7 @@
     policy, heads, noise                              what acts:
     state_mlp; mini_actor, mini_skill; token_model, token_actor    on the state; on what a skill sees; in words
     settings, config                                  what a run is told
-    lines, lasting, ray_lines                         processes, here or on a cluster, and how a lost one is replaced
+    lines, packing, process_lines, ray_lines, lasting processes, here or on a cluster, and how a lost one is replaced
     attempts, senses, arena, simulators, pool         worlds, in this process or in others
     rollout, players, collection, experience          how experience is made
     learner, team, learners, placement                how it is learnt from, by one process or by several

@@ -7,9 +7,10 @@ from pathlib import Path
 from openral_training.rl.config import RlConfig
 from openral_training.rl.learner import Learner
 from openral_training.rl.learners import Learners, LearnerTeam, OneLearner
-from openral_training.rl.lines import Launcher, ProcessLauncher
+from openral_training.rl.lines import Launcher
 from openral_training.rl.players import OnePlayer, PlayerPool, Players, open_worlds
 from openral_training.rl.policy import StochasticPolicy
+from openral_training.rl.process_lines import ProcessLauncher
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.simulators import Grounds
 

@@ -18,7 +18,8 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from openral_core.errors import InstallationError, OpenralError
 from openral_training.ray_cluster import join, kill
-from openral_training.rl.lines import START_S, Line, Servant, answer, opened, pack, unpack
+from openral_training.rl.lines import START_S, Line, Servant
+from openral_training.rl.packing import answer, opened, pack, unpack
 from openral_training.rl.settings.cluster import COMPONENTS, Cluster
 
 ROOM_S = 600.0

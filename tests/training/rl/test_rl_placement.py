@@ -15,7 +15,7 @@ from openral_training.rl.config import RlConfig
 from openral_training.rl.experience import Experience
 from openral_training.rl.learner import Learner
 from openral_training.rl.learners import LearnerTeam
-from openral_training.rl.lines import ProcessLauncher
+from openral_training.rl.process_lines import ProcessLauncher
 from openral_training.rl.run import train
 from openral_training.rl.state_mlp import MlpShape, StateMlp
 

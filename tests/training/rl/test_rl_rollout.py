@@ -16,8 +16,8 @@ from openral_core.suite import with_task
 from openral_training.rl.advantages import check_groups
 from openral_training.rl.attempts import Attempt, Trajectory
 from openral_training.rl.experience import group_numbers
-from openral_training.rl.lines import ProcessLauncher
 from openral_training.rl.pool import WorldPool
+from openral_training.rl.process_lines import ProcessLauncher
 from openral_training.rl.rollout import exploring, greedy, play
 from openral_training.rl.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.state_mlp import MlpShape, StateMlp

@@ -153,14 +153,14 @@ class DatasetWriter:
                 key: [{"bytes": png, "path": None} for png in episode.images[key]]
                 for key in self.form.cameras
             },
-            "observation.state": list(episode.state),
-            "action": list(episode.action),
-            "label.chunk": list(episode.chunk.reshape(len(steps), -1)),
+            "observation.state": _cells(episode.state),
+            "action": _cells(episode.action),
+            "label.chunk": _cells(episode.chunk.reshape(len(steps), -1)),
             "label.ahead": episode.ahead,
-            "label.success": list(episode.success),
-            "label.hand_to_object": list(episode.hand_to_object),
-            "label.object_to_target": list(episode.object_to_target),
-            "label.landmarks": list(episode.landmarks),
+            "label.success": _cells(episode.success),
+            "label.hand_to_object": _cells(episode.hand_to_object),
+            "label.object_to_target": _cells(episode.object_to_target),
+            "label.landmarks": _cells(episode.landmarks),
             "timestamp": (steps / self.form.fps).astype(np.float32),
             "frame_index": steps,
             "episode_index": np.full(len(steps), len(self._episodes)),
@@ -193,9 +193,14 @@ class Dataset:
         return tuple(name for name, feature in self.info["features"].items() if feature["dtype"] == "image")
 
     def columns(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """Read whole columns (not images): (frames,) or (frames, n)."""
+        """Read whole columns (not images): (frames,), or (frames, n) of those whose n numbers have names."""
         table = pa.concat_tables([pq.read_table(path, columns=list(names)) for path in self.files()])
-        return {name: _dense(table[name].combine_chunks()) for name in names}
+        found = {name: _dense(table[name].combine_chunks()) for name in names}
+        features = self.info["features"]
+        return {
+            name: array[:, None] if array.ndim == 1 and features[name]["names"] else array
+            for name, array in found.items()
+        }
 
     def images(
         self, camera: str, progress: Callable[[int], None] = lambda frames: None
@@ -217,6 +222,11 @@ class Dataset:
     def files(self) -> list[Path]:
         """Return the data files in order."""
         return sorted((self.root / "data").glob("chunk-*/file-*.parquet"))
+
+
+def _cells(rows: NDArray[Any]) -> Any:
+    """Return what Arrow takes for rows (frames, n): lists, or numbers where the format keeps one number bare."""
+    return rows[:, 0] if rows.shape[1] == 1 else list(rows)
 
 
 def _dense(column: Any) -> NDArray[Any]:

@@ -73,7 +73,7 @@ def load_rollouts(dataset: Dataset) -> Rollouts:
         )
     sentences = pq.read_table(dataset.root / "meta" / "tasks.parquet")["task"].to_pylist()
     return Rollouts(
-        state, action, success.reshape(len(state), -1), first, last, tuple(dataset.episodes["sim_task"]),
+        state, action, success, first, last, tuple(dataset.episodes["sim_task"]),
         tuple(dataset.episodes["init_id"]), dict(zip(dataset.tasks, sentences, strict=True)),
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ def plot(lines: Mapping[str, Sequence[Point]], x: Point = (0.0, 1.0), y: Point =
         right, up = (point[0] - x[0]) / (x[1] - x[0]), (point[1] - y[0]) / (y[1] - y[0])
         return _LEFT + _SIDE * right, _TOP + _SIDE * (1.0 - up)
 
-    parts = [f"<svg viewBox='0 0 {_LEFT + _SIDE + 110} {_TOP + _SIDE + 30}' role=img>"]
+    parts = [f"<svg viewBox='0 0 {_LEFT + _SIDE + 110} {_TOP + _SIDE + 30}' role='img'>"]
     for share in _SHARES:
         tick = x[0] + share * (x[1] - x[0]), y[0] + share * (y[1] - y[0])
         right, up = at(tick)

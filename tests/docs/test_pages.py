@@ -137,9 +137,10 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_tables_of_the_readme_are_those_of_the_results() -> None:
+@pytest.mark.parametrize("tool", ["readme_tables", "rl_curves"])
+def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:
     done = subprocess.run(
-        [sys.executable, "tools/readme_tables.py", "--check"],
+        [sys.executable, f"tools/{tool}.py", "--check"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -7,7 +7,7 @@ from html import escape
 
 Point = tuple[float, float]
 PLOT_STYLE = "svg { max-width: 30rem; margin-right: 1rem; } svg text { font-size: 11px; fill: #444; }\n"
-_COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2")
+_COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2", "#7a4b2a")
 _LEFT, _TOP, _SIDE = 40, 12, 260
 """[px] margins and side of a plot."""
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

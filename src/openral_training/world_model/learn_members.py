@@ -106,7 +106,7 @@ def losses(
 
 
 def _steps(latents: Tensor, rollouts: Rollouts) -> Tensor:
-    """Return (M, L) the changes from frame to frame within episodes."""
+    """Return (C, L) the changes from frame to frame within episodes."""
     within = np.ones(len(latents), np.bool_)
     within[rollouts.last] = False
     return (latents[1:] - latents[:-1])[torch.from_numpy(within[:-1])]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from openral_reasoner.condition import Condition, Guard, Until
-from openral_reasoner.entries import offers
+from openral_reasoner.entries import entries_of, offers
 from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher
 from openral_reasoner.meaning import analyse
 from openral_reasoner.palette import Palette
@@ -71,9 +71,8 @@ class Assembly:
 
     def _passage(self, orders: Orders, begin: int) -> list[PlannedTask]:
         clauses = orders.tasks
-        if orders.until and len(clauses) == 1 and not _sure(self._matcher.rank(clauses[0], self._palette)):
-            until_clause = orders.until.clause  # "push the window to the right until it is open"
-            clauses = (until_clause,) if _same_object(clauses[0], until_clause) else clauses
+        if orders.until and len(clauses) == 1 and _same_object(clauses[0], orders.until.clause):
+            clauses = (self._towards(clauses[0], orders.until.clause),)
         tasks = self._tasks(clauses, begin)
         if orders.times > 1:
             self._check_repeatable(tasks)
@@ -95,6 +94,18 @@ class Assembly:
             tasks[0] = replace(tasks[0], guard=guard)
         return tasks + otherwise
 
+    def _towards(self, clause: str, until: str) -> str:
+        """Of "push the window to the right until it is open" what counts: how it is done, or what is to come of it."""
+        how, what = (self._matcher.rank(each, self._palette) for each in (clause, until))
+        if not _sure(what):
+            return clause
+        rivals = any(how[0].score - match.score < MARGIN for match in how if match.says != how[0].says)
+        if not _sure(how) or rivals:
+            return until
+        if how[0].says == self._undone(what[0].says):
+            raise _Refused(self._cannot(f'"{clause}" is how to {how[0].says}, and not how to {what[0].says}'))
+        return clause
+
     def _tasks(self, clauses: Sequence[str], begin: int) -> list[PlannedTask]:
         """One task a clause; neighbours that only together say a task become one."""
         left, tasks = list(clauses), list[PlannedTask]()
@@ -108,7 +119,7 @@ class Assembly:
                 meanings = [m for m in ranked if m.score >= WORTH_ASKING and sayings.get(m.says) is m]
                 self._doubts.append((begin + len(tasks), clause, tuple(meanings[:MAX_OPTIONS])))
             planned = _planned(clause, best)
-            if tasks and _prepares(tasks[-1], planned):
+            if tasks and (_prepares(tasks[-1], planned) or self._fetches(tasks[-1], planned)):
                 tasks.pop()  # "grasp the cube and raise it"
             if (
                 tasks
@@ -153,6 +164,27 @@ class Assembly:
         if not ranked or ranked[0].score < WORTH_ASKING:
             raise _Refused(self._cannot(f'no skill here does "{clause}"'))
         return ranked
+
+    def _fetches(self, first: PlannedTask, second: PlannedTask) -> bool:
+        """Whether the second task begins with the first: "take the red cube and put it on the green one".
+
+        A task that only places ("put the cup on the shelf") needs the cup to be held; one whose examples say more
+        than that ("stack the cubes") takes its thing itself.
+        """
+        moved, to = analyse(first.text), analyse(second.text)
+        if first.guard or first.until or first.skill != second.skill or moved.relations or not to.relations:
+            return False
+        verb = words(first.text)[:1]
+        entry = next(
+            (
+                e
+                for e in entries_of(self._palette)
+                if e.task and e.skill == second.skill and e.task.id == second.skill_task
+            ),
+            None,
+        )
+        more = entry is not None and any(not deeds <= {"place"} for deeds in entry.deeds)
+        return more and bool(verb) and verb[0] in PREPARING and moved.things <= to.things
 
     def _check_repeatable(self, tasks: Sequence[PlannedTask]) -> None:
         """Refuse "open the drawer twice": after the first time there is nothing left to do."""

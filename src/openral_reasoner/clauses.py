@@ -31,7 +31,7 @@ _OPENING = re.compile(
     r"|(?:go ahead|try|start|begin|finish|end|continue|proceed)(?: off| on)? (?:and|by|with|to) "
     r"|(?:start|begin|continue|go on|do) (?=\w+ing\b)|do (?=(?:open|close|shut|press|push|pull)\b)"
     r"|go on\b[\s,]*"
-    r"|(?:because|since|given that|as) (?=(?:it|there|i|we|she|he|they)\b)"
+    r"|(?:because|since|given that|now that|as) (?=(?:it|there|i|we|she|he|they|the|my|our)\b)"
     r"|(?:let us|help me|make sure(?: that)?|be sure to|your (?:task|job) is to|it is time to)\s+)"
 )
 _LIST = re.compile(r"\s*,?\s+and\s+|\s*,\s*|\s*&\s*")
@@ -42,12 +42,17 @@ _PRONOUN = re.compile(
 _PLURAL = ("them", "both", "these", "those")
 _NOUN = r"(?:the|that|this|my|our|its|an?) (\w+)"
 _BARE_NOUN = re.compile(r"^(?!it\b|that\b|this\b|there\b)(\w+) (?:is|are) ")
+_SUBJECT = re.compile(
+    r"(?:the|that|this|my) (?:\w+ )??(\w+) (?:is|was|has|looks|seems|feels|lets|makes)\b"
+    r"(?! (?:\w+ )?(?:in|inside) (?:the|that|this|my)\b)"
+)
+"""What a remark is about: a pronoun behind it means this, not what is said of it."""
 _REMARK = re.compile(
     r"^(?:(?:see|here is|this is|that is) (?=\w)|(?:i|we|he|she|they|you|someone|somebody|everyone"
     r"|everybody|people|there|it|let (?:me|us|the"
     r"|him|her))\b(?= \w)"
     r"|(?:(?:the|that|this|my|our|your|some|a|an) )?\w+(?: \w+)? (?:is|are|was|were|has been|have been"
-    r"|belongs?|comes?(?! out)|looks?"
+    r"|opens|closes|shuts|belongs?|comes?(?! out)|looks?"
     r"|seems?|feels?|smells?|hurts?|had|got|has got|(?:can|may|might|will) be)\b(?! (?:to|supposed to)\b))"
 )
 """A statement: it says what is so, not what to do."""
@@ -165,6 +170,8 @@ class Clauses:
                 remark = clause[1:-1]
                 self.idle = "it describes something; say what to do"
                 nouns = re.findall(_NOUN, remark) or _BARE_NOUN.findall(remark)
+                subject = _SUBJECT.match(remark)
+                nouns = [*nouns, subject[1]] if subject else nouns
                 nouns = nouns or (words(remark) if clause.startswith("[") else [])
                 self._topics += [f"the {noun}" for noun in nouns[-1:]]
                 self._group, self._group_verb = self._topics[:] or self._group, ""

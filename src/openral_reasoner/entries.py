@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from openral_reasoner.idioms import plain, spelled_out
+from openral_reasoner.contractions import spelled_out
+from openral_reasoner.idioms import plain
 from openral_reasoner.meaning import Meaning, analyse
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.relation import Relation

@@ -13,7 +13,7 @@ from openral_reasoner.entries import Entry, entries_of
 from openral_reasoner.meaning import Meaning, analyse
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.relation import contradict
-from openral_reasoner.vocabulary import MODIFIERS, stem
+from openral_reasoner.vocabulary import COLOUR_STEMS, MODIFIERS, stem
 
 ACCEPT = 0.6
 """Score from which a match is executed."""
@@ -24,8 +24,8 @@ PART = 0.5
 WAYS: dict[str, frozenset[str]] = {
     "out": frozenset({"out", "outward"}),
     "outward": frozenset({"out", "outward"}),
-    "in": frozenset({"in", "inward", "into", "back"}),
-    "inward": frozenset({"in", "inward", "into", "back"}),
+    "in": frozenset({"in", "inward", "into", "back", "down"}),
+    "inward": frozenset({"in", "inward", "into", "back", "down"}),
     "back": frozenset({"in", "inward", "into", "back"}),
 }
 """Particle -> those of a skill's own phrases that show that the task goes this way."""
@@ -94,14 +94,19 @@ class LexicalMatcher:
         """See `Matcher.rank`."""
         entries = entries_of(palette)
         extra = frozenset(action for entry in entries for action in entry.actions if " " not in action)
-        told_apart = frozenset().union(*(entry.vocabulary for entry in entries))
         meaning = analyse(clause, extra)
         matches = [
             Match(entry.skill, entry.task, score, meaning.things <= entry.vocabulary, entry.says)
             for entry in entries
-            if (score := _score(meaning, entry, told_apart)) > 0
+            if (score := _score(meaning, entry, _told_apart(entry, entries))) > 0
         ]
         return sorted(matches, key=lambda match: -match.score)
+
+
+def _told_apart(entry: Entry, entries: list[Entry]) -> frozenset[str]:
+    """Words by which tasks with the same object are told apart: of cubes one is red, of buttons there is but one."""
+    words = frozenset().union(*(each.vocabulary for each in entries if each.objects & entry.objects))
+    return words | COLOUR_STEMS if words & COLOUR_STEMS else words
 
 
 def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
@@ -124,6 +129,13 @@ def _score(meaning: Meaning, entry: Entry, told_apart: frozenset[str]) -> float:
     stands_for = things != meaning.things
     if entry.objects and things.isdisjoint(entry.objects) and not stands_for:
         return 0.0
+    needed = (
+        frozenset.intersection(*entry.phrases) & entry.objects - entry.places
+        if entry.phrases
+        else frozenset()
+    )
+    if needed and things.isdisjoint(needed) and not stands_for:
+        return 0.0  # "take me to the goal" names the place and not the thing
     places = entry.places if stands_for and "one" in meaning.places else meaning.places
     if entry.places and places and places.isdisjoint(entry.places):
         return 0.0

@@ -48,6 +48,7 @@ _PLACING = frozenset(
         "beside",
     }
 )
+_CARRYING = frozenset({"to", "onto", "into"})
 _PARTICLES = frozenset({particle for _, particle in DECIDING_PARTICLES} | {"inwards", "outwards"})
 
 
@@ -126,20 +127,22 @@ def _analyse(clause: str, extra_verbs: frozenset[str]) -> Meaning:
         strong_at = strong_at[1:]
 
     used = {*strong_at, *attributive, *([0] if manner else [])}
-    actions: Mapping[str, float] = {}
+    actions: dict[str, float] = {}
     verb: list[str] = []
     if weak_at is not None:
         used.add(weak_at)
         verb.append(roots[weak_at])
-        actions = WEAK_ALONE.get(roots[weak_at], {})
+        actions = dict(WEAK_ALONE.get(roots[weak_at], {}))
         if particle_at is not None:
             particle = tokens[particle_at].removesuffix("s")
             used.add(particle_at)
             verb.append(particle)
-            actions = DECIDING_PARTICLES.get((roots[weak_at], particle), {})
+            actions = dict(DECIDING_PARTICLES.get((roots[weak_at], particle), {}))
     if strong_at:
         actions = dict.fromkeys((STRONG_VERBS[roots[i]] for i in strong_at), 1.0)
         verb = [roots[strong_at[0]]] if weak_at is None else [*verb[:1], roots[strong_at[0]]]
+        if set(actions) == {"pick"} and _CARRYING.intersection(tokens):
+            actions |= {"carry": 0.9, "place": 0.7}  # "lift the red cube onto the green cube"
     elif weak_at is None and extra_at is not None:
         used.add(extra_at)
         verb = [roots[extra_at]]

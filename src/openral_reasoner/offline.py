@@ -6,8 +6,10 @@ import re
 from textwrap import shorten
 
 from openral_reasoner.assembly import Assembly
+from openral_reasoner.contractions import spelled_out
 from openral_reasoner.entries import offers
 from openral_reasoner.matcher import Matcher
+from openral_reasoner.naming import named
 from openral_reasoner.palette import Palette
 from openral_reasoner.parser import MAX_CHARACTERS, parse
 from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
@@ -38,7 +40,9 @@ class OfflinePlanner:
             return CannotDo(
                 f'I understand English only, and "{shown}" seems to be none; {MODEL}', offers(palette)
             )
-        orders = parse(self._speller.corrected(sentence[: MAX_CHARACTERS + 1], palette))
+        if len(sentence) <= MAX_CHARACTERS:
+            sentence = named(spelled_out(self._speller.corrected(sentence, palette)), palette)
+        orders = parse(sentence)
         if isinstance(orders, NotUnderstood):
             return CannotDo(f'I do not follow "{shown}": {orders.reason}', offers(palette))
         return Assembly(self._matcher, palette).plan(orders)

@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 
 from openral_reasoner.clauses import Clauses, in_order, strip_opening
-from openral_reasoner.idioms import plain, spelled_out
+from openral_reasoner.contractions import spelled_out
+from openral_reasoner.idioms import plain
+from openral_reasoner.refusals import QUESTION, REFUSALS, no_order
 from openral_reasoner.structure import NotUnderstood, Passage, State, passages
 from openral_reasoner.vocabulary import words
 
@@ -36,69 +38,6 @@ class Orders:
     """How often the tasks are done, one round after the other."""
 
 
-_QUESTION = re.compile(
-    r"^(?:what|who|why|how|where|which|is|are|was|were|did|does|do you|(?:has|have) (?:the|it|you|i|he"
-    r"|she|they|somebody"
-    r"|someone|anyone|that|this)|would you like me|(?:shall|should|may|can|could) i (?!have|get)"
-    r"|tell me|explain|show me|i wonder)\b"
-)
-_NUMBER = (
-    r"(?:\d+(?:\.\d+)?|half an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|hundred)"
-)
-_UNIT = (
-    r"(?:mm|cm|m|millimet(?:er|re)s?|centimet(?:er|re)s?|met(?:er|re)s?|inch(?:es)?|feet|foot|degrees?"
-    r"|deg|°|percent|%|newtons?"
-    r"|n|kg|grams?|g|ml|lit(?:er|re)s?|s|ms|sec|secs|seconds?|min|mins|minutes?|hours?|days?|cm/s|m/s"
-    r"|rpm|o'clock)"
-)
-_REFUSALS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(
-            r"\b(not|never|nobody|no one|none|nothing|nowhere|without|avoid\w*|cannot|refrain\w*"
-            r"|forbid\w*|forbidden"
-            r"|prohibit\w*|prevent\w*|refuse|no need|no reason|no longer|keep (?:away|off|clear|out)"
-            r"|stay\w*|remain\w*"
-            r"|forget\w*|leave|hands off|stop \w+ing|under no|let .* be)\b"
-        ),
-        "it forbids something, and I only know what to do",
-    ),
-    (
-        re.compile(r"\b(except|but|apart from|rather than|instead)\b"),
-        "it makes an exception, and I only know plain orders",
-    ),
-    (
-        re.compile(
-            r"\b(if|unless|until|till|while|when|whenever|in case|as long as|as soon as|either|or"
-            r"|maybe|perhaps)\b"
-        ),
-        "it has a condition or a choice that I cannot judge",
-    ),
-    (
-        re.compile(
-            r"\b(twice|thrice|\w+ times|forever|endlessly|repeatedly|repeat|keep \w+ing|every|each"
-            r"|everything|always"
-            r"|again and again|both \w+s|all (?:of )?(?:the )?\w+s|(?:any|some|one) of)\b"
-        ),
-        "it repeats something or means several things at once; name each task",
-    ),
-    (
-        re.compile(
-            r"\ba (?:little|bit|tad|crack)\b|\bajar\b|\bpart of the way\b|\bhalf ?-?way\b"
-            r"|\bhalf (?:open|closed|shut)\b"
-        ),
-        "it asks for a part of a task, and I only know whole ones",
-    ),
-    (
-        re.compile(rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,])"),
-        "it gives a measure, and I only know whole tasks",
-    ),
-    (
-        re.compile(r"\b(?:tomorrow|yesterday|later|tonight|o'clock|next (?:week|time))\b"),
-        "it speaks of another time",
-    ),
-    (_QUESTION, "it is a question, not an order"),
-)
-"""Sentences the rules must not touch, and why; the first that applies is told to the operator."""
 _NUMBERED = re.compile(r"(?:^|\s)\s*\d[.)]\s+")
 """Numbers of a list within one line; only where the text begins with one."""
 _BULLET = re.compile(r"(?:^|(?<=\n))\s*(?:\d+[.)]|[-*•])\s+")
@@ -123,8 +62,10 @@ def parse(sentence: str) -> tuple[Orders, ...] | NotUnderstood:
     text = (_NUMBERED if _NUMBERED.match(text) else _BULLET).sub("\n", text).replace(":", ",").strip()
     if not words(text):
         return NotUnderstood("there are no words in it")
+    if reason := no_order(text):
+        return NotUnderstood(reason)
     text = plain(text)
-    if any(_QUESTION.search(strip_opening(part)) for part in _ORDERLESS.split(text)):
+    if any(QUESTION.search(strip_opening(part)) for part in _ORDERLESS.split(text)):
         return NotUnderstood("it is a question, not an order")
     cut = passages(text)
     if isinstance(cut, NotUnderstood):
@@ -153,7 +94,7 @@ def _read(passage: Passage, clauses: Clauses) -> Orders | NotUnderstood:
     tasks: list[tuple[str, ...]] = []
     for text in (passage.orders, passage.otherwise):
         ordered = in_order(strip_opening(text))
-        for pattern, reason in _REFUSALS:
+        for pattern, reason in REFUSALS:
             if any(pattern.search(clause) for clause in ordered):
                 return NotUnderstood(reason)
         clauses.begin(condition.subject if condition else "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from openral_reasoner.vocabulary import DETERMINERS, is_filler, object_stem
+from openral_reasoner.vocabulary import COLOUR_STEMS, DETERMINERS, is_filler, object_stem
 
 WAYS: dict[str, str] = {
     word: way
@@ -69,6 +69,8 @@ def contradict(
     """
     ways = {relation.way for relation in known}
     described = frozenset().union(*(relation.thing for relation in known))
+    if told_apart & COLOUR_STEMS:
+        told_apart |= COLOUR_STEMS
     for relation in said:
         if relation.way not in ways and relation.way != "at" and relation.thing & places:
             return True

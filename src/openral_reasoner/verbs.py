@@ -23,10 +23,11 @@ STRONG_VERBS: dict[str, str] = _table(
         "close": "close closed shut shutting reclose",
         "press": "press depress hit tap click punch poke smack thump strike jab prod whack slap bash bump pound boop "
         "trigger activate engage actuate squeeze compress",
-        "pick": "pick grab grasp lift raise pickup hoist scoop snatch seize clutch retrieve grip clasp",
+        "pick": "pick grab grasp lift elevate raise collect pluck gather pickup "
+        "hoist scoop snatch seize clutch retrieve grip clasp",
         "place": "place lay deposit stow",
         "carry": "carry transport convey transfer ferry lug relocate deliver shuttle fetch",
-        "insert": "insert plug fit stick slot wedge jam embed dock thread inserting",
+        "insert": "insert plug fit slot wedge jam embed dock thread inserting",
         "lock": "lock latch bolt",
         "unlock": "unlock unlatch unbolt",
         "rotate": "rotate twist spin",
@@ -43,7 +44,8 @@ WEAK_VERBS: frozenset[str] = _stem_set(
     "slam bang ease "
     "drop come haul heave roll work coax jerk wrench tuck return retract extend shift propel drive glide scoot ram "
     "throw toss chuck fling pop "
-    "crack send travel go head proceed"
+    "stick crack send travel go head proceed hover pop dump slip wiggle "
+    "shunt balance rest perch plonk plop guide steer navigate ease flick"
 )
 """Verbs whose meaning is decided by what follows (pull … open), or by the skill's own examples."""
 
@@ -52,9 +54,13 @@ WEAK_ALONE: dict[str, dict[str, float]] = {
     for verbs, meaning in (
         ("push", {"push": 1.0, "press": 0.9, "insert": 0.65}),
         ("nudge", {"push": 0.9, "press": 0.7}),
-        ("shove propel ram scoot", {"push": 0.9}),
+        ("propel ram scoot", {"push": 0.9}),
+        ("shove", {"push": 0.9, "insert": 0.65}),
+        ("stick", {"insert": 1.0, "place": 0.7}),
         ("pull", {"pull": 1.0}),
-        ("drag tug yank haul heave", {"pull": 0.9, "carry": 0.6}),
+        ("tug yank haul heave", {"pull": 0.9, "carry": 0.6}),
+        ("drag", {"pull": 0.9, "push": 0.65}),
+        ("shunt", {"push": 0.9}),
         ("slide glide", {"slide": 1.0, "push": 0.7, "insert": 0.65}),
         ("take", {"pick": 0.9, "carry": 0.9, "place": 0.65, "insert": 0.65}),
         ("bring", {"carry": 0.9, "place": 0.65, "insert": 0.65}),
@@ -62,11 +68,15 @@ WEAK_ALONE: dict[str, dict[str, float]] = {
         ("drive", {"push": 0.65}),
         ("put", {"place": 0.9, "insert": 0.7}),
         ("drop", {"place": 0.8}),
-        ("throw toss chuck", {"place": 0.65}),
+        ("throw toss chuck dump", {"place": 0.65}),
         ("set", {"place": 0.7}),
         ("extend", {"open": 0.8}),
         ("slam bang retract", {"close": 0.8}),
-        ("travel go head proceed", {"reach": 0.8}),
+        ("travel go head proceed hover navigate", {"reach": 0.8}),
+        ("slip work wiggle coax", {"insert": 0.65}),
+        ("balance rest perch plonk plop", {"place": 0.8}),
+        ("guide steer ease", {"carry": 0.7, "push": 0.65, "insert": 0.65}),
+        ("pop flick", {"place": 0.65, "insert": 0.65}),
     )
     for verb in verbs.split()
 }
@@ -83,13 +93,13 @@ DECIDING_PARTICLES: dict[tuple[str, str], dict[str, float]] = {
         ),
         ("pull tug yank drag draw haul heave bring slide move shift push", "outward", {"open": 1.0}),
         (
-            "push shove nudge slide tuck move get ease work bring roll shift put ram",
+            "push shove nudge slide tuck move get ease work bring roll shift put ram go stick pop send",
             "in",
             {"close": 1.0, "press": 0.9, "insert": 0.7},
         ),
         ("push shove nudge slide move", "inward", {"close": 1.0, "press": 0.9}),
-        ("push shove slide put tuck move bring get roll", "back", {"close": 0.9}),
-        ("push shove nudge bring move get take", "down", {"press": 0.9}),
+        ("push shove slide put tuck move bring get roll go", "back", {"close": 0.9}),
+        ("push shove nudge bring move get take go come", "down", {"press": 0.9}),
         ("press push shove", "on", {"press": 1.0}),
         ("take get bring", "up", {"pick": 1.0}),
         ("put set", "down", {"place": 1.0}),

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_IRREGULAR = {
+    "taken": "take", "brought": "bring", "driven": "drive", "drawn": "draw", "swung": "swing", "thrown": "throw",
+    "sent": "send", "held": "hold", "went": "go", "gone": "go", "kept": "keep",
+}  # fmt: skip
 _VOWELS = "aeiou"
 
 
@@ -25,8 +29,11 @@ def stem(word: str) -> str:
 
     Only what verbs and plain plurals need; words of up to three letters stay as they are.
     """
+    word = _IRREGULAR.get(word, word)
     if len(word) <= 3:
         return word
+    if len(word) > 5 and word.endswith(("ied", "ies")):
+        return word[:-3] + "y"
     for ending, rest in (("ing", 3), ("ed", 2)):
         base = word[: -len(ending)]
         if word.endswith(ending) and len(base) >= rest and any(letter in _VOWELS + "y" for letter in base):
@@ -56,7 +63,7 @@ FILLERS: frozenset[str] = _set(
     "those both there "
     "then and of its his her their our some fully completely entirely all way wide up back off "
     "along across over tight once on at onto to toward towards stand ought supposed straight hard "
-    "sitting standing lying resting"
+    "sitting standing lying resting high"
 )
 """Words that carry no task; ask `is_filler`. "all" and "way" only as in "all the way"."""
 
@@ -70,9 +77,14 @@ MODIFIERS: frozenset[str] = _set(
     "red green blue yellow orange purple pink black white grey gray brown wooden metal plastic glass big "
     "small large little long short round square top bottom upper lower front left right nearest closest "
     "desk table "
-    "kitchen sliding slid cabinet box above"
+    "kitchen sliding slid cabinet box above soda cola coke hockey drinks"
 )
 """Descriptions of an object that may be true; one that the skill does not know costs a little."""
+
+COLOURS: frozenset[str] = _set("red green blue yellow orange purple pink black white")
+
+COLOUR_STEMS: frozenset[str] = frozenset(stem(word) for word in COLOURS)
+"""Where things are told apart by one colour, every other one tells them apart, too."""
 
 PARTIAL: frozenset[str] = _set("partially partly slightly barely halfway nearly almost only")
 """Adverbs that change the goal; all other words in -ly only say in what manner."""
@@ -80,15 +92,17 @@ PARTIAL: frozenset[str] = _set("partially partly slightly barely halfway nearly 
 OBJECT_SYNONYMS: dict[str, str] = {
     stem(word): stem(name)
     for name, synonyms in {
-        "drawer": "drawers",
-        "window": "windows pane",
-        "button": "pushbutton",
+        "drawer": "drawers compartment tray",
+        "window": "windows pane sash windowpane",
+        "button": "pushbutton switch",
         "faucet": "spigot tap",
         "cup": "mug",
         "fridge": "refrigerator",
         "goal": "target destination location spot place",
         "gripper": "hand claw",
         "puck": "disc disk",
+        "peg": "dowel",
+        "hole": "socket",
         "bin": "container",
         "trash": "garbage rubbish",
         "couch": "sofa",
@@ -102,8 +116,8 @@ OBJECT_SYNONYMS: dict[str, str] = {
 
 
 def is_filler(word: str, before: str = "") -> bool:
-    """Whether a word carries no task; behind a determiner a modal verb is a thing: "the can"."""
-    return word in FILLERS and not (before in DETERMINERS and word in _THINGS_TOO)
+    """Whether a word carries no task; behind a determiner or a description a modal verb is a thing: "the can"."""
+    return word in FILLERS and not (before in DETERMINERS | MODIFIERS and word in _THINGS_TOO)
 
 
 def object_stem(word: str) -> str:

@@ -65,7 +65,8 @@ _ASIDES: tuple[Rule, ...] = (
         _unable,
     ),
     (
-        r"(?:^|(?<=[,.;:] ))(?:to )?(?:let|give|get|have|bring)(?: (?:me|us|in|out|the room|it|the place))?"
+        r"(?:^|(?<=[,.;:] ))(?:to |let us )?(?:let|give|get|have|bring)(?: (?:me|us|in|out|the room|it"
+        r"|the place))?"
         r"(?: (?:some|a bit of|a little|a breath of|the|in some|in the|more|in))*(?: fresh| cool| warm"
         r"| cold| outside)? "
         rf"{_AMBIENT}(?: in| out| here| into| through| flow| circulate| the| room| this| place| inside)*"

@@ -12,7 +12,7 @@ import re
 from openral_reasoner.relation import WAYS
 from openral_reasoner.structure import NotUnderstood, State
 from openral_reasoner.verbs import is_verb
-from openral_reasoner.vocabulary import DETERMINERS, is_filler, is_manner, words
+from openral_reasoner.vocabulary import DETERMINERS, MODIFIERS, is_filler, is_manner, words
 
 _AFTER_FIRST = re.compile(r"^(?:after|once|when|as soon as)\s+(?P<first>[^,]+),\s*(?P<second>.+)$")
 _AFTER_LAST = re.compile(
@@ -40,11 +40,11 @@ _PRONOUN = re.compile(
     r"|again )?$)"
 )
 _PLURAL = ("them", "both", "these", "those")
-_NOUN = r"(?:the|that|this|my|our|its|an?) (\w+)"
+_NOUN = rf"(?:the|that|this|my|our|its|an?) (?:(?:{'|'.join(sorted(MODIFIERS))}) (?!is\b|was\b|$))*(\w+)"
 _BARE_NOUN = re.compile(r"^(?!it\b|that\b|this\b|there\b)(\w+) (?:is|are) ")
 _SUBJECT = re.compile(
     r"(?:the|that|this|my) (?:\w+ )??(\w+) (?:is|was|has|looks|seems|feels|lets|makes)\b"
-    r"(?! (?:\w+ )?(?:in|inside) (?:the|that|this|my)\b)"
+    r"(?! (?:\w+ )?(?:in|inside) (?:the|that|this|my)\b(?! way))"
 )
 """What a remark is about: a pronoun behind it means this, not what is said of it."""
 _REMARK = re.compile(

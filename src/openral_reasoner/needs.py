@@ -39,11 +39,18 @@ _ENCOURAGING: tuple[Rule, ...] = (
     (r"\byou (?:would|had) better (?!not\b)", ""),
     (r"\b(?:how|what) about (?=\w+ing\b)", ""),
     (r"\bi say (?:that )?(?:we|you) (?=\w+ (?:the|that|this|my)\b)", ""),
+    (
+        r"\b(?:your|the|our) (?:next |only |new )?(?:task|job|mission|order"
+        r"|duty)(?: now)? is (?:now )?(?:to )?(?!not\b)(?=\w+(?:ing)? (?:the|that|my)\b)",
+        "",
+    ),
+    (r"\band (?:stop|halt|wait) there\b", ""),
     (r"\bget (?:on with )?(?=\w+ing (?:the|that|this|my)\b)", ""),
     (r"\b(?:you (?:can|may|could) )?go ahead and ", ""),
 )
 _WISHED: tuple[Rule, ...] = (
-    (rf"\b{WISH} (?:an?|the) (?P<state>{STATE}) (?P<noun>\w+)", r"get the \g<noun> \g<state>"),
+    (rf"\b{WISH} (?:to (?:have|see) )?(?:an?"
+     rf"|the) (?P<state>{STATE}) (?P<noun>\w+)", r"get the \g<noun> \g<state>"),
     (rf"(?:^|(?<=[,.;] )){THING} being (?=\w+ed\b|put\b|{STATE}\b)", r"get \g<thing> "),
     (
         rf"(?:^|(?<=[,.;:] )|(?<=\band )){IT} (?:(?:should|must|ought to|needs to|has to|had better|wants to)"

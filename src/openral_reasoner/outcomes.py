@@ -48,6 +48,19 @@ def _way(match: re.Match[str]) -> str:
     return f" {ways[-1]}" if ways else (" in" if {"home", "flush"} & set(match["how"].split()) else "")
 
 
+_FAULT = re.compile(r"\b(?:not|no|never|stays?|remains?)\b")
+_STATES = {"open": r"\b(?:closed|shut)\b", "close": r"\b(?:open|opened|out)\b"}
+
+
+def _mended(match: re.Match[str]) -> str:
+    """ "I do not want the drawer open any more, close it": the order says itself how the fault is mended."""
+    fault, wrong = match["fault"], _STATES["open" if match["verb"] == "open" else "close"]
+    named = re.findall(r"\b(?:the|that|this|my) \w+", fault)
+    if not named or not _FAULT.search(fault) or not re.search(wrong, fault):
+        return match[0]
+    return f"{named[-1]} is there, {match['order']}"
+
+
 _RULES: tuple[Rule, ...] = (
     (
         rf"\b(?:slide|push|pull|move|get|shift) {THING},? (?:because |and )?it (?:should|must|has to"
@@ -55,22 +68,9 @@ _RULES: tuple[Rule, ...] = (
         r"get \g<thing> \g<state>",
     ),
     (
-        r"(?:^|(?<=[.;!?] ))[^,.;!?]*\b(?:not|no|never|stays?"
-        rf"|remains?)\b[^,.;!?]*?{THING}[^,.;!?]*\b(?:open|opened|out)\b[^,.;!?]*[,.;!] "
-        r"(?P<order>(?:so |and |please |just |could you |can you )*(?:close|shut) (?:it|that)\b)",
-        r"\g<thing> is there, \g<order>",
-    ),
-    (
-        rf"(?:^|(?<=[.;!?] ))(?:(?![,.;!?]).)*?{THING}(?:(?![,.;!?]).)*\b(?:not|never|stays?"
-        r"|remains?)\b(?:(?![,.;!?]).)*\b(?:closed|shut)\b[^,.;!?]*[,.;!] "
-        r"(?P<order>(?:so |and |please |just |could you |can you )*open (?:it|that)\b)",
-        r"\g<thing> is there, \g<order>",
-    ),
-    (
-        rf"(?:^|(?<=[.;!?] ))(?:(?![,.;!?]).)*?{THING}(?:(?![,.;!?]).)*\b(?:not|never|stays?"
-        r"|remains?)\b(?:(?![,.;!?]).)*\b(?:open|opened|out)\b[^,.;!?]*[,.;!] "
-        r"(?P<order>(?:so |and |please |just |could you |can you )*(?:close|shut) (?:it|that)\b)",
-        r"\g<thing> is there, \g<order>",
+        r"(?:^|(?<=[.;!?] ))(?P<fault>[^,.;!?]+)[,.;!] (?P<order>(?:so |and |please |just |could you |can you )*"
+        r"(?P<verb>open|close|shut) (?:it|that)\b)",
+        _mended,
     ),
     (
         rf"(?:^|(?<=[,.;] )){THING} is (?:still )?not (?:yet )?(?P<state>open|opened|closed|shut|(?:in|at"

@@ -75,6 +75,10 @@ class Speller:
                 return match[0]
             for near, known in product((_swapped(word), _one_change(word)), (own, _SMALL)):
                 found = [each for each in near if each in known or (known is own and self._is_verb(each))]
+                if any(
+                    len(each) > len(word) for each in found
+                ):  # a letter is left out more often than typed too much
+                    found = [each for each in found if len(each) >= len(word)]
                 if forbids := _FORBIDDING.intersection(found):
                     return min(forbids)
                 if found:

@@ -30,6 +30,21 @@ def done(match: re.Match[str]) -> str:
 
 _REQUESTS: tuple[Rule, ...] = (
     (
+        r",? but (?=(?:i|we) (?:would |really )*(?:want|need|like|prefer)\b|it (?:should|must|needs to"
+        r"|has to|ought to) be\b|please\b|(?:could|can|would) you\b)",
+        ", ",
+    ),
+    (
+        r"^(?:it|there|i|we)\b[^,.;]* (?:so|such an?) [^,.;]*? that (?=(?:i|we) (?:would|want|need)\b"
+        r"|please\b|(?:could|can|would) (?:you|we)\b)",
+        "",
+    ),
+    (
+        rf"\b(?:lift|raise|pick up) {THING} (?:up )?(?:so(?: that)?|until|till) it (?:is|comes|leaves"
+        r"|clears) (?:off |clear of |up from |up off )?(?:the (?:table|desk|surface)|in the air)",
+        r"lift \g<thing>",
+    ),
+    (
         r"\b(?P<verb>stack|lift|pick|close|shut|pull|raise)(?P<form>ing|ed)? up (?=the |that |my )",
         r"\g<verb>\g<form> ",
     ),
@@ -134,7 +149,11 @@ _WISHES: tuple[Rule, ...] = (
         r"to \g<there>",
     ),
     (r"(?<=it) where (?P<there>the \w+(?: \w+)?) (?:is|sits|lies|stands)\b", r" to \g<there>"),
-    (rf"\b{WISH} (?:to (?:have|see|get) )?(?={THING} {DONE}(?: and\b| please\b|[,.;!?]|$))", "get "),
+    (
+        rf"\b{WISH} (?:to (?:have|see|get) )?(?={THING} {DONE}(?: (?:and|please|in|on|at|to|into|onto|off"
+        r"|over|from|inside)\b|[,.;!?]|$))",
+        "get ",
+    ),
     (
         rf"\b{WISH} (?:to (?:have|see) )?it (?P<state>{STATE}|pressed|pushed|lifted|up|in|out|down)\b",
         r"get it \g<state>",

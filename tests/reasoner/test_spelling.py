@@ -24,6 +24,7 @@ PALETTE = load_suite(FREE[0]).palette
         ("nver press the button", "never press the button"),
         ("dont open the drawer", "dont open the drawer"),
         ("puhs the puck", "push the puck"),
+        ("opn the drawer", "open the drawer"),
         ("lock the drawer", "lock the drawer"),
         ("open the cupboard", "open the cupboard"),
         ("yank the door open", "yank the door open"),

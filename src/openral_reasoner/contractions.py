@@ -37,6 +37,11 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bgimme\b", "give me"),
         (r"\b(?:gotta|have got to)\b", "have to"),
         (r"\bthx\b", "thanks"),
+        (
+            r"\b(?:still|really|certainly|definitely) (?=(?:has|have|needs?|wants?|should|must|ought|want"
+            r"|need|like) )",
+            "",
+        ),
         (r"\bbinned\b", "put in the bin"),
         (r", (?:do|does|is|are|can|could|will|would|should) not (?:we|you|it|i|they)(?=\s*(?:$|[.!?]))", ""),
         (r", (?:right|ok|okay|yeah|yes|eh|innit)(?=\s*(?:$|[.!?]))", ""),

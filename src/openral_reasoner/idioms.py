@@ -18,7 +18,7 @@ from openral_reasoner.verbs import is_verb
 from openral_reasoner.vocabulary import words
 from openral_reasoner.wishes import wished
 
-WEATHER = "cold|chilly|freezing|hot|warm|stuffy|raining|windy|dark|bright|noisy|late"
+_WEATHER = "cold|chilly|freezing|hot|warm|stuffy|raining|windy|dark|bright|noisy|late"
 _COUNT = r"(?:a few|some|two|three|four|five|six|\d)"
 
 
@@ -66,10 +66,8 @@ _PHRASES: tuple[Rule, ...] = (
         r"\b(?:in|into|to) (?:the|its|an?) (?P<state>open|opened|closed|shut) (?:position|state)\b",
         r"\g<state>",
     ),
-    (rf"(?:^|(?<=[,.;] ))an? (?P<verb>\w+) (?:of|on|at|to) {THING}", verb_first),
-    (rf"\b(?P<verb>\w+ing) of {THING}", verb_first),
     (r"\b(?:through|across|along|over) the (?:air|table|tabletop|desk|surface|floor|ground)\b", ""),
-    (rf"^it is(?: so| very| too)? (?:{WEATHER})(?: \w+)?, ", ""),
+    (rf"^it is(?: so| very| too)? (?:{_WEATHER})(?: \w+)?, ", ""),
     (
         rf"\b(?:with|by) (?:the|its|that)(?: \w+)? (?:{PARTS})(?: of the \w+)?\b",
         "",
@@ -89,12 +87,6 @@ _PHRASES: tuple[Rule, ...] = (
         rf"\b(?:grab|grasp|take|hold|use)(?: hold of)? (?:the|its|that)(?: \w+)? (?:{PARTS})"
         r"(?: of the \w+)?(?:,? (?:and|to|then))?(?= \w)",
         "",
-    ),
-    (
-        rf"\bgive {THING} an? (?:\w+ )?(?P<verb>\w+)\b(?=\s*(?:$|[,.;!?]|and\b|then\b|from\b|with\b"
-        rf"|to\b|in\b|until\b"
-        rf"|on\b|please\b|now\b))",
-        verb_first,
     ),
     (r"\btowards? (?:you|me|us|yourself)\b", "outward"),
     (

@@ -26,7 +26,7 @@ _REACHING: tuple[Rule, ...] = (
         "reach ",
     ),
     (
-        rf"\b(?:want|need|like|have|prefer|see) (?:the|your|that) (?:{BODY})(?: to)?(?: be| go| get| move"
+        rf"\b(?:want|need|like|have|let|prefer|see) (?:the|your|that) (?:{BODY})(?: to)?(?: be| go| get| move"
         rf"| come| sit)?(?: over| up| right)? {_AT} (?=the )",
         "want you to reach ",
     ),

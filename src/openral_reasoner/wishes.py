@@ -11,7 +11,8 @@ import re
 from openral_reasoner.turns import BODY, STATE, THING, Rule, deed, table
 
 DONE = (
-    r"(?P<done>(?!been\b|need\b|opened\b|closed\b)\w+ed(?: up| down| out| in)?|put|set|open|shut|slid"
+    r"(?P<done>(?!been\b|need\b|opened\b|closed\b)\w+ed(?: up| down| out| in| back in| back)?|put|set|open"
+    r"|shut|slid"
     r"|taken|brought|drawn|swung)"
 )
 """What is to be done to a thing, behind it: "lifted", "put"; what may be a mere state of it is not among them."""
@@ -29,6 +30,16 @@ def done(match: re.Match[str]) -> str:
 
 
 _REQUESTS: tuple[Rule, ...] = (
+    (
+        r"\b(?P<deed>stack(?:ed|ing)?)(?: up)? (?:one )?(?:on|onto) (?:the other|each other"
+        r"|one another)\b",
+        r"\g<deed>",
+    ),
+    (
+        r"(?:^|(?<=[,.;] ))(?:someone|somebody)(?: please)? (?=(?:open|close|shut|press|push|pull|lift|put"
+        r"|pick|slide) (?:the|that) )",
+        "",
+    ),
     (
         r",? but (?=(?:i|we) (?:would |really )*(?:want|need|like|prefer)\b|it (?:should|must|needs to"
         r"|has to|ought to) be\b|please\b|(?:could|can|would) you\b)",

@@ -37,6 +37,8 @@ _CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bgimme\b", "give me"),
         (r"\b(?:gotta|have got to)\b", "have to"),
         (r"\bthx\b", "thanks"),
+        (r"(?<=\byou should )(?:probably|really|also|just|now) ", ""),
+        (r"(?<=\b(?:open|shut) and )(?=(?:should|must|needs to|has to|ought to) be\b)", "it "),
         (
             r"\b(?:still|really|certainly|definitely) (?=(?:has|have|needs?|wants?|should|must|ought|want"
             r"|need|like) )",

@@ -61,7 +61,7 @@ _REACHING: tuple[Rule, ...] = (
     ),
     (
         r"\b(?:put|place|rest|lay|set|move|bring|take|lower|drop|raise|lift|park|position|point|send|have"
-        rf"|land|plant|stick) (?:your|the|an?|one) (?:{BODY})(?: right| over| up)? (?:to|on|onto|at|over"
+        rf"|land|plant|stick)(?:d|ed)? (?:your|the|an?|one) (?:{BODY})(?: right| over| up)? (?:to|on|onto|at|over"
         r"|above) (?=the )",
         "reach ",
     ),

@@ -49,6 +49,7 @@ def _way(match: re.Match[str]) -> str:
 
 
 _FAULT = re.compile(r"\b(?:not|no|never|stays?|remains?)\b")
+_UNNEEDED = re.compile(r"(?:i|we) (?:do not|no longer) need (?:the|that|this|my) \w+(?: any ?more| now)?$")
 _STATES = {"open": r"\b(?:closed|shut)\b", "close": r"\b(?:open|opened|out)\b"}
 
 
@@ -56,7 +57,8 @@ def _mended(match: re.Match[str]) -> str:
     """ "I do not want the drawer open any more, close it": the order says itself how the fault is mended."""
     fault, wrong = match["fault"], _STATES["open" if match["verb"] == "open" else "close"]
     named = re.findall(r"\b(?:the|that|this|my) \w+", fault)
-    if not named or not _FAULT.search(fault) or not re.search(wrong, fault):
+    unneeded = match["verb"] != "open" and _UNNEEDED.match(fault)
+    if not named or not _FAULT.search(fault) or not (unneeded or re.search(wrong, fault)):
         return match[0]
     return f"{named[-1]} is there, {match['order']}"
 

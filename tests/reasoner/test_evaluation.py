@@ -38,7 +38,7 @@ def test_the_offline_planner_keeps_its_bars() -> None:
     assert lines["all"]["needless_goals"] == 0
 
 
-UNDERSTOOD = {0: 0.95, 1: 0.93, 2: 0.95, 3: 0.75}
+UNDERSTOOD = {0: 0.95, 1: 0.93, 2: 0.95, 3: 0.75, 4: 0.7}
 """Share of the paraphrases of each set that are done unasked; the rules have seen the first three."""
 
 

@@ -12,7 +12,7 @@ from openral_core.errors import ManifestError
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 DEFAULT = Path(__file__).with_name("missions.yaml")
-FREE = tuple(Path(__file__).with_name(f"free_fresh{number}.yaml") for number in ("", "2", "3", "4"))
+FREE = tuple(Path(__file__).with_name(f"free_fresh{number}.yaml") for number in ("", "2", "3", "4", "5"))
 """Free speech, each set written before the rules that it measured first."""
 ALWAYS = 10**6
 """Failing attempts of a task that never works."""

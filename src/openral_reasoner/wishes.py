@@ -56,7 +56,7 @@ _REQUESTS: tuple[Rule, ...] = (
         r"lift \g<thing>",
     ),
     (
-        r"\b(?P<verb>stack|lift|pick|close|shut|pull|raise)(?P<form>ing|ed)? up (?=the |that |my )",
+        r"\b(?P<verb>stack|lift|close|shut|pull|raise)(?P<form>ing|ed)? up (?=the |that |my )",
         r"\g<verb>\g<form> ",
     ),
     (rf"^{THING} {DONE}(?=,? (?:please|now)\b)", done),

@@ -9,7 +9,9 @@ import yaml
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
 from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.parser import parse
 from openral_reasoner.planner import Ask, Plan, Proposal
+from openral_reasoner.structure import NotUnderstood
 
 FOLDER = Path(__file__).parent
 PALETTE = load_suite(FREE[0]).palette
@@ -79,3 +81,16 @@ def test_another_colour_is_another_thing_where_colours_tell_things_apart() -> No
 def test_what_is_doubtful_is_asked() -> None:
     for sentence in ("push the puck", "slide the window"):
         assert isinstance(planned(sentence), Ask), sentence
+
+
+def test_what_a_policy_was_trained_on_is_said_to_it_as_it_was_said() -> None:
+    """A skill that is told words is told "pick up", and not what the rules make of it."""
+    for order in (
+        "pick up the black bowl",
+        "pick up the puck",
+        "open the drawer",
+        "push the puck to the goal",
+    ):
+        parsed = parse(order)
+        assert not isinstance(parsed, NotUnderstood)
+        assert parsed[0].tasks == (order,)

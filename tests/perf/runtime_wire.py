@@ -7,6 +7,7 @@ a numpy array and puts the CDR bytes that ROS sends too; its receiver has the by
 from __future__ import annotations
 
 import atexit
+import os
 import struct
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import zenoh
 from rclpy.qos import HistoryPolicy, QoSProfile
 from rclpy.serialization import serialize_message
-from ros2_embedded.session_config import make_config
+from ros2_embedded.session_config import open_session
 from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
@@ -31,7 +32,7 @@ _STAMP_AT = 4  # behind the encapsulation header
 
 def bare_session() -> zenoh.Session:
     """A Zenoh session set up like that of a ROS context; closed at exit, before Python's threads end."""
-    session = zenoh.open(make_config())
+    _, session = open_session(int(os.environ.get("ROS_DOMAIN_ID", "0")))
     atexit.register(session.close)
     return session
 

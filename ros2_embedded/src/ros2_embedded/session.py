@@ -12,7 +12,7 @@ import zenoh
 from ros2_embedded.graph import GraphCache
 from ros2_embedded.process import hand_over_sooner, keep_big_buffers
 from ros2_embedded.rosidl.sharing import Shared
-from ros2_embedded.session_config import make_config
+from ros2_embedded.session_config import open_session
 from ros2_embedded.shared_memory import SharedMemory
 from ros2_embedded.wire.tokens import PREFIX
 
@@ -33,8 +33,7 @@ class RosSession:
         hand_over_sooner()
         self.domain = domain
         self.graph = GraphCache()
-        config = make_config()
-        self.zenoh = zenoh.open(config)
+        config, self.zenoh = open_session(domain)
         self.shared_memory = SharedMemory(config)
         self.id = str(self.zenoh.zid())
         self._ids = itertools.count(1)

@@ -1,10 +1,15 @@
-"""How a session finds others.
+"""How a session finds others, and whom it lets in.
 
-Without configuration it is a peer that listens on loopback, connects to a router on 127.0.0.1:7447 if there
-is one, and finds other peers by multicast on the loopback interface. What the environment may change:
+Without configuration a session belongs to the user who started it: it listens on a Unix socket that nobody
+else may open, and connects to those of the same user and domain (`ros2_embedded.local_links`). It opens no
+port and sends nothing to search. It also connects to a router on 127.0.0.1:7447 if that belongs to the same
+user, or to root, when the session opens: so it reaches programs on another ROS 2. What the environment may
+change:
 
-- `ROS_AUTOMATIC_DISCOVERY_RANGE`: `LOCALHOST` (also if it is not set, or `SYSTEM_DEFAULT`), `SUBNET` for all
-  interfaces, `OFF` for no search. `ROS_LOCALHOST_ONLY=1` means `LOCALHOST` whatever else is set.
+- `ROS_AUTOMATIC_DISCOVERY_RANGE`: `SYSTEM_DEFAULT`, or not set: as above. `LOCALHOST`: also a port on
+  127.0.0.1, and any router on 127.0.0.1:7447, whoever runs it and whenever it comes; every user of the
+  machine can join. `SUBNET`: all interfaces, found by multicast. `OFF`: nobody is searched for.
+  `ROS_LOCALHOST_ONLY=1` takes back `SUBNET` and static peers.
 - `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, divided by `;`.
 - `ZENOH_SESSION_CONFIG_URI`: a JSON5 file that replaces all of this, as for rmw_zenoh.
 - `ZENOH_CONFIG_OVERRIDE`: `key=json;key=json` on top, as for rmw_zenoh.
@@ -15,17 +20,21 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import zenoh
+
+from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
+from ros2_embedded.loopback import INTERFACE, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 # Congestion may hold an image for this long before it is dropped; the default of 1 ms loses frames on a busy
 # machine.
 _WAIT_BEFORE_DROP_US = 50_000
-_LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
+# A router of the user's own is not looked for again once it is gone: its port may be somebody else's by then.
+_ONCE = "#retry_period_init_ms=2000000000;retry_period_max_ms=2000000000"
 _logger = logging.getLogger("ros2_embedded.session")
 
 
@@ -34,43 +43,65 @@ class SessionConfigError(ValueError):
 
 
 def discovery_range(environment: Mapping[str, str]) -> str:
-    """`LOCALHOST`, `SUBNET` or `OFF`.
+    """`SYSTEM_DEFAULT`, `LOCALHOST`, `SUBNET` or `OFF`.
 
     Raises:
         SessionConfigError: an unknown range.
     """
-    if environment.get("ROS_LOCALHOST_ONLY", "") == "1":
-        return "LOCALHOST"
     named = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SYSTEM_DEFAULT"
     if named not in RANGES:
         raise SessionConfigError(f"ROS_AUTOMATIC_DISCOVERY_RANGE={named!r} is none of {', '.join(RANGES)}")
-    return "LOCALHOST" if named == "SYSTEM_DEFAULT" else named
+    return "SYSTEM_DEFAULT" if named == "SUBNET" and _localhost_only(environment) else named
+
+
+def is_local(environment: Mapping[str, str]) -> bool:
+    """Whether the session listens on a Unix socket and connects to those of the same user.
+
+    Raises:
+        SessionConfigError: see `discovery_range`.
+    """
+    return not environment.get("ZENOH_SESSION_CONFIG_URI", "") and discovery_range(environment) != "OFF"
+
+
+def _localhost_only(environment: Mapping[str, str]) -> bool:
+    return environment.get("ROS_LOCALHOST_ONLY", "") == "1"
 
 
 def _static_peers(environment: Mapping[str, str]) -> list[str]:
     """The endpoints of ROS_STATIC_PEERS; none while only this machine is allowed."""
-    if environment.get("ROS_LOCALHOST_ONLY", "") == "1":
+    if _localhost_only(environment):
         return []
     hosts = [host.strip() for host in environment.get("ROS_STATIC_PEERS", "").split(";") if host.strip()]
     return [f"tcp/{host}" if ":" in host else f"tcp/{host}:{ROUTER_PORT}" for host in hosts]
 
 
-def settings(environment: Mapping[str, str]) -> dict[str, object]:
+def settings(
+    environment: Mapping[str, str],
+    local: LocalEndpoints,
+    is_own: Callable[[int], bool] = own_listener,
+) -> dict[str, Any]:
     """The settings without a configuration file, by Zenoh key.
+
+    Args:
+        environment: of the process.
+        local: Unix sockets to listen on and to connect to.
+        is_own: says whether the user or root listens on a port of 127.0.0.1.
 
     Raises:
         SessionConfigError: see `discovery_range`.
     """
     reach = discovery_range(environment)
     router = [] if reach == "OFF" else [f"tcp/127.0.0.1:{ROUTER_PORT}"]
+    if reach == "SYSTEM_DEFAULT":
+        router = [f"{router[0]}{_ONCE}"] if is_own(ROUTER_PORT) else []
+    ports = {"SUBNET": ["tcp/0.0.0.0:0"], "SYSTEM_DEFAULT": []}.get(reach, ["tcp/127.0.0.1:0"])
     return {
         "mode": "peer",
-        "connect/endpoints": router + _static_peers(environment),
+        "connect/endpoints": [*local.connect, *router, *_static_peers(environment)],
         "connect/exit_on_failure": False,
-        "listen/endpoints": ["tcp/0.0.0.0:0" if reach == "SUBNET" else "tcp/127.0.0.1:0"],
+        "listen/endpoints": [*local.listen, *ports],
         "scouting/delay": 20,
-        "scouting/multicast/enabled": reach != "OFF",
-        "scouting/multicast/interface": "auto" if reach == "SUBNET" else _LOOPBACK,
+        "scouting/multicast/enabled": reach == "SUBNET",
         "scouting/gossip/enabled": True,
         "timestamping/enabled": True,
         "queries_default_timeout": 600_000,
@@ -78,8 +109,14 @@ def settings(environment: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def make_config(environment: Mapping[str, str] = os.environ) -> zenoh.Config:
+def make_config(
+    environment: Mapping[str, str] = os.environ, local: LocalEndpoints | None = None
+) -> zenoh.Config:
     """The session configuration.
+
+    Args:
+        environment: of the process.
+        local: Unix sockets of this session and of others; None: without any.
 
     Raises:
         SessionConfigError: a file or a value from the environment is wrong.
@@ -87,16 +124,10 @@ def make_config(environment: Mapping[str, str] = os.environ) -> zenoh.Config:
     uri = environment.get("ZENOH_SESSION_CONFIG_URI", "")
     override = environment.get("ZENOH_CONFIG_OVERRIDE", "")
     try:
-        if uri:
-            config = zenoh.Config.from_file(uri)
-        else:
-            config = zenoh.Config()
-            for key, value in settings(environment).items():
-                config.insert_json5(key, json.dumps(value))
-            if discovery_range(environment) == "SUBNET":
-                _logger.warning(
-                    "every machine of the network can read and command this one; see docs/security.md for TLS"
-                )
+        config = zenoh.Config.from_file(uri) if uri else zenoh.Config()
+        chosen = {} if uri else settings(environment, local or LocalEndpoints())
+        for key, value in chosen.items():
+            config.insert_json5(key, json.dumps(value))
         for entry in override.split(";"):
             if entry.strip():
                 key, _, text = entry.partition("=")
@@ -105,4 +136,45 @@ def make_config(environment: Mapping[str, str] = os.environ) -> zenoh.Config:
         raise SessionConfigError(
             f"{error}; check ZENOH_SESSION_CONFIG_URI={uri!r} and ZENOH_CONFIG_OVERRIDE={override!r}"
         ) from error
+    if not uri:
+        _confine(config)
     return config
+
+
+def open_session(domain: int) -> tuple[zenoh.Config, zenoh.Session]:
+    """Open a session as the environment says; returns its configuration, too.
+
+    Raises:
+        SessionConfigError: see `make_config`.
+        LocalLinkError: the folder of the user's sockets cannot be used.
+    """
+    if not is_local(os.environ):
+        config = make_config()
+        return config, zenoh.open(config)
+    with joining(domain) as local:
+        config = make_config(local=local)
+        return config, zenoh.open(config)
+
+
+def _confine(config: zenoh.Config) -> None:
+    """Let the session use no other kind of link than its endpoints are, and on loopback loopback only.
+
+    What a session hears of others may name any address; here is decided which of them it goes to.
+    """
+    listen, connect = (json.loads(config.get_json(f"{key}/endpoints")) for key in ("listen", "connect"))
+    if not (isinstance(listen, list) and isinstance(connect, list)):
+        return  # somebody gave endpoints by mode, and decides all by himself
+    endpoints = [*listen, *connect]
+    searches = json.loads(config.get_json("scouting/multicast/enabled"))
+    protocols = {endpoint.partition("/")[0] for endpoint in endpoints} | ({"tcp"} if searches else set())
+    if protocols and json.loads(config.get_json("transport/link/protocols")) is None:
+        config.insert_json5("transport/link/protocols", json.dumps(sorted(protocols)))
+    searches_network = searches and json.loads(config.get_json("scouting/multicast/interface")) != INTERFACE
+    if searches_network or not all(is_loopback(endpoint) for endpoint in endpoints):
+        _warn_of_network()
+    elif protocols != {PROTOCOL} and not json.loads(config.get_json("access_control/enabled")):
+        config.insert_json5("access_control", json.dumps(only_loopback()))
+
+
+def _warn_of_network() -> None:
+    _logger.warning("machines of the network can read and command this one; see docs/security.md for TLS")

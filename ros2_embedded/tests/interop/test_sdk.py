@@ -29,13 +29,15 @@ pytestmark = pytest.mark.skipif(
 )
 PEER = Path(__file__).parent / "sdk_peer.py"
 PATIENCE_S = 90.0
-# The SDK waits for a router by default; this lets it find peers on loopback as we do.
+# The SDK knows no Unix sockets: both sides are told to find each other on loopback.
 DISCOVERY = 'scouting/multicast/enabled=true;scouting/multicast/interface="lo";scouting/delay=20'
 
 
 @pytest.fixture
-def node() -> Iterator[Node]:
+def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     """A node in a namespace."""
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    monkeypatch.setenv("ZENOH_CONFIG_OVERRIDE", DISCOVERY)
     rclpy.init(args=[])
     node = Node("embedded", namespace="/ours")
     yield node

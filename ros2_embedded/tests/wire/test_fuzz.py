@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile
 from ros2_embedded.graph import GraphCache
 from ros2_embedded.rosidl.cdr_support import SerializationError
 from ros2_embedded.rosidl.classes import deserialize, serialize
-from ros2_embedded.session_config import make_config
+from ros2_embedded.session_config import open_session
 from ros2_embedded.wire.keys import Attachment
 from ros2_embedded.wire.qos_text import WireQoS
 from ros2_embedded.wire.tokens import EndpointRecord, endpoint_token, node_token, parse_token
@@ -120,7 +121,7 @@ def node() -> Iterator[Node]:
 @pytest.fixture
 def attacker() -> Iterator[zenoh.Session]:
     """A bare session beside it."""
-    session = zenoh.open(make_config())
+    _, session = open_session(int(os.environ["ROS_DOMAIN_ID"]))
     yield session
     session.close()
 

@@ -1,4 +1,4 @@
-"""Who a session can find: this machine without settings, more only when told."""
+"""Whom a session can find: those of its user without settings, more only when told."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ import pytest
 
 import rclpy
 from rclpy.node import Node
-from ros2_embedded.session_config import SessionConfigError, discovery_range, make_config
+from ros2_embedded.local_links import LocalEndpoints
+from ros2_embedded.loopback import own_listener
+from ros2_embedded.session_config import SessionConfigError, discovery_range, make_config, settings
 
 
 def _get(key: str, **environment: str) -> object:
     return json.loads(make_config(environment).get_json(key))
 
 
+LOCAL = LocalEndpoints(("unixsock-stream//run/own.sock",), ("unixsock-stream//run/other.sock",))
+
+
 @pytest.mark.parametrize(
     "environment",
     [
         {},
-        {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
         {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"},
         {
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET",
@@ -33,10 +37,39 @@ def _get(key: str, **environment: str) -> object:
         },
     ],
 )
-def test_loopback_unless_told_otherwise(environment: dict[str, str]) -> None:
-    assert _get("listen/endpoints", **environment) == ["tcp/127.0.0.1:0"]
-    assert _get("connect/endpoints", **environment) == ["tcp/127.0.0.1:7447"]
-    assert _get("scouting/multicast/interface", **environment) in ("lo", "lo0")
+def test_a_session_belongs_to_its_user_unless_told_otherwise(environment: dict[str, str]) -> None:
+    chosen = settings(environment, LOCAL, is_own=lambda port: False)
+    assert chosen["listen/endpoints"] == list(LOCAL.listen)
+    assert chosen["connect/endpoints"] == list(LOCAL.connect)
+    assert chosen["scouting/multicast/enabled"] is False
+
+
+def test_a_router_of_the_same_user_is_used() -> None:
+    (router,) = settings({}, LocalEndpoints(), is_own=lambda port: port == 7447)["connect/endpoints"]
+    assert router.startswith("tcp/127.0.0.1:7447#")
+
+
+def test_who_listens_on_a_port_is_known() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert own_listener(port)
+    assert not own_listener(port)
+
+
+def test_localhost_uses_a_port_and_lets_nothing_in_but_on_loopback() -> None:
+    local = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    assert _get("listen/endpoints", **local) == ["tcp/127.0.0.1:0"]
+    assert _get("connect/endpoints", **local) == ["tcp/127.0.0.1:7447"]
+    assert _get("scouting/multicast/enabled", **local) is False
+    assert _get("access_control/default_permission", **local) == "deny"
+
+
+def test_only_the_links_that_were_asked_for_are_used() -> None:
+    config = make_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, LOCAL)
+    assert json.loads(config.get_json("transport/link/protocols")) in (
+        ["unixsock-stream"],
+        ["tcp", "unixsock-stream"],  # where somebody runs a router on this machine
+    )
 
 
 def test_subnet_listens_everywhere_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
@@ -45,10 +78,12 @@ def test_subnet_listens_everywhere_and_says_so(caplog: pytest.LogCaptureFixture)
     assert "docs/security.md" in caplog.text
 
 
-def test_static_peers_and_overrides() -> None:
-    peers = {"ROS_STATIC_PEERS": "10.0.0.9; robot.local:7000"}
+def test_static_peers_and_overrides(caplog: pytest.LogCaptureFixture) -> None:
+    peers = {"ROS_STATIC_PEERS": "10.0.0.9; robot.local:7000", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     expected = ["tcp/127.0.0.1:7447", "tcp/10.0.0.9:7447", "tcp/robot.local:7000"]
-    assert _get("connect/endpoints", **peers) == expected
+    with caplog.at_level(logging.WARNING):
+        assert _get("connect/endpoints", **peers) == expected
+    assert "docs/security.md" in caplog.text
     assert _get("connect/endpoints", ZENOH_CONFIG_OVERRIDE='connect/endpoints=["tcp/10.0.0.1:1"]') == [
         "tcp/10.0.0.1:1"
     ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import os
 import threading
 import time
 from collections import deque
@@ -25,6 +24,7 @@ from openral_core.sidecar.dialect import PROTOCOL
 from openral_core.sidecar.errors import SidecarRefused, WireError
 from openral_core.sidecar.identity import read_announcement
 from openral_core.sidecar.places import run_folder
+from openral_core.sidecar.stop import StopRequest
 
 MAX_WAITING = 32
 """Requests that may wait for the model; clients have one call each."""
@@ -55,6 +55,8 @@ class Door:
         token: what a request must carry; empty: nothing.
         hello: what `hello` answers.
 
+    Its attribute `stop` is the request to end, after which `next` returns None.
+
     Raises:
         SidecarError: the address cannot be bound; the text says who has it.
     """
@@ -64,7 +66,7 @@ class Door:
         self._hello = hello
         self._waiting: deque[Request] = deque()
         self._busy_since: float | None = None
-        self._stopping = threading.Event()
+        self._closed = threading.Event()  # not for signal handlers: it has a lock
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 200)
@@ -72,11 +74,10 @@ class Door:
         self._socket.setsockopt(zmq.RCVHWM, QUEUED_FRAMES)
         self.port = self._bind(host, port)
         self.socket = self._bind_locally()
-        self._wake, self._waker = os.pipe()
-        os.set_blocking(self._waker, False)  # as Python wants it of the descriptor that signals write to
+        self.stop = StopRequest()
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
-        self._poller.register(self._wake, zmq.POLLIN)
+        self._poller.register(self.stop.fileno(), zmq.POLLIN)
         self._turn = (
             threading.Lock()
         )  # held by the thread that may touch the socket: ours, but when it is `away`
@@ -86,7 +87,7 @@ class Door:
 
     def next(self) -> Request | None:
         """Wait for a request for the model; None: the server is to end."""
-        while not self._stopping.is_set():
+        while not self.stop.asked:
             if not self._waiting:
                 self._look()
             elif (request := self._waiting.popleft()).until > time.monotonic():
@@ -105,34 +106,24 @@ class Door:
         finally:
             self._busy_since = None
             if not self._turn.acquire(blocking=False):
-                os.write(self._waker, b"\0")  # the keeper has it
+                self.stop.wake()  # the keeper has it
                 self._turn.acquire()
 
     def send(self, request: Request, frame: bytes) -> None:
         """Send a reply."""
         self._send(request.sender, frame)
 
-    def stop(self) -> None:
-        """Let `next` return None; may be called from a signal handler."""
-        self._stopping.set()
-        os.write(self._waker, b"\0")
-
-    def fileno(self) -> int:
-        """Return the descriptor that ends a wait when a byte is written to it."""
-        return self._waker
-
     def close(self) -> None:
         """Send what is still to be sent, and end."""
-        self._stopping.set()
+        self._closed.set()
         self._keeper.join()
         self._socket.close()
         self._context.term()
-        os.close(self._wake)
-        os.close(self._waker)
+        self.stop.close()
 
     def _keep(self) -> None:
         """Have the socket while the model is at work for long."""
-        while not self._stopping.wait(LONG_S):
+        while not self._closed.wait(LONG_S):
             since = self._busy_since
             if since is not None and time.monotonic() - since > LONG_S and self._turn.acquire(blocking=False):
                 with contextlib.ExitStack() as turn:
@@ -141,10 +132,10 @@ class Door:
                         self._look()
 
     def _look(self) -> None:
-        """Wait for something to come in, or for `_waker`, and deal with it. The caller has the turn."""
+        """Wait for something to come in, or for `stop`, and deal with it. The caller has the turn."""
         for source, _ in self._poller.poll():
-            if source == self._wake:
-                os.read(self._wake, 4096)
+            if source == self.stop.fileno():
+                self.stop.drain()
             else:
                 self._receive([part.buffer for part in self._socket.recv_multipart(copy=False)])
 
@@ -207,7 +198,7 @@ class Door:
                 raise SidecarRefused(
                     "token", "only a server with a token can be asked to stop; end its process"
                 )
-            self.stop()
+            self.stop.ask()
             return {}
         if len(self._waiting) >= MAX_WAITING:
             raise SidecarRefused("busy", f"{MAX_WAITING} requests are waiting; ask less often")

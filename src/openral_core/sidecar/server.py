@@ -18,7 +18,6 @@ import contextlib
 import ipaddress
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -123,7 +122,7 @@ def serve(
     *,
     describe: Callable[[], dict[str, Any]] = dict,
 ) -> None:
-    """Serve until `stop`, SIGTERM or SIGINT.
+    """Serve until `stop`, SIGTERM or SIGINT; a handler that runs is finished first.
 
     Three operations are there without a handler: `hello` (identity, what `describe` returns, the operations), `ping`
     (answered while a handler runs: `busy_s` says for how long, None: idle) and `stop` (only where there is a token).
@@ -141,9 +140,9 @@ def serve(
     hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
     door = Door(options.host, options.port, options.token, hello)
     with (
-        announced(identity, options, door.port, door.socket),
         contextlib.closing(door),
-        _stopped_by_signal(door),
+        door.stop.on_signals(),
+        announced(identity, options, door.port, door.socket),  # who reads it may send a signal at once
     ):
         _log.info("%s answers at %s:%d", identity, options.host, door.port)
         while (request := door.next()) is not None:
@@ -167,19 +166,3 @@ def _answer(request: Request, handlers: Mapping[str, Handler]) -> bytes:
     except Exception as error:  # noqa: BLE001  whatever a model raises, the next request must find a server
         _log.exception("%s failed", request.op)
         return refusal(request.call, SidecarRefused("internal", f"{type(error).__name__}: {error}"))
-
-
-@contextlib.contextmanager
-def _stopped_by_signal(door: Door) -> Iterator[None]:
-    """End the loop on SIGTERM and SIGINT; a handler that runs is finished first."""
-    names = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(name, lambda *_: door.stop()) for name in names]
-    # Python runs a handler when the main thread next runs Python. A signal that comes just before it waits in poll, or
-    # that another thread gets, would leave it waiting: so each signal also writes to the pipe that poll looks at.
-    woken = signal.set_wakeup_fd(door.fileno(), warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(woken)
-        for name, handler in zip(names, before, strict=True):
-            signal.signal(name, handler)

@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import hmac
 import json
-import signal
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from openral_core.sidecar import rldx_wire
+from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.external import openpi_wire
 
 Behaviour = Literal["answer", "hang", "fail", "drop", "wrong_shape", "garbage"]
@@ -179,11 +179,11 @@ def main() -> int:
     args = parser.parse_args()
     kind = FakeOpenpiServer if args.dialect == "openpi" else FakeZmqServer
     server = kind(FakeAnswers(tuple(args.action), args.horizon), port=args.port)
-    sys.stdout.write(json.dumps({"port": server.port, "url": server.url}) + "\n")
-    sys.stdout.flush()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt):
-        threading.Event().wait()
+    stop = StopRequest()
+    with contextlib.closing(stop), stop.on_signals():
+        sys.stdout.write(json.dumps({"port": server.port, "url": server.url}) + "\n")
+        sys.stdout.flush()
+        stop.wait()
     server.close()
     return 0
 

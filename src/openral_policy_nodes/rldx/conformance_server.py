@@ -10,9 +10,9 @@ the model's arguments it takes all and heeds none.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +22,7 @@ import zmq
 
 from openral_core.sidecar import rldx_wire
 from openral_core.sidecar.server import ServerOptions, announced, server_options
+from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.rldx.arguments import identity_of, rldx_parser
 from openral_policy_nodes.rldx.conformance_model import LABEL, ConformanceModel
 from openral_policy_nodes.rldx.conformance_wrapper import ConformanceWrapper
@@ -58,9 +59,9 @@ class ConformanceServer:
             "reset": policy.reset,
         }
 
-    def run(self) -> None:
-        """Answer until `kill`."""
-        while self._running:
+    def run(self, stop: StopRequest) -> None:
+        """Answer until `kill`, or until `stop` is asked to."""
+        while self._running and stop.wait_for(self._socket):
             frame = self._socket.recv()
             try:
                 reply = rldx_wire.encode(self._answer(rldx_wire.decode(frame)))
@@ -96,7 +97,7 @@ class ConformanceServer:
 
 
 def main() -> int:
-    """Serve until `kill` or SIGTERM."""
+    """Serve until `kill`, SIGTERM or SIGINT."""
     parser = rldx_parser(f"Upstream's protocol without a checkpoint: {LABEL}.")
     parser.add_argument("--strict", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--use-sim-policy-wrapper", action=argparse.BooleanOptionalAction, default=True)
@@ -104,14 +105,14 @@ def main() -> int:
     parser.add_argument("--record", type=Path, help="file that gets a line of JSON a request")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     options = server_options(args)
     model = ConformanceModel(args.history, strict=args.strict)
     policy = ConformanceWrapper(model, strict=args.strict) if args.use_sim_policy_wrapper else model
     server = ConformanceServer(policy, options, args.record)
-    with announced(identity_of(args), options, server.port):
+    stop = StopRequest()
+    with contextlib.closing(stop), stop.on_signals(), announced(identity_of(args), options, server.port):
         _log.info("answers at %s:%d for %s: %s", options.host, server.port, args.model, LABEL)
-        server.run()
+        server.run(stop)
     return 0
 
 

@@ -10,10 +10,10 @@ strict checks upstream's wrapper refuses the actions of its own LIBERO path.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import logging
 import runpy
-import signal
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -21,11 +21,14 @@ from typing import Any
 
 from openral_core.errors import PolicyError
 from openral_core.sidecar.server import ServerOptions, announced, server_options
+from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.rldx.arguments import identity_of, rldx_parser
 
 UPSTREAM = "rldx.eval.run_rldx_server"
 _POLICY, _LOADER = "rldx.policy.rldx_policy", "rldx.policy.policy_loader"
 _SERVER = "rldx.policy.server_client"
+LINGER_MS = 1000
+"""How long the last reply may take to leave [ms]."""
 
 
 def upstream_arguments(args: argparse.Namespace) -> list[str]:
@@ -37,7 +40,7 @@ def upstream_arguments(args: argparse.Namespace) -> list[str]:
 
 
 def main() -> None:
-    """Load the checkpoint and serve until `kill` or SIGTERM.
+    """Load the checkpoint and serve until `kill`, SIGTERM or SIGINT; an inference that runs is finished first.
 
     Raises:
         PolicyError: upstream is not installed, or its code is arranged otherwise.
@@ -45,7 +48,6 @@ def main() -> None:
     args = rldx_parser("Serves an RLDX-1 checkpoint with upstream's own code.").parse_args()
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _upstream(_POLICY)  # before its loader: it amends transformers' table of dtypes first
     if args.quantization == "nf4":
         _replace(_LOADER, "AutoModel", _in_nf4)
@@ -69,19 +71,46 @@ def _in_nf4(auto_model: Any) -> Any:
     return BackboneInNf4(auto_model)
 
 
+class _StoppableSocket:
+    """Upstream's socket, whose `recv`, the one place where its loop waits, ends the process when it is asked to."""
+
+    def __init__(self, socket: Any, stop: StopRequest) -> None:
+        self._socket = socket
+        self._stop = stop
+
+    def recv(self) -> Any:
+        if not self._stop.wait_for(self._socket):
+            raise SystemExit(0)  # passes upstream's loop, which catches Exception
+        return self._socket.recv()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._socket, name)
+
+
 def _announcing(server: Any, args: argparse.Namespace, options: ServerOptions) -> Any:
     """Return upstream's PolicyServer with our token, which says who it is for as long as it runs."""
 
     class AnnouncedServer(server):  # type: ignore[misc]  # upstream has no types
         def __init__(self, policy: Any, host: str, port: int) -> None:
             super().__init__(policy=policy, host=host, port=port, api_token=options.token or None)
+            self._stop = StopRequest()
+            self.socket: Any = _StoppableSocket(self.socket, self._stop)
 
         def run(self) -> None:
             import zmq
 
             port = int(self.socket.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
-            with announced(identity_of(args), options, port):
-                super().run()
+            try:
+                with (
+                    contextlib.closing(self._stop),
+                    self._stop.on_signals(),
+                    announced(identity_of(args), options, port),
+                ):
+                    super().run()
+            finally:
+                self.context.destroy(
+                    linger=LINGER_MS
+                )  # by itself it would wait for a client that never reads
 
     return AnnouncedServer
 

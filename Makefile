@@ -2,20 +2,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-FIND_LINKS := $(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)
-UV := $(BIN)/uv
 export OMP_NUM_THREADS := 1
 # Hundreds of processes start in the tests; without bytecode each compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-ifneq ($(FIND_LINKS),)
-export UV_FIND_LINKS := $(FIND_LINKS)
-TORCH ?= torch==2.13.0
-else
-# A GPU's build instead: make TORCH="--torch-backend=auto torch==2.13.0" demo
-TORCH ?= --torch-backend=cpu torch==2.13.0
-endif
+# A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
+INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test retest lint perf soak docs-check sidecars clean
+.PHONY: demo test retest lint perf soak docs-check sidecars lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
@@ -44,12 +37,12 @@ lint: $(VENV)/.dev
 
 # Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.
 sidecars: $(VENV)/.dev
-	@$(UV) pip install --quiet --python $(BIN)/python -e ".[ray,wandb]"
+	@$(INSTALL) sidecars
 	$(BIN)/python -m pytest tests/sidecars
 
 # The table of README.md is made of what the last run wrote.
 perf: $(VENV)/.dev
-	@$(UV) pip install --quiet --python $(BIN)/python -e ".[perf]"
+	@$(INSTALL) perf
 	$(BIN)/python -m pytest tests/perf -s --json tests/perf/results.json
 	$(BIN)/python tools/readme_tables.py
 
@@ -69,20 +62,28 @@ $(VENV)/.system:
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(UV): $(VENV)/.system
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.7,<1"
-	@touch $@
-
-$(VENV)/.runtime: pyproject.toml ros2_embedded/pyproject.toml | $(UV)
+# Versions and hashes are those of requirements/lock.txt.
+$(VENV)/.runtime: pyproject.toml ros2_embedded/pyproject.toml requirements/lock.txt | $(VENV)/.system
 	@echo "openral: installing torch, MuJoCo, MetaWorld and the rest into $(VENV) (a minute or two, once)"
-	@$(UV) pip install --quiet --python $(BIN)/python $(TORCH)
-	@$(UV) pip install --quiet --python $(BIN)/python -e ./ros2_embedded -e ".[sim,models,reasoner,train]"
+	@$(INSTALL) runtime
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
 	@echo "openral: installing what the tests need into $(VENV)"
-	@$(UV) pip install --quiet --python $(BIN)/python -e "./ros2_embedded[test,interop]" -e ".[dev,vla]"
+	@$(INSTALL) dev
 	@touch $@
+
+# The newest versions that pyproject.toml allows; tests say whether they do.
+lock: $(VENV)/.dev
+	$(BIN)/python tools/lock.py --upgrade
+
+# Wheels, source archives, bill of materials and checksums, in dist/.
+release: $(VENV)/.dev
+	$(BIN)/python tools/release.py
+
+# Known vulnerabilities of the locked versions, as PyPI knows them; a version that it does not know is an error.
+audit: $(VENV)/.dev
+	$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes -r requirements/lock.txt
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

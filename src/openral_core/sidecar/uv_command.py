@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
+from openral_core.sidecar.pip_settings import uv_settings
 
 AGAIN = "then try again: the build goes on where it was"
 MENDS = (
@@ -110,21 +111,12 @@ def explain(lines: Sequence[str]) -> str:
 
 
 def uv_variables() -> dict[str, str]:
-    """Return our variables, with pip's find-links for uv, which does not read pip's settings."""
+    """Return our variables, with what pip was told for uv, which does not read pip's settings."""
     ours = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
-    links = ours.get("UV_FIND_LINKS") or ",".join(_pip_find_links())
-    if links:
-        ours["UV_FIND_LINKS"] = links
-    else:
+    ours.update(uv_settings(ours))
+    if not ours.get("UV_FIND_LINKS"):
         ours.setdefault("UV_TORCH_BACKEND", "auto")  # the build of torch that this machine's GPU can run
     return {**ours, "PATH": os.pathsep.join(_real_interpreters(ours.get("PATH", ""))), "NO_COLOR": "1"}
-
-
-def _pip_find_links() -> list[str]:
-    if "PIP_FIND_LINKS" in os.environ:
-        return os.environ["PIP_FIND_LINKS"].split()
-    command = [sys.executable, "-m", "pip", "config", "get", "global.find-links"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
 
 def _real_interpreters(path: str) -> list[str]:

@@ -1,0 +1,81 @@
+"""What pip was told on this machine, in the variables of `uv`, which reads none of pip's settings.
+
+The standard library alone is enough: `make` uses this before anything is installed.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+VARIABLES = {
+    "find-links": ("UV_FIND_LINKS", ","),
+    "index-url": ("UV_DEFAULT_INDEX", None),
+    "cert": ("SSL_CERT_FILE", None),
+    "proxy": ("ALL_PROXY", None),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+}
+"""pip's option, uv's variable, and what separates several values there; None where there is one value."""
+ALSO_NAMED = {"UV_DEFAULT_INDEX": ("UV_INDEX_URL",), "ALL_PROXY": ("HTTPS_PROXY", "https_proxy", "all_proxy")}
+"""Other variables that say the same: where one is set, pip's setting is not asked."""
+
+
+def uv_settings(environ: Mapping[str, str], prefixes: tuple[str, ...] | None = None) -> dict[str, str]:
+    """Return the variables that tell uv what pip was told and uv was not.
+
+    Args:
+        environ: the variables of the process; those that uv already reads come before pip's.
+        prefixes: the folders whose `pip.conf` is pip's setting for one Python; default: those of this
+            interpreter and of the one that its virtual environment was made from.
+    """
+    if prefixes is None:
+        prefixes = (sys.base_prefix, sys.prefix)
+    told: dict[str, str] = {}
+    for file in configuration_files(environ, prefixes):
+        told.update(_read(file, "global"))
+    for file in configuration_files(environ, prefixes):
+        told.update(_read(file, "install"))
+    for option in VARIABLES:
+        if value := environ.get("PIP_" + option.upper().replace("-", "_")):
+            told[option] = value
+    found: dict[str, str] = {}
+    for option, (variable, separator) in VARIABLES.items():
+        words = told.get(option, "").split()
+        if words and not any(environ.get(name) for name in (variable, *ALSO_NAMED.get(variable, ()))):
+            found[variable] = words[0] if separator is None else separator.join(words)
+    return found
+
+
+def configuration_files(environ: Mapping[str, str], prefixes: tuple[str, ...]) -> list[Path]:
+    """Return the files that pip reads, present or not, in its order: later ones win."""
+    named = environ.get("PIP_CONFIG_FILE", "")
+    if named == os.devnull:
+        return []
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        shared = [Path("/Library/Application Support/pip/pip.conf")]
+        support = home / "Library" / "Application Support" / "pip"
+        user = (support if support.is_dir() else home / ".config" / "pip") / "pip.conf"
+    else:
+        folders = (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)
+        shared = [*(Path(folder) / "pip" / "pip.conf" for folder in folders if folder), Path("/etc/pip.conf")]
+        user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip" / "pip.conf"
+    files = shared
+    if not (named and Path(named).exists()):
+        files += [home / ".pip" / "pip.conf", user]
+    files += [Path(prefix) / "pip.conf" for prefix in dict.fromkeys(prefixes)]
+    return [*files, Path(named)] if named else files
+
+
+def _read(file: Path, section: str) -> dict[str, str]:
+    """Return the options of one section that have a value; a file that cannot be read has none."""
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(file, encoding="utf-8")
+    except (configparser.Error, OSError, UnicodeDecodeError):
+        return {}  # pip itself says what is wrong with it
+    options = parser.items(section) if parser.has_section(section) else []
+    return {name.lstrip("-").replace("_", "-"): value for name, value in options if value}

@@ -15,6 +15,8 @@ MAX_WORDS = 500
 """Characters of an instruction, of a task's words, or of anything else that a person says in one sentence."""
 MAX_NAME = 60
 """Characters of the name of a camera, of a task, of a joint."""
+MAX_SEC = 2**31 - 1
+"""[s] No stamp reaches it, so that a stamp that was rounded to a float still fits into a message."""
 _SHOWN = 20
 """Characters of a bad value that a message repeats."""
 _GOAL_ID = re.compile(r"[0-9a-f]{1,32}")
@@ -54,10 +56,10 @@ def stamp_field(field: str, sec: int, nanosec: int) -> float:
     """Return a `builtin_interfaces/Time` as seconds.
 
     Raises:
-        ContractError: it is before 0, or its nanoseconds make a whole second.
+        ContractError: it is before 0, not below MAX_SEC, or its nanoseconds make a whole second.
     """
-    if sec < 0 or not 0 <= nanosec < 1_000_000_000:
+    if not 0 <= sec < MAX_SEC or not 0 <= nanosec < 1_000_000_000:
         raise ContractError(
-            f"{field} is {sec} s and {nanosec} ns; send no negative time, and less than 1e9 ns"
+            f"{field} is {sec} s and {nanosec} ns; send 0 to {MAX_SEC - 1} s and less than 1e9 ns"
         )
     return sec + nanosec * 1e-9

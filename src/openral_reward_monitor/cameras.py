@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from openral_core.manifest import Reward
 from openral_core.types import Image
 from openral_reward_monitor.health import CameraHealth
+from openral_reward_monitor.incoming import is_ahead
 from openral_reward_monitor.window import Attempt, FrameWindow, Selection
 
 
@@ -77,10 +81,23 @@ class Cameras:
         if self._standing:
             self._stand_by()
 
-    def joints(self, positions: Sequence[float]) -> None:
+    def joints(self, positions: NDArray[np.float64]) -> None:
         """Take joint positions; see `CameraHealth.joints`."""
         for camera in self.by_name.values():
             camera.health.joints(positions)
+
+    def forget_future(self, name: str, now_s: float) -> None:
+        """Begin a camera's window anew when its newest frame is of a clock that ran ahead of the present one.
+
+        Args:
+            name: of the camera.
+            now_s: [s] clock of the bridge, which begins at 0 again when the bridge does.
+        """
+        camera = self.by_name[name]
+        newest_s = camera.window.newest_s
+        if newest_s is not None and is_ahead(newest_s, now_s):
+            camera.window.clear()
+            camera.health = CameraHealth()
 
     def add(self, name: str, stamp_s: float, frame: Image, wall_s: float) -> bool:
         """Take a camera's frame; False: its stamp does not rise, and it is dropped.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,9 +34,9 @@ class CameraHealth:
         self._joints: NDArray[np.float64] | None = None
         self._joints_then: NDArray[np.float64] | None = None
 
-    def joints(self, positions: Sequence[float]) -> None:
+    def joints(self, positions: NDArray[np.float64]) -> None:
         """Take the newest joint positions [rad or m]."""
-        self._joints = np.asarray(positions, np.float64)
+        self._joints = positions
         if self._joints_then is None:
             self._joints_then = self._joints
 

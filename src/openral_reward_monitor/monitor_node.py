@@ -24,26 +24,29 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image
-from openral_core.scene import SceneCamera
 from openral_reward_monitor.assembly import Assembly, assemble
 from openral_reward_monitor.cameras import Cameras
+from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_stamp, parse_status
 from openral_reward_monitor.messages_node import progress_message, refuse
 from openral_reward_monitor.query_node import Questions
+from openral_reward_monitor.query_request import parse_query
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.scorer import Job, Scorer
-from openral_reward_monitor.window import Attempt
 
 SERVICE = "/openral/perception/query_task_progress"
 MAX_RATE_HZ = 3.0
 """[Hz] of the bridge's clock; `/openral/progress` is never faster."""
 INTAKE_DEPTH = 10
 """Frames of a camera that may wait to be taken in."""
+COMPLAINT_PERIOD_S = 5.0
+"""[s] between two lines about messages that were dropped."""
 EXPIRY_S = 0.2
 """[s] wall time between two looks for questions that wait too long."""
 
 
-class RewardMonitorNode(LifecycleNode):
+class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
     """Parameters: `skill` (default: the scene's `reward_skill`), `scene` (empty: any robot), `cameras` (names with
     commas, the preferred one first; default: the scene's first), `task` (words to watch for while no goal is running),
     `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
@@ -141,7 +144,8 @@ class RewardMonitorNode(LifecycleNode):
             stale_after_s,
             self._value("task"),
         )
-        self._scorer = Scorer(made.model, ReadingMaker(made.reward, made.calibration), self._on_scored)
+        on_scored = self.guard(self._on_scored, "a scoring")
+        self._scorer = Scorer(made.model, ReadingMaker(made.reward, made.calibration), on_scored)
         self._questions = Questions(
             self._cameras, self._scorer, needs_words=made.reward.instruction_required,
             patience_s=float(self._value("answer_timeout_s")), stale_after_s=stale_after_s,
@@ -164,44 +168,58 @@ class RewardMonitorNode(LifecycleNode):
     def _now_s(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
 
+    def _drop(self, what: str, why: ContractError) -> None:
+        self.get_logger().warning(f"dropped {what}: {why}", throttle_duration_sec=COMPLAINT_PERIOD_S)
+
     def _on_status(self, message: ControlStatus) -> None:
         cameras = self._cameras
         if cameras is None:
             return
-        if not message.active_goal:
+        try:
+            attempt = parse_status(message.active_goal, message.instruction)
+        except ContractError as error:
+            self._drop("a control status", error)
+            return
+        if attempt is None:
             cameras.end()
-        elif cameras.goal is None or cameras.goal.goal_id != message.active_goal:
-            cameras.begin(Attempt(message.active_goal, message.instruction))
+        elif cameras.goal is None or cameras.goal.goal_id != attempt.goal_id:
+            cameras.begin(attempt)
             self._watched_s = float("-inf")
 
     def _on_joints(self, message: JointState) -> None:
-        if self._cameras is not None:
-            self._cameras.joints(message.position)
+        try:
+            positions = parse_joints(message.name, message.position)
+        except ContractError as error:
+            self._drop("joint states", error)
+            return
+        if self._cameras is not None and positions is not None:
+            self._cameras.joints(positions)
 
     def _on_image(self, name: str, message: Image) -> None:
         cameras, assembly = self._cameras, self._assembly
         if cameras is None or assembly is None:
             return
-        camera = assembly.cameras[name] or _sized(name, message)
+        now_s, stamp = self._now_s(), message.header.stamp
         try:
+            camera = assembly.cameras[name] or camera_of_size(name, message.width, message.height)
             frame = decode_image(
                 camera, message.width, message.height, message.encoding, message.step, message.data,
                 accepted=ENCODINGS,
             )  # fmt: skip
+            stamp_s = parse_stamp(name, stamp.sec, stamp.nanosec, now_s)
         except ContractError as error:
-            if str(error) != cameras.by_name[name].fault:
-                self.get_logger().error(str(error))
+            self._drop("a picture", error)
             cameras.by_name[name].fault = str(error)
             return
         assembly.cameras[name] = camera
-        stamp_s = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        cameras.forget_future(name, now_s)
         # The message's own memory may be shared with the transport, and a frame is kept for long here.
         if cameras.add(name, stamp_s, frame if frame.flags.owndata else frame.copy(), time.monotonic()):
             self._watch(cameras, name, stamp_s)
 
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
         """Have the newest frames scored, if it is time to and they are of the camera to look at."""
-        due = stamp_s - self._watched_s >= 1.0 / MAX_RATE_HZ
+        due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # a clock may begin anew
         if self._scorer is None or cameras.words is None or not due:
             return
         camera = cameras.watched(self._now_s())
@@ -234,27 +252,26 @@ class RewardMonitorNode(LifecycleNode):
     async def _on_query(self, request: Any, response: Any) -> Any:
         if self._questions is None:
             return refuse(response, "the reward monitor is not configured")
-        return await self._questions.answer(request, response, self._now_s())
+        try:
+            asked = parse_query(request.window_s, request.task, request.camera, request.fresh)
+        except ContractError as error:
+            return refuse(response, str(error))
+        return await self._questions.answer(asked, response, self._now_s())
 
     def _look(self) -> None:
         if self._questions is not None:
             self._questions.look()
 
 
-def _sized(name: str, message: Image) -> SceneCamera:
-    """Return a camera of the size of its first image, for robots that no scene describes."""
-    return SceneCamera(name=name, feature_key=name, width=message.width, height=message.height)
-
-
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; 1 when `autostart` found the reward skill unfit to run."""
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the reward skill unfit to run."""
     rclpy.init(args=args)
     node = RewardMonitorNode()
     try:
         if node.get_parameter("autostart").value:
             for transition in (node.trigger_configure, node.trigger_activate):
                 if transition() != TransitionCallbackReturn.SUCCESS:
-                    return 1
+                    return EXIT_UNFIT
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         node.get_logger().debug("interrupted")

@@ -10,6 +10,7 @@ from rclpy.task import Future
 
 from openral_reward_monitor.cameras import Cameras, CameraWatch
 from openral_reward_monitor.messages_node import fill, refuse
+from openral_reward_monitor.query_request import QueryRequest
 from openral_reward_monitor.reading import Reading
 from openral_reward_monitor.scorer import Job, Scorer
 from openral_reward_monitor.window import Selection
@@ -45,7 +46,7 @@ class Questions:
         self._patience_s, self._stale_after_s = patience_s, stale_after_s
         self._waiting: list[_Question] = []
 
-    async def answer(self, request: Any, response: Any, now_s: float) -> Any:
+    async def answer(self, request: QueryRequest, response: Any, now_s: float) -> Any:
         """Answer one request; `now_s` [s] is the node's clock."""
         cameras = self._cameras
         if request.camera and request.camera not in cameras.by_name:
@@ -55,7 +56,7 @@ class Questions:
         if camera.fault:
             return refuse(response, camera.fault)
         attempt = camera.window.attempt
-        task = request.task.strip() or attempt.instruction
+        task = request.task or attempt.instruction
         if not task and not attempt.goal_id:
             return refuse(response, "no attempt has been seen yet; send a goal first, or give task")
         if not task and self._needs_words:

@@ -167,7 +167,8 @@ class ReadingMaker:
     def _remember(self, selection: Selection, progress: float) -> None:
         """Add a progress to the history of the running attempt, as that camera sees it."""
         stamp_s = float(selection.stamps_s[-1])
-        if self._watched != (selection.attempt, selection.camera):
+        anew = bool(self._history) and stamp_s < self._history[-1][0]  # the clock began again
+        if anew or self._watched != (selection.attempt, selection.camera):
             self._watched = (selection.attempt, selection.camera)
             self._history.clear()
         if not (selection.frozen or selection.dark) and (not self._history or stamp_s > self._history[-1][0]):

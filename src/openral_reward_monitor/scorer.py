@@ -125,13 +125,13 @@ class Scorer:
         try:
             frames = job.selection.frames
             scores = checked(self._model.score(frames, job.task), len(frames))
+            latency_s = time.perf_counter() - begun
+            job.reading = self._readings.make(job.selection, job.task, scores, latency_s, job.watched)
         except Exception as error:  # noqa: BLE001  a family's own code may raise anything; whoever asked must learn of it
             if not isinstance(error, OpenralError):  # which says all there is to say
                 _log.exception("scoring failed")
             job.error = f"{type(error).__name__}: {error}"
             return
-        latency_s = time.perf_counter() - begun
-        job.reading = self._readings.make(job.selection, job.task, scores, latency_s, job.watched)
         self._keep(job.reading)
 
     def _keep(self, reading: Reading) -> None:

@@ -87,6 +87,11 @@ class FrameWindow:
         self._period_s = self._base_period_s
         self._frames = [self._newest] if self._newest is not None else []
 
+    def clear(self) -> None:
+        """Forget every frame; the attempt goes on."""
+        self._frames, self._newest = [], None
+        self._period_s = self._base_period_s
+
     def end(self) -> None:
         """The attempt is over: its frames leave the window one by one."""
         self.running = False

@@ -49,6 +49,6 @@ def test_another_goal_id_is_refused(value):
 
 def test_a_stamp_is_in_seconds():
     assert stamp_field("stamp", 3, 500_000_000) == pytest.approx(3.5)
-    for sec, nanosec in ((-1, 0), (-(2**31), 0), (0, 10**9), (0, 2**32 - 1)):
+    for sec, nanosec in ((-1, 0), (-(2**31), 0), (2**31 - 1, 0), (0, 10**9), (0, 2**32 - 1)):
         with pytest.raises(ContractError, match="stamp is"):
             stamp_field("stamp", sec, nanosec)

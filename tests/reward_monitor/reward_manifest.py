@@ -1,4 +1,4 @@
-"""The manifest of a reward skill of the fake family, and a file of weights that is none."""
+"""The manifest of a reward skill of the fake family, a file of weights that is none, and a scene to watch."""
 
 from __future__ import annotations
 
@@ -28,4 +28,19 @@ MANIFEST = {
     "chunk_size": 1,
     "actions": ["monitor"],
     "reward": REWARD,
+}
+
+SIZE = 16
+"""[px] side of the scene's pictures."""
+SCENE = {
+    "scene": {
+        "id": "metaworld",
+        "backend": "mock",
+        "observation_height": SIZE,
+        "observation_width": SIZE,
+        "cameras": [{"name": "corner2", "rate_hz": 20}, {"name": "wrist", "rate_hz": 20}],
+    },
+    "robot_id": "sawyer",
+    "control_hz": 80,
+    "action": {"representation": "joint_positions", "dim": 4, "low": [-1] * 4, "high": [1] * 4},
 }

@@ -145,6 +145,13 @@ def test_rising_progress_never_stalls():
     assert not any(reading(maker, 0.5 * index, 0.05 * index).stalled for index in range(20))
 
 
+def test_a_clock_that_begins_again_begins_the_plateau_again():
+    maker = ReadingMaker(CONFIG)
+    assert reading(maker, 1000.0, 0.3).progress == pytest.approx(0.3)
+    stalled = [reading(maker, 0.5 * index, 0.3).stalled for index in range(1, 8)]
+    assert stalled == [False] * 4 + [True] * 3
+
+
 def test_success_is_not_a_stall_and_a_new_attempt_starts_afresh():
     maker = ReadingMaker(CONFIG)
     assert not any(reading(maker, 0.5 * index, 0.9, 0.9).stalled for index in range(10))

@@ -23,14 +23,25 @@ _MESSAGES = [
 
 def is_loopback(endpoint: str) -> bool:
     """Whether a Zenoh endpoint, such as `tcp/127.0.0.1:0` or a Unix socket, stays on this machine."""
-    protocol, _, rest = endpoint.partition("/")
-    if protocol == PROTOCOL:
+    if endpoint.startswith(f"{PROTOCOL}/"):
         return True
-    host = rest.partition("#")[0].partition("?")[0].rpartition(":")[0].strip("[]")
     try:
-        return ip_address(host).is_loopback
+        return ip_address(_host(endpoint)).is_loopback
     except ValueError:
-        return host == "localhost"
+        return _host(endpoint) == "localhost"
+
+
+def has_interface(endpoint: str) -> bool:
+    """Whether Zenoh can tell that a loopback endpoint's links go through the loopback interface.
+
+    It looks for the interface that has the very address: other addresses of 127.0.0.0/8 belong to none.
+    """
+    return endpoint.startswith(f"{PROTOCOL}/") or _host(endpoint) in ("127.0.0.1", "::1", "localhost")
+
+
+def _host(endpoint: str) -> str:
+    rest = endpoint.partition("/")[2]
+    return rest.partition("#")[0].partition("?")[0].rpartition(":")[0].strip("[]")
 
 
 def own_listener(port: int) -> bool:

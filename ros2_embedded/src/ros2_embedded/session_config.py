@@ -26,7 +26,7 @@ from typing import Any
 import zenoh
 
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
-from ros2_embedded.loopback import INTERFACE, is_loopback, only_loopback, own_listener
+from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
@@ -172,7 +172,11 @@ def _confine(config: zenoh.Config) -> None:
     searches_network = searches and json.loads(config.get_json("scouting/multicast/interface")) != INTERFACE
     if searches_network or not all(is_loopback(endpoint) for endpoint in endpoints):
         _warn_of_network()
-    elif protocols != {PROTOCOL} and not json.loads(config.get_json("access_control/enabled")):
+    elif (
+        protocols != {PROTOCOL}
+        and all(has_interface(endpoint) for endpoint in endpoints)
+        and not json.loads(config.get_json("access_control/enabled"))
+    ):
         config.insert_json5("access_control", json.dumps(only_loopback()))
 
 

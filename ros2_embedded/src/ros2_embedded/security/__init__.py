@@ -11,6 +11,7 @@ A process joins with `ZENOH_SESSION_CONFIG_URI=KEYSTORE/enclaves/robot/session.j
 from __future__ import annotations
 
 from ros2_embedded.security.access import PolicyError, access_control, read_policy
-from ros2_embedded.security.keystore import Keystore, KeystoreError
+from ros2_embedded.security.errors import KeystoreError
+from ros2_embedded.security.keystore import Keystore
 
 __all__ = ["Keystore", "KeystoreError", "PolicyError", "access_control", "read_policy"]

@@ -8,14 +8,19 @@ A policy names what each enclave may do; everything else is denied:
       serve: [/robot/**]
       call: []
 
-Every session holds the whole list and applies it to what it gets from and sends to each peer, whom it knows
-by the common name of the certificate.
+A policy file of SROS2, whose name ends in `.xml`, is read as well. Every session holds the whole list and
+applies it to what it gets from and sends to each peer, whom it knows by the common name of the certificate or
+by the user name.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+import zenoh
+
+from ros2_embedded.security.sros2_policy import Sros2PolicyError, read_sros2_policy
 
 Policy = dict[str, dict[str, list[str]]]
 ACTIONS = ("publish", "subscribe", "serve", "call")
@@ -37,70 +42,109 @@ class PolicyError(ValueError):
 
 
 def read_policy(path: Path) -> Policy:
-    """The policy of a YAML file.
+    """The policy of a YAML file, or of an XML file of SROS2.
 
     Raises:
         PolicyError: unreadable, or not of the form above.
     """
-    import yaml
-
-    try:
-        tree = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise PolicyError(f"policy {path}: {error}") from error
-    if not isinstance(tree, dict):
-        raise PolicyError(f"policy {path}: a mapping from enclave names to what they may do is expected")
+    if path.suffix == ".xml":
+        try:
+            rights = read_sros2_policy(path)
+        except Sros2PolicyError as error:
+            raise PolicyError(str(error)) from error
+    else:
+        rights = _read_yaml(path)
     policy: Policy = {}
-    for enclave, actions in tree.items():
-        if not isinstance(actions, dict) or set(actions) - set(ACTIONS):
-            raise PolicyError(f"policy {path}: {enclave!r} may have {', '.join(ACTIONS)}, it has {actions!r}")
+    for enclave, actions in rights.items():
         for action, names in actions.items():
-            wrong = [name for name in names or [] if not isinstance(name, str) or not name.startswith("/")]
-            if wrong:
-                raise PolicyError(f"policy {path}: {enclave}.{action}: names start with '/', not {wrong}")
+            for name in names or []:
+                _key(name, f"policy {path}: {enclave}.{action}")
         policy[str(enclave)] = {action: list(actions.get(action) or []) for action in ACTIONS}
     return policy
 
 
-def _keys(names: list[str]) -> list[str]:
-    """The data keys of topics or services: domain, name, type, hash."""
-    return [f"*/{name.strip('/')}/*/*" for name in names]
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        tree = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise PolicyError(f"policy {path}: {error}") from error
+    if not isinstance(tree, dict):
+        raise PolicyError(f"policy {path}: a mapping from enclave names to what they may do is expected")
+    for enclave, actions in tree.items():
+        if not isinstance(actions, dict) or set(actions) - set(ACTIONS):
+            raise PolicyError(f"policy {path}: {enclave!r} may have {', '.join(ACTIONS)}, it has {actions!r}")
+        for action, names in actions.items():
+            if not isinstance(names, (list, type(None))):
+                raise PolicyError(f"policy {path}: {enclave}.{action}: a list of names is expected")
+    return tree
+
+
+def _key(name: object, where: str, suffix: str = "") -> str:
+    """The data keys of a topic or service: domain, name, type, hash; in the one form that Zenoh accepts.
+
+    Raises:
+        PolicyError: no name of the graph.
+    """
+    if not isinstance(name, str) or not name.startswith("/"):
+        raise PolicyError(f"{where}: names start with '/', not {name!r}")
+    try:
+        # `**` between parts that stand for one each is written behind them: */ns/*/*/**.
+        return str(zenoh.KeyExpr.autocanonize(f"*/{name[1:]}/*/*{suffix}"))
+    except zenoh.ZError as error:
+        raise PolicyError(
+            f"{where}: {name!r} is no name: '/' between parts, '*' for one whole part, '**' for several"
+        ) from error
+
+
+def access_control(policy: Policy) -> dict[str, Any]:
+    """The `access_control` section of a Zenoh configuration, which denies what the policy does not name.
+
+    Raises:
+        PolicyError: a name of the policy is none.
+    """
+    rules = [_allow("graph", _GRAPH, ["ingress", "egress"], ["@ros2_lv/**"])]
+    policies: list[dict[str, Any]] = []
+    for enclave, actions in sorted(policy.items()):
+        own = [
+            _allow(f"{enclave} {action} {index}", *part)
+            for action in ACTIONS
+            for index, part in enumerate(_rights(enclave, action, actions.get(action) or []))
+        ]
+        rules += own
+        names = ["graph", *(rule["id"] for rule in own)]
+        policies.append({"rules": names, "subjects": [enclave, f"{enclave} user"]})
+    subjects = [
+        subject
+        for enclave in sorted(policy)
+        for subject in (
+            {"id": enclave, "cert_common_names": [enclave]},
+            {"id": f"{enclave} user", "usernames": [enclave]},
+        )
+    ]
+    return {
+        "enabled": True,
+        "default_permission": "deny",
+        "rules": rules,
+        "subjects": subjects,
+        "policies": policies,
+    }
+
+
+def _rights(enclave: str, action: str, names: list[str]) -> list[tuple[list[str], list[str], list[str]]]:
+    """The rules of one line of a policy, as (messages, flows, keys)."""
+    if not names:
+        return []
+    where = f"{enclave}.{action}"
+    keys = [_key(name, where) for name in names]
+    parts = [(messages, [flow], keys) for messages, flow in _RULES[action]]
+    if action in ("publish", "subscribe"):
+        cached = [_key(name, where, "/@adv/**") for name in names]
+        parts.append((_CACHE, ["ingress", "egress"], cached))
+    return parts
 
 
 def _allow(rule: str, messages: list[str], flows: list[str], keys: list[str]) -> dict[str, Any]:
     """One rule of the list."""
     return {"id": rule, "messages": messages, "flows": flows, "permission": "allow", "key_exprs": keys}
-
-
-def access_control(policy: Policy) -> dict[str, Any]:
-    """The `access_control` section of a Zenoh configuration, which denies what the policy does not name."""
-    rules = [_allow("graph", _GRAPH, ["ingress", "egress"], ["@ros2_lv/**"])]
-    policies: list[dict[str, Any]] = []
-    for enclave, actions in sorted(policy.items()):
-        own = ["graph"]
-        for action in ACTIONS:
-            names = actions.get(action) or []
-            cached = action in ("publish", "subscribe")
-            parts = [(messages, [flow], _keys(names)) for messages, flow in _RULES[action]]
-            if cached:
-                parts.append((_CACHE, ["ingress", "egress"], [f"{key}/@adv/**" for key in _keys(names)]))
-            for index, (messages, flows, keys) in enumerate(parts if names else []):
-                rule = f"{enclave} {action} {index}"
-                own.append(rule)
-                rules.append(
-                    {
-                        "id": rule,
-                        "messages": messages,
-                        "flows": flows,
-                        "permission": "allow",
-                        "key_exprs": keys,
-                    }
-                )
-        policies.append({"rules": own, "subjects": [enclave]})
-    return {
-        "enabled": True,
-        "default_permission": "deny",
-        "rules": rules,
-        "subjects": [{"id": enclave, "cert_common_names": [enclave]} for enclave in sorted(policy)],
-        "policies": policies,
-    }

@@ -4,72 +4,51 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
+import secrets
+import shutil
 from collections.abc import Sequence
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import zenoh
+
 from ros2_embedded.security.access import Policy, access_control
+from ros2_embedded.security.certificates import Authority
+from ros2_embedded.security.errors import KeystoreError
 
 DEFAULT_PORT = 7448
 VALID_DAYS = 365
 _NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_-]{0,62}$")
-_CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-
-
-class KeystoreError(RuntimeError):
-    """A keystore cannot be made or changed; the text names the cause."""
-
-
-def _openssl(*arguments: str) -> None:
-    """Run openssl.
-
-    Raises:
-        KeystoreError: it is not installed, or it failed.
-    """
-    try:
-        done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise KeystoreError("the program openssl is needed to make certificates: install openssl") from error
-    if done.returncode:
-        raise KeystoreError(f"openssl {arguments[0]} failed: {done.stderr.strip()}")
-
-
-def _alternative_name(host: str) -> str:
-    """A host as a subjectAltName entry."""
-    try:
-        return f"IP:{ip_address(host)}"
-    except ValueError:
-        return f"DNS:{host}"
-
-
-def _endpoint(host: str) -> str:
-    """`host` or `host:port` as a TLS endpoint."""
-    name, colon, port = host.rpartition(":")
-    return f"tls/{name}:{port}" if colon else f"tls/{host}:{DEFAULT_PORT}"
 
 
 class Keystore:
-    """Private keys are readable by their owner alone; `ca.key` should not leave the machine it is made on."""
+    """Private keys and passwords are readable by their owner alone; `ca.key` stays where it was made.
+
+    With passwords a member that connects proves itself by its name and password, and the one it connects to
+    by a certificate; without them both have certificates.
+    """
 
     def __init__(self, directory: Path) -> None:
         """Use a directory; `create` makes the authority."""
         self.directory = directory
-        self._ca, self._ca_key = directory / "ca.pem", directory / "ca.key"
+        self._authority = Authority(directory)
+        self._users = directory / "users.txt"
 
-    def create(self) -> None:
+    def create(self, *, passwords: bool = False) -> None:
         """Make the certificate authority.
+
+        Args:
+            passwords: members prove themselves by passwords, of which each gets one.
 
         Raises:
             KeystoreError: there is one already.
         """
-        if self._ca_key.exists():
+        if self._authority.exists:
             raise KeystoreError(f"{self.directory} is a keystore already")
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        subject = ["-subj", "/CN=ros2_embedded keystore", "-days", str(VALID_DAYS)]
-        _openssl("req", "-x509", *_CURVE, "-keyout", str(self._ca_key), "-out", str(self._ca), *subject)
-        self._ca_key.chmod(0o600)
+        self._authority.create(VALID_DAYS)
+        if passwords:
+            self._write_users({})
 
     def enclave(self, name: str) -> Path:
         """The directory of an enclave."""
@@ -79,87 +58,185 @@ class Keystore:
         """The names of all enclaves."""
         return sorted(path.parent.name for path in self.directory.glob("enclaves/*/session.json5"))
 
-    def add(self, name: str, listen: Sequence[str] = ("127.0.0.1:0",), connect: Sequence[str] = ()) -> Path:
+    def add(
+        self,
+        name: str,
+        listen: Sequence[str] = ("127.0.0.1:0",),
+        connect: Sequence[str] = (),
+        *,
+        days: int = VALID_DAYS,
+    ) -> Path:
         """Make an enclave.
 
         Args:
-            name: letters, digits, `_` and `-`; the common name of its certificate.
-            listen: addresses `host` or `host:port` of this member.
-            connect: addresses of members it connects to; others are found through them.
+            name: letters, digits, `_` and `-`; the common name of its certificate, and its user name.
+            listen: addresses `host` or `host:port` of this member; without a port it gets the first from 7448
+                on that no other member has on that host.
+            connect: addresses of members it connects to, without a port all those of that host; others are
+                found through them.
+            days: for which its certificate is valid; links end when it expires.
 
         Returns:
             The session file, for ZENOH_SESSION_CONFIG_URI.
 
         Raises:
-            KeystoreError: a bad name, no authority, or the enclave exists.
+            KeystoreError: a bad name or number, no authority, the enclave exists, or an address is another's.
         """
         if not _NAME.match(name):
             raise KeystoreError(f"{name!r} is no enclave name: letters, digits, '_' and '-'")
-        if not self._ca_key.exists():
+        if not self._authority.exists:
             raise KeystoreError(f"{self.directory} has no certificate authority: create the keystore first")
         place = self.enclave(name)
         if place.exists():
             raise KeystoreError(f"the enclave {name} exists: remove {place} to make it anew")
+        endpoints = [self._listen_endpoint(address) for address in listen]
+        targets = [endpoint for address in connect for endpoint in self._connect_endpoints(address)]
         place.mkdir(parents=True, mode=0o700)
-        self._sign(place, name, [address.rpartition(":")[0] or address for address in listen])
+        self._authority.sign(place, name, [_host(address) for address in listen], days)
+        if self._users.exists():
+            self._write_users({**self._read_users(), name: secrets.token_urlsafe(24)})
         session = place / "session.json5"
-        session.write_text(json.dumps(self._session(place, listen, connect), indent=2), "utf-8")
+        _write_private(session, json.dumps(self._session(place, endpoints, targets), indent=2))
         return session
 
-    def _sign(self, place: Path, name: str, hosts: list[str]) -> None:
-        """Make key and certificate of an enclave."""
-        key, request, extensions = place / "key.pem", place / "request.csr", place / "extensions.txt"
-        subject = ["-subj", f"/CN={name}"]
-        _openssl("req", "-new", *_CURVE, "-keyout", str(key), "-out", str(request), *subject)
-        key.chmod(0o600)
-        names = ",".join(_alternative_name(host) for host in hosts)
-        extensions.write_text(
-            f"subjectAltName={names}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:FALSE\n",
-            "utf-8",
-        )
-        authority = ["-CA", str(self._ca), "-CAkey", str(self._ca_key), "-CAcreateserial"]
-        target = ["-in", str(request), "-out", str(place / "cert.pem"), "-extfile", str(extensions)]
-        _openssl("x509", "-req", *target, *authority, "-days", str(VALID_DAYS))
-        request.unlink()
-        extensions.unlink()
+    def renew(self, name: str, days: int = VALID_DAYS) -> None:
+        """Make a new certificate for an enclave, from its key; a session takes it when it opens.
+
+        Raises:
+            KeystoreError: there is no such enclave, or a bad number.
+        """
+        self._authority.renew(self._existing(name), days)
+
+    def remove(self, name: str) -> None:
+        """Forget an enclave, and its password where members have such.
+
+        Its certificate stays valid until it expires: only a password is taken back, by sessions that open
+        afterwards.
+
+        Raises:
+            KeystoreError: there is no such enclave.
+        """
+        shutil.rmtree(self._existing(name))
+        if self._users.exists():
+            self._write_users({user: word for user, word in self._read_users().items() if user != name})
+
+    def _existing(self, name: str) -> Path:
+        if name not in self.enclaves():
+            raise KeystoreError(f"no enclave {name}; there are {', '.join(self.enclaves()) or 'none'}")
+        return self.enclave(name)
+
+    def _taken(self) -> list[str]:
+        """The endpoints on which members listen."""
+        sessions = (self.enclave(name) / "session.json5" for name in self.enclaves())
+        return [
+            end for path in sessions for end in json.loads(path.read_text("utf-8"))["listen"]["endpoints"]
+        ]
+
+    def _listen_endpoint(self, address: str) -> str:
+        taken = self._taken()
+        if _port(address):
+            endpoint = f"tls/{_host(address)}:{_port(address)}"
+            if endpoint in taken and _port(address) != "0":
+                raise KeystoreError(f"another enclave listens on {address}: give this one another port")
+            return endpoint
+        candidates = (f"tls/{address}:{port}" for port in range(DEFAULT_PORT, 1 << 16))
+        return next(endpoint for endpoint in candidates if endpoint not in taken)
+
+    def _connect_endpoints(self, address: str) -> list[str]:
+        if _port(address):
+            return [f"tls/{_host(address)}:{_port(address)}"]
+        same_host = [endpoint for endpoint in sorted(self._taken()) if endpoint.startswith(f"tls/{address}:")]
+        return same_host or [f"tls/{address}:{DEFAULT_PORT}"]
+
+    def _read_users(self) -> dict[str, str]:
+        lines = (line.partition(":") for line in self._users.read_text("utf-8").splitlines() if line)
+        return {user: password for user, _, password in lines}
+
+    def _write_users(self, users: dict[str, str]) -> None:
+        _write_private(self._users, "".join(f"{user}:{password}\n" for user, password in users.items()))
 
     def _session(self, place: Path, listen: Sequence[str], connect: Sequence[str]) -> dict[str, Any]:
         """The Zenoh configuration of an enclave: TLS in both directions, and nothing but TLS."""
         key, certificate = str((place / "key.pem").resolve()), str((place / "cert.pem").resolve())
+        with_passwords = self._users.exists()
+        tls = {
+            "root_ca_certificate": str(self._authority.certificate.resolve()),
+            "enable_mtls": not with_passwords,
+            "verify_name_on_connect": True,
+            "close_link_on_expiration": True,
+            "listen_private_key": key,
+            "listen_certificate": certificate,
+        }
+        if not with_passwords:
+            tls |= {"connect_private_key": key, "connect_certificate": certificate}
+        transport: dict[str, Any] = {"link": {"protocols": ["tls"], "tls": tls}}
+        if with_passwords:
+            transport["auth"] = {
+                "usrpwd": {
+                    "user": place.name,
+                    "password": self._read_users()[place.name],
+                    "dictionary_file": str(self._users.resolve()),
+                }
+            }
         return {
             "mode": "peer",
-            "listen": {"endpoints": [_endpoint(host) for host in listen]},
-            "connect": {"endpoints": [_endpoint(host) for host in connect], "exit_on_failure": False},
+            "listen": {"endpoints": list(listen)},
+            "connect": {"endpoints": list(connect), "exit_on_failure": False},
             "scouting": {"delay": 20, "multicast": {"enabled": False}, "gossip": {"enabled": True}},
             "timestamping": {"enabled": True},
             "queries_default_timeout": 600000,
-            "transport": {
-                "link": {
-                    "protocols": ["tls"],
-                    "tls": {
-                        "root_ca_certificate": str(self._ca.resolve()),
-                        "enable_mtls": True,
-                        "verify_name_on_connect": True,
-                        "listen_private_key": key,
-                        "listen_certificate": certificate,
-                        "connect_private_key": key,
-                        "connect_certificate": certificate,
-                    },
-                },
-            },
+            "transport": transport,
         }
 
     def set_policy(self, policy: Policy) -> None:
-        """Write what each enclave may do into all session files.
+        """Write what each enclave may do into all session files, once every one of them has been loaded.
 
         Raises:
-            KeystoreError: the policy names an enclave that does not exist.
+            KeystoreError: the policy names an enclave that does not exist, or Zenoh refuses a session file.
+            PolicyError: a name of the policy is none.
         """
         unknown = sorted(set(policy) - set(self.enclaves()))
         if unknown:
             raise KeystoreError(f"the policy names {', '.join(unknown)}; add these enclaves first")
+        sessions: dict[Path, str] = {}
         for name in self.enclaves():
             path = self.enclave(name) / "session.json5"
             session = json.loads(path.read_text("utf-8"))
             session["access_control"] = access_control(policy)
-            path.write_text(json.dumps(session, indent=2), "utf-8")
+            _try_to_open(path, session)
+            sessions[path] = json.dumps(session, indent=2)
+        for path, text in sessions.items():
+            _write_private(path, text)
+
+
+def _try_to_open(path: Path, session: dict[str, Any]) -> None:
+    """Open a session as the file says, but for its addresses.
+
+    Raises:
+        KeystoreError: Zenoh refuses it.
+    """
+    alone = {**session, "listen": {"endpoints": ["tls/127.0.0.1:0"]}, "connect": {"endpoints": []}}
+    try:
+        zenoh.open(zenoh.Config.from_json5(json.dumps(alone))).close()
+    except zenoh.ZError as error:
+        raise KeystoreError(f"no session can be opened with {path}: {error}; nothing was changed") from error
+
+
+def _port(address: str) -> str:
+    """The port of `host:port`, empty where there is none; IPv6 hosts with a port stand in brackets."""
+    head, colon, port = address.rpartition(":")
+    return port if colon and (":" not in head or head.endswith("]")) else ""
+
+
+def _host(address: str) -> str:
+    port = _port(address)
+    return address[: -len(port) - 1] if port else address
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replace a file by one that only its owner may read, as a whole or not at all."""
+    partial = path.with_suffix(".partial")
+    partial.touch(mode=0o600)
+    partial.chmod(0o600)
+    partial.write_text(text, "utf-8")
+    partial.replace(path)

@@ -1,0 +1,7 @@
+"""What can go wrong with a keystore."""
+
+from __future__ import annotations
+
+
+class KeystoreError(RuntimeError):
+    """A keystore cannot be made or changed; the text names the cause."""

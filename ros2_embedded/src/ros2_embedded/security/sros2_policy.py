@@ -1,0 +1,113 @@
+"""Reading the policy files of SROS2, so that one file can serve a keystore here and one there.
+
+Their schema (https://design.ros2.org/articles/ros2_access_control_policies.html) lists profiles below
+enclaves: a node, its namespace, and the topics, services and actions that it may use, each allowed or denied.
+Enclave paths become names as this keystore has them: `/arm/talker` is `arm_talker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementInclude, ElementTree
+
+ALLOW, DENY = "ALLOW", "DENY"
+_TOPICS = {"publish": "publish", "subscribe": "subscribe"}
+_SERVICES = {"reply": "serve", "request": "call"}
+_SERVER, _CLIENT = "execute", "call"
+_ACTION_SERVICES = ("send_goal", "cancel_goal", "get_result")
+_ACTION_TOPICS = ("feedback", "status")
+
+Rights = dict[str, dict[str, list[str]]]
+"""Names by what may be done with them (publish, subscribe, serve, call), by enclave."""
+
+
+class Sros2PolicyError(ValueError):
+    """A policy file of SROS2 cannot be understood, or says what cannot be expressed here."""
+
+
+def read_sros2_policy(path: Path) -> Rights:
+    """The rights of a policy file of SROS2.
+
+    Raises:
+        Sros2PolicyError: unreadable, of another form, or with a denial inside of what a pattern allows.
+    """
+    try:
+        if b"<!DOCTYPE" in path.read_bytes():
+            raise Sros2PolicyError(f"policy {path}: a document type is not accepted; remove <!DOCTYPE …>")
+        root = ElementTree.parse(path).getroot()
+        ElementInclude.include(root, base_url=str(path))
+    except (OSError, ElementTree.ParseError, ElementInclude.FatalIncludeError) as error:
+        raise Sros2PolicyError(f"policy {path}: {error}") from error
+    enclaves = root.findall("./enclaves/enclave")
+    if root.tag != "policy" or not enclaves:
+        raise Sros2PolicyError(f"policy {path}: <policy><enclaves><enclave path=…> is expected")
+    rights: Rights = {}
+    for enclave in enclaves:
+        name = enclave.get("path", "").strip("/").replace("/", "_")
+        own = rights.setdefault(name, {})
+        denied: dict[str, set[str]] = {}
+        for profile in enclave.findall("./profiles/profile"):
+            for verdict, action, resource in _statements(profile, path):
+                if verdict == ALLOW:
+                    own.setdefault(action, []).append(resource)
+                else:
+                    denied.setdefault(action, set()).add(resource)
+        for action, names in denied.items():
+            own[action] = _without(own.get(action, []), names, f"policy {path}: {name}.{action}")
+    return rights
+
+
+def _without(allowed: list[str], denied: set[str], where: str) -> list[str]:
+    """The names that are allowed and not denied."""
+    left = [name for name in allowed if name not in denied]
+    patterns = [name for name in left if "*" in name]
+    if patterns and denied:
+        raise Sros2PolicyError(
+            f"{where}: {', '.join(sorted(denied))} is denied while {', '.join(patterns)} is allowed; "
+            "name what is allowed one by one"
+        )
+    return left
+
+
+def _statements(profile: ElementTree.Element, path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (ALLOW or DENY, what may be done, fully qualified name) for each line of a profile."""
+    for kind, item, attributes in (
+        ("topics", "topic", _TOPICS),
+        ("services", "service", _SERVICES),
+        ("actions", "action", {_SERVER: _SERVER, _CLIENT: _CLIENT}),
+    ):
+        for group in profile.findall(kind):
+            for attribute, action in attributes.items():
+                verdict = group.get(attribute)
+                if verdict is None:
+                    continue
+                if verdict not in (ALLOW, DENY):
+                    raise Sros2PolicyError(
+                        f'policy {path}: <{kind} {attribute}="{verdict}">: write {ALLOW} or {DENY}'
+                    )
+                for element in group.findall(item):
+                    name = _resolve(profile, (element.text or "").strip())
+                    if kind == "actions":
+                        yield from ((verdict, *part) for part in _parts_of_action(action, name))
+                    else:
+                        yield verdict, action, name
+
+
+def _resolve(profile: ElementTree.Element, name: str) -> str:
+    """The full name of what a profile names, as in a node: relative to its namespace, or private with `~`."""
+    namespace = profile.get("ns", "/").rstrip("/")
+    if name.startswith("/"):
+        return name
+    if name.startswith("~"):
+        return f"{namespace}/{profile.get('node', '')}/{name[1:].lstrip('/')}"
+    return f"{namespace}/{name}"
+
+
+def _parts_of_action(action: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the rights on the services and topics that make up an action."""
+    serves, publishes = ("serve", "publish") if action == _SERVER else ("call", "subscribe")
+    for part in _ACTION_SERVICES:
+        yield serves, f"{name}/_action/{part}"
+    for part in _ACTION_TOPICS:
+        yield publishes, f"{name}/_action/{part}"

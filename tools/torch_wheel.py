@@ -6,7 +6,8 @@ prints what it would be for this interpreter, as words for `uv pip install`.
 
 On Linux the package index's own build brings CUDA. The small CPU builds lie on an index of torch's own, which cannot
 be reached where only a proxy of the package index can; then the index's build is taken, and one line says what that
-costs. `UV_TORCH_BACKEND` (`auto`, `cu130`, ...) asks for another build than the CPU's.
+costs. `UV_TORCH_BACKEND` (`auto`, `cu130`, ...) asks for another build, and comes before a wheel of this machine if it
+can be had.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from openral_core.sidecar.pip_settings import uv_settings
 
 TORCH = "torch==2.13.0"
+LOOK_ONLY = ("--quiet", "--dry-run", "--no-deps")
 
 
 @dataclass(frozen=True)
@@ -73,25 +75,14 @@ def choice(uv: str, python: str, environ: Mapping[str, str]) -> Choice:
     """
 
     def finds(*words: str, without: str = "") -> bool:
-        command = [
-            uv,
-            "pip",
-            "install",
-            "--quiet",
-            "--dry-run",
-            "--no-deps",
-            "--python",
-            python,
-            *words,
-            TORCH,
-        ]
+        command = [uv, "pip", "install", *LOOK_ONLY, "--python", python, *words, TORCH]
         variables = {name: value for name, value in environ.items() if name != without}
         return subprocess.run(command, env=variables, capture_output=True, check=False).returncode == 0
 
-    backend = environ.get("UV_TORCH_BACKEND") or "cpu"
-    if finds("--no-index", without="UV_TORCH_BACKEND"):
-        return choose(here=True, backend=backend, reachable=False)
-    return choose(here=False, backend=backend, reachable=finds(f"--torch-backend={backend}"))
+    asked = environ.get("UV_TORCH_BACKEND")
+    here = finds("--no-index", without="UV_TORCH_BACKEND")
+    reachable = bool(asked or not here) and finds(f"--torch-backend={asked or 'cpu'}")
+    return choose(here=here and not reachable, backend=asked or "cpu", reachable=reachable)
 
 
 def main() -> int:

@@ -93,3 +93,27 @@ def test_a_folder_without_the_wheel_does_not_count(
     chosen = choice(uv, python, environ)
     assert "does not answer" in chosen.note
     assert installed(uv, python, environ, chosen) == {TORCH}
+
+
+def test_a_build_that_was_asked_for_comes_before_the_folder_if_it_can_be_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command[-2])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert choice("uv", "python", {}) == Choice((TORCH,))
+    assert asked == ["--no-index"]
+    assert choice("uv", "python", {"UV_TORCH_BACKEND": "cu130"}) == Choice(("--torch-backend=cu130", TORCH))
+    assert asked == ["--no-index", "--no-index", "--torch-backend=cu130"]
+
+
+def test_a_build_that_was_asked_for_and_cannot_be_had_leaves_the_folder(
+    index: Index, only_loopback: dict[str, str], uv: str, python: str, tmp_path: Path
+) -> None:
+    wheels = make_wheel(tmp_path / "wheels", "torch", f"{VERSION}+cpu").parent
+    environ = {**only_loopback, "UV_DEFAULT_INDEX": index[0], "UV_FIND_LINKS": str(wheels)}
+    assert choice(uv, python, {**environ, "UV_TORCH_BACKEND": "cu130"}) == Choice((TORCH,))

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from openral_core.cli import numbers
+
 
 def ablation_command(
-    missions: Annotated[int, typer.Option(min=1, help="Missions of each variant.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of orders and coins.")] = 0,
+    missions: Annotated[int, numbers.count("Missions of each variant.")] = 200,
+    seed: Annotated[int, numbers.seed("Of orders and coins.")] = 0,
     out: Annotated[Path | None, typer.Option(help="JSON file for the table.")] = None,
 ) -> None:
     """Run missions with and without the reward monitor, over skills that stall in half of their attempts."""

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-Patience = Annotated[float, typer.Option(help="Seconds to wait for a reasoner.")]
+from openral_core.cli import numbers
+
+Patience = Annotated[float, numbers.seconds("Seconds to wait for a reasoner.")]
 
 mission = typer.Typer(help="See the reasoner's mission, its log, and stop it.", no_args_is_help=True)
 

@@ -41,7 +41,7 @@ def list_notes(file: File = None) -> None:
 @memory.command("add")
 def add_note(
     text: Annotated[str, typer.Argument(help="One short fact, at most 200 characters.")],
-    days: Annotated[int, typer.Option(min=1, help="Days until it is forgotten.")] = LIFETIME.days,
+    days: Annotated[int, typer.Option(min=1, max=36500, help="Days until it is forgotten.")] = LIFETIME.days,
     file: File = None,
 ) -> None:
     """Write a note of your own."""
@@ -53,7 +53,8 @@ def add_note(
 
 @memory.command("forget")
 def forget_note(
-    number: Annotated[int, typer.Argument(help="As `openral memory list` shows it.")], file: File = None
+    number: Annotated[int, typer.Argument(min=1, max=10**6, help="As `openral memory list` shows it.")],
+    file: File = None,
 ) -> None:
     """Delete a note."""
     gone = _memory(file).forget(number)

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.status import Status
 
+from openral_core.cli import numbers
 from openral_core.errors import NotFoundError, OpenralError
 from openral_sim_bridge.deploy import is_trouble, running
 
@@ -36,9 +37,9 @@ def deploy_sim(
     ] = True,
     lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
     rtf: Annotated[
-        float, typer.Option(min=0.0, help="Simulation seconds per wall second; 0: unpaced.")
+        float, numbers.real("Simulation seconds per wall second; 0: unpaced.", least=0.0, most=1000.0)
     ] = 1.0,
-    init_id: Annotated[int, typer.Option(help="Initial state; negative: the scene's own.")] = -1,
+    init_id: Annotated[int, numbers.initial_state("Initial state; -1: the scene's own.")] = -1,
     run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
     video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
     keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,

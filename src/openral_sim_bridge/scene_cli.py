@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from openral_core.cli import numbers
+
 app = typer.Typer(help="Look at scenes before anything runs in them.", no_args_is_help=True)
 
 
@@ -18,7 +20,7 @@ def _group() -> None:
 @app.command()
 def check(
     ref: Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene.")],
-    states: Annotated[int, typer.Option(min=1, help="How many initial states are looked at.")] = 5,
+    states: Annotated[int, numbers.count("How many initial states are looked at.")] = 5,
     pictures: Annotated[
         Path | None, typer.Option(help="Folder for a picture of each camera; default: none are written.")
     ] = None,

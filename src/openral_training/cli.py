@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from openral_core.cli import numbers
 from openral_training.progress import console, progress_bar
 from openral_training.rl.command import rl
 from openral_training.world_model.cli import world_model
@@ -15,9 +16,12 @@ app = typer.Typer(help="Collect demonstrations and train small skills on them.",
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Processes; one a core is best.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0)]
-RateOption = Annotated[float, typer.Option("--learning-rate", min=1e-6, help="Peak; a third of it to go on.")]
+WorkersOption = Annotated[int, numbers.workers("Processes; one a core is best.", "--workers")]
+SeedOption = Annotated[int, numbers.seed()]
+RateOption = Annotated[
+    float, numbers.real("Peak; a third of it to go on.", "--learning-rate", least=1e-6, most=1.0)
+]
+ThreadsOption = Annotated[int, numbers.workers("Torch threads; not more than idle cores.")]
 StartOption = Annotated[
     Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
 ]
@@ -27,8 +31,8 @@ StartOption = Annotated[
 def collect(
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
     recipe: RecipeOption = "mini_metaworld",
-    starts: Annotated[int, typer.Option(min=1, help="Resets a task.")] = 30,
-    failures: Annotated[int, typer.Option(min=0, help="Failing rollouts a task, for reward models.")] = 14,
+    starts: Annotated[int, numbers.count("Resets a task.")] = 30,
+    failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
     seed: SeedOption = 0,
     workers: WorkersOption = 2,
 ) -> None:
@@ -64,11 +68,11 @@ def bc(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
     recipe: RecipeOption = "mini_metaworld",
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 4000,
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 4000,
     learning_rate: RateOption = 6e-4,
     warm_start: StartOption = None,
     seed: SeedOption = 0,
-    threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
+    threads: ThreadsOption = 1,
 ) -> None:
     """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
     from openral_training import bc as cloning
@@ -89,11 +93,11 @@ def reward(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
     recipe: RecipeOption = "mini_metaworld",
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 2500,
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 2500,
     learning_rate: RateOption = 6e-4,
     warm_start: StartOption = None,
     seed: SeedOption = 0,
-    threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
+    threads: ThreadsOption = 1,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_training import bc as cloning

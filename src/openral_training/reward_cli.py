@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openral_core.cli import numbers
+
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import Plan
 
@@ -18,14 +20,14 @@ SkillOption = Annotated[str, typer.Option("--rskill", help="Name, reference or f
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 CameraOption = Annotated[str, typer.Option("--camera", help="Default: the scene's first.")]
 DeviceOption = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda.")]
-WorkersOption = Annotated[int, typer.Option(min=1, help="Processes that roll out.")]
+WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
 
 
 @app.command("eval")
 def evaluate(
     rskill: SkillOption,
     recipe: RecipeOption = "mini_metaworld",
-    episodes: Annotated[int, typer.Option(min=1, help="Held-out initial states a task.")] = 10,
+    episodes: Annotated[int, numbers.count("Held-out initial states a task.")] = 10,
     camera: CameraOption = "",
     out: Annotated[
         Path | None,
@@ -64,11 +66,11 @@ def evaluate(
 def calibrate(
     rskill: SkillOption,
     recipe: RecipeOption = "mini_metaworld",
-    episodes: Annotated[int, typer.Option(min=1, help="Calibration states a task.")] = 10,
+    episodes: Annotated[int, numbers.count("Calibration states a task.")] = 10,
     camera: CameraOption = "",
     error_rate: Annotated[
         float,
-        typer.Option(min=0.001, max=0.5, help="Share of wrong yeses, and of wrong noes, that is allowed."),
+        numbers.real("Share of wrong yeses, and of wrong noes, that is allowed.", least=0.001, most=0.5),
     ] = 0.02,
     workers: WorkersOption = 1,
     device: DeviceOption = "cpu",

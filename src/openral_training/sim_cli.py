@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from openral_core.cli import numbers
+
 app = typer.Typer(help="Try a skill in a simulator, in one process and without ROS.", no_args_is_help=True)
 console = Console()
 
@@ -28,11 +30,11 @@ def run(
     instruction: Annotated[
         str, typer.Option(help="Words for the policy; default: the skill's own example.")
     ] = "",
-    n_episodes: Annotated[int, typer.Option("--n-episodes", min=1)] = 1,
-    init_id: Annotated[int, typer.Option(help="First initial state; default: the scene's.")] = -1,
+    n_episodes: Annotated[int, numbers.count("Of successive initial states.", "--n-episodes")] = 1,
+    init_id: Annotated[int, numbers.initial_state("First initial state; default: the scene's.")] = -1,
     max_steps: Annotated[
         int,
-        typer.Option(min=0, help="Control steps an episode may take; default: as the scene says, else 500."),
+        numbers.steps("Control steps an episode may take; default: as the scene says, else 500.", least=0),
     ] = 0,
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu",
     save_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-sim.")] = None,

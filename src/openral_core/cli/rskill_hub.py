@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from openral_core.cli import numbers
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.rskill_options import AcceptNoncommercial, Ref, Search
 from openral_core.cli.tables import console
@@ -16,7 +17,7 @@ from openral_core.errors import HubError
 
 def search_hub(
     words: Annotated[str, typer.Argument(help="Words of the name; empty: all rSkills.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="Rows at most.")] = 20,
+    limit: Annotated[int, numbers.count("Rows at most.")] = 20,
 ) -> None:
     """Search skills on this machine and on the hub."""
     from openral_core.hub.client import HubClient

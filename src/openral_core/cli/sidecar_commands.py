@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from openral_core.cli import numbers
 from openral_core.cli.tables import FAULT, OK, console
 from openral_core.errors import SidecarError
 
@@ -88,8 +89,8 @@ def start(
     host: Annotated[
         str, typer.Option(help="Address to listen on; clients need the server's token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: a free one.")] = 0,
-    boot_timeout: Annotated[float, typer.Option(help="How long loading the model may take [s].")] = 900.0,
+    port: Annotated[int, numbers.port()] = 0,
+    boot_timeout: Annotated[float, numbers.seconds("How long loading the model may take [s].")] = 900.0,
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
     from openral_core.license import check_checkpoint_license
@@ -138,7 +139,7 @@ def stop_(
 @app.command()
 def logs(
     target: Target = None,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 40,
+    lines: Annotated[int, numbers.count("How many of the last lines.", "--lines", "-n")] = 40,
 ) -> None:
     """Print the end of a server's log: of the one at a port, or else of the newest of a sidecar or of all."""
     from openral_core.sidecar.housekeeping import log_of

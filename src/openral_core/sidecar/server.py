@@ -55,7 +55,7 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that every server takes; `server_options` reads them."""
     group = parser.add_argument_group("sidecar")
     group.add_argument("--host", default="127.0.0.1", help="address to listen on; off loopback needs a token")
-    group.add_argument("--port", type=int, default=0, help="0: a free one, told in the identity file")
+    group.add_argument("--port", type=port_number, default=0, help="0: a free one, told in the identity file")
     group.add_argument("--token-file", default="", help="file whose first line every request must carry")
     group.add_argument("--spec", default="", help="name@digest of the spec, for the identity file")
     group.add_argument("--private", action="store_true", help="serves one client; others must not reuse it")
@@ -87,6 +87,13 @@ def server_options(args: argparse.Namespace) -> ServerOptions:
         host=args.host, port=args.port, token=token, token_file=args.token_file, spec=spec, digest=digest,
         shared=not args.private, log=args.log_file, arguments=tuple(standard.parse_known_args(sys.argv[1:])[1]),
     )  # fmt: skip
+
+
+def port_number(text: str) -> int:
+    """Return the TCP port, 0 to 65535, that an argument names; argparse shows what ArgumentTypeError says."""
+    if not (text.isascii() and text.isdigit() and int(text[:6]) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
+    return int(text)
 
 
 def is_loopback(host: str) -> bool:

@@ -27,6 +27,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from openral_core.sidecar import rldx_wire
+from openral_core.sidecar.server import port_number
 from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.external import openpi_wire
 
@@ -175,7 +176,7 @@ def main() -> int:
     parser.add_argument("--dialect", choices=["openpi", "zmq"], default="openpi")
     parser.add_argument("--action", type=float, nargs="+", required=True, help="(A,) of every step")
     parser.add_argument("--horizon", type=int, default=16)
-    parser.add_argument("--port", type=int, default=0, help="0: a free one")
+    parser.add_argument("--port", type=port_number, default=0, help="0: a free one")
     args = parser.parse_args()
     kind = FakeOpenpiServer if args.dialect == "openpi" else FakeZmqServer
     server = kind(FakeAnswers(tuple(args.action), args.horizon), port=args.port)

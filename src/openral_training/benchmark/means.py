@@ -19,8 +19,8 @@ LOCAL = "local"
 class Means:
     """What carries a run out."""
 
-    workers: int = 0
-    """Processes with worlds; 0: one a core."""
+    workers: int | None = None
+    """Processes with worlds; None: one a core."""
     cluster: str = LOCAL
     """`local`; `auto`, the Ray cluster that this machine belongs to; or the `ray://host:port` of one."""
     patience_s: float = 300.0

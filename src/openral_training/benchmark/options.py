@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from openral_core.cli import numbers
+
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
@@ -26,21 +28,21 @@ class Order:
     contract: Annotated[
         str, typer.Option(help="What that policy takes and gives: a name in benchmarks/contracts, or a file.")
     ] = ""
-    n_episodes: Annotated[int, typer.Option(min=0, help="A task; 0: as the suite says.")] = 0
-    workers: Annotated[int, typer.Option(min=0, help="Processes with worlds; 0: one a core.")] = 0
+    n_episodes: Annotated[int | None, numbers.count("A task; default: as the suite says.")] = None
+    workers: Annotated[int | None, numbers.workers("Processes with worlds; default: one a core.")] = None
     cluster: Annotated[
         str,
         typer.Option(help="local: this machine; auto: the Ray cluster it belongs to; or ray://host:port."),
     ] = "local"
-    num_envs: Annotated[int, typer.Option(min=1, help="Worlds under one batch; changes rows slightly.")] = 8
+    num_envs: Annotated[int, numbers.workers("Worlds under one batch; changes rows slightly.")] = 8
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu"
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")] = False
     patience: Annotated[
-        float, typer.Option(min=1, help="Seconds of silence after which worlds or policy are cut off.")
+        float, numbers.seconds("Seconds of silence after which worlds or policy are cut off.", least=1.0)
     ] = 300.0
     videos: Annotated[
-        int, typer.Option(min=0, help="Films of the first so many successes and failures of each task.")
+        int, numbers.count("Films of the first so many successes and failures of each task.", least=0)
     ] = 0
     allow_unevaluated: Annotated[
         bool, typer.Option("--allow-unevaluated", help="Run tasks that it was not evaluated on.")

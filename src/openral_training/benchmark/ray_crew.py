@@ -125,14 +125,21 @@ class RayCrew:
     """See `crew.Crew`."""
 
     def __init__(
-        self, cluster: str, source: PolicySource, workers: int, *, most: int, num_envs: int, patience_s: float
+        self,
+        cluster: str,
+        source: PolicySource,
+        workers: int | None,
+        *,
+        most: int,
+        num_envs: int,
+        patience_s: float,
     ) -> None:
         """Join a cluster, start everybody and wait until the policy is loaded.
 
         Args:
             cluster: `auto`, the one that this machine belongs to, or RAY_ADDRESS names; or `ray://host:port`.
             source: of the policy.
-            workers: how many; 0: one a core of the cluster, but for the policy's.
+            workers: how many; None: one a core of the cluster, but for the policy's.
             most: the most there is work for.
             num_envs: worlds of each.
             patience_s: [s] after which a policy that does not answer is given up.

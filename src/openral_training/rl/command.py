@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from openral_core.cli import numbers
 from openral_training.progress import console, progress_bar
 
 
@@ -17,10 +18,8 @@ def rl(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the run; default: as the config says.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="In place of actor.seed.")] = None,
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", min=1, help="In place of runner.max_epochs.")
-    ] = None,
+    seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
+    epochs: Annotated[int | None, numbers.count("In place of runner.max_epochs.", "--epochs")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")] = False,
     package: Annotated[
         bool, typer.Option("--package", help="Judge the result as an rSkill, by the ordinary benchmark.")

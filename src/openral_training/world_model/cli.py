@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from openral_core.cli import numbers
 from openral_training.progress import console, progress_bar
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
@@ -26,9 +27,9 @@ def collect(
     config: Annotated[str, typer.Option("--config", help="RL config whose base policy acts: name or path.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
     recipe: Annotated[str, typer.Option("--recipe", help="Recipe with scenes and words.")] = "mini_metaworld",
-    episodes: Annotated[int, typer.Option(min=1, help="Attempts a task.")] = 500,
-    size: Annotated[int, typer.Option(min=16, help="[px] of the square frames.")] = 64,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="In place of actor.seed.")] = None,
+    episodes: Annotated[int, numbers.count("Attempts a task.")] = 500,
+    size: Annotated[int, typer.Option(min=16, max=1024, help="[px] of the square frames.")] = 64,
+    seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
 ) -> None:
     """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
     import torch
@@ -64,7 +65,7 @@ def evaluate(
     folder: FolderArgument,
     dataset: DatasetOption,
     out: Annotated[Path | None, typer.Option("--out", help="Default: eval/ in the model's folder.")] = None,
-    episodes: Annotated[int | None, typer.Option(min=1, help="At most so many held-out attempts.")] = None,
+    episodes: Annotated[int | None, numbers.count("At most so many held-out attempts.")] = None,
 ) -> None:
     """Imagine held-out attempts beside the simulator: errors by horizon, how well success is told, a GIF."""
     import torch
@@ -110,10 +111,10 @@ def convert(
 def world_model(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
-    picture_steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of the autoencoder.")] = 1200,
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of dynamics and verdict.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="Torch threads; not more than idle cores.")] = 1,
+    picture_steps: Annotated[int, numbers.steps("Optimiser steps of the autoencoder.")] = 1200,
+    steps: Annotated[int, numbers.steps("Optimiser steps of dynamics and verdict.")] = 2000,
+    seed: Annotated[int, numbers.seed()] = 0,
+    threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
     """Train a small latent video model on rollouts. Goes on where it stopped."""
     from openral_training.dataset.lerobot_v3 import open_dataset

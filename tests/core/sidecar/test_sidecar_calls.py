@@ -175,6 +175,14 @@ def test_a_port_that_is_taken_names_who_has_it(start_server) -> None:
     assert "taken by another program" in done.stderr
 
 
+@pytest.mark.parametrize("port", ["-1", "65536", "1e3", "nan", str(2**70), "\N{SUPERSCRIPT TWO}"])
+def test_a_port_that_is_none_is_a_usage_error(port: str) -> None:
+    command = [sys.executable, str(PROGRAM), f"--port={port}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 2
+    assert "is no port; give 0 to 65535" in done.stderr
+
+
 def test_the_identity_file_is_private_and_goes_with_the_server(start_server) -> None:
     process, announced = start_server()
     path = run_folder() / f"{announced.port}.json"

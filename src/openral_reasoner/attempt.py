@@ -42,6 +42,8 @@ class DirectorConfig(BaseModel):
     """How long a task waits for its "when …", on wall time."""
     bridge_patience_s: float = Field(default=10.0, gt=0)
     """Wall time without `/openral/control_status` in an attempt after which the bridge counts as dead."""
+    heartbeat_patience_s: float = Field(default=5.0, gt=1)
+    """Wall time without an announcement of an active skill, which come once a second, after which it counts as lost."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,10 @@ class AskWorld:
 
 @dataclass(frozen=True)
 class StopSkills:
-    """Cancel every goal of every deployed skill, whoever sent it: "stop" means the arm, not one's own goal."""
+    """Cancel every goal of every skill in the graph, whoever sent it: "stop" means the arm, not one's own goal."""
+
+    goal: str = ""
+    """Hex UUID of a goal that the bridge still executes, and shall drop at once; empty: the cancellation is enough."""
 
 
 Command = Propose | SendGoal | CancelGoal | AskWorld | StopSkills

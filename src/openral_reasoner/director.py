@@ -16,23 +16,15 @@ from openral_reasoner.condition import Condition
 from openral_reasoner.decisions import Decisions
 from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict
 from openral_reasoner.goal_keeper import GoalKeeper
+from openral_reasoner.halting import Halting
 from openral_reasoner.mission import LogEntry, Mission, MissionState, Task
+from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.question import YES_OR_NO, Answered, Question
 from openral_reasoner.resume import KEY, Resumption
-from openral_reasoner.vocabulary import words
-
-STOP_WORDS = frozenset({"stop", "halt", "abort", "freeze", "cancel", "quit"})
-_STOP_COMPANY = frozenset(
-    {"now", "please", "immediately", "everything", "it", "that", "the", "mission", "robot"}
-)
-
-
-def is_stop(text: str) -> bool:
-    """Whether a prompt only says to stop: "Stop!", "please stop now"."""
-    said = set(words(text))
-    return bool(said & STOP_WORDS) and said <= STOP_WORDS | _STOP_COMPANY
+from openral_reasoner.stop_words import Heard, heard
 
 
 class Director:
@@ -54,7 +46,7 @@ class Director:
         self._config = config or DirectorConfig()
         self._palette = Palette()
         self._palette_wall_s = 0.0
-        self._seen: set[str] = set()
+        self._seen = SeenIds()
         self._ticket = 0
         self._proposed = False
         self._waiting_since_wall_s = 0.0
@@ -62,14 +54,22 @@ class Director:
         self._question: Question | None = None
         self._resumption: Resumption | None = None
         self._goals = GoalKeeper(self._say, self._settled, self._gate, self._config)
+        self._halting = Halting()
         self._decisions = Decisions(self._config.condition_patience_s)
         self._climb = Climb(self.ask, self._config)
         self.mission = Mission("", "", log)
+        self.others_move = False
+        """A policy node announces that it runs a goal."""
 
     @property
     def idle(self) -> bool:
         """No goal in flight, and no mission in work."""
         return not self._goals.busy and not self._active
+
+    @property
+    def running(self) -> bool:
+        """A goal of the mission runs."""
+        return self._goals.running
 
     @property
     def recovering(self) -> bool:
@@ -83,21 +83,30 @@ class Director:
     # -- the operator ------------------------------------------------------------------------------
 
     def prompt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
-        """Words from the operator: an answer, a mission in place of the running one, or "stop".
+        """Words from the operator: a stop, an answer, or a mission in place of the running one.
 
-        A known id is ignored. "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is.
+        What could mean "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is. Any
+        other words are ignored if their id is known, and refused if they are too long or hold control characters.
         """
-        if prompt_id in self._seen:
+        said, fresh = heard(text), self._seen.add(prompt_id)
+        if self._is_stop(said):
+            return self._halt(prompt_id, text, now_s, wall_s)
+        if not fresh:
             return []
-        self._seen.add(prompt_id)
-        if is_stop(text):
-            if not self._active:  # the mission that has ended stays as it is
-                self._log(LogEntry(now_s, "prompt", f'"{text.strip()}": no mission is running', prompt_id))
-            return [*self.stop(f'stopped: the operator said "{text.strip()}"', now_s, wall_s), StopSkills()]
-        if self.operator_says(text):
+        refusal = why_refused(prompt_id, text)
+        if not refusal and self.operator_says(text):
             return self.tick(now_s, wall_s)
-        commands: list[Command] = [StopSkills()] if self.recovering else []
-        commands += self.stop(f'replaced by "{text.strip()}"', now_s, wall_s)
+        if not refusal and said is Heard.GO_ON:
+            refusal = "it says not to stop, which orders nothing; say what to do"
+        if refusal:
+            self._refuse(prompt_id, text, refusal, now_s, wall_s)
+            return []
+        # What an earlier process began, and what might be meant by a "hold on" before an order, must not go on.
+        unwanted = self.recovering or said is Heard.STOP_AND_MORE
+        commands: list[Command] = (
+            [self._halting.begin(self._goals.active_goal or "", wall_s)] if unwanted else []
+        )
+        commands += self.stop(f'replaced by "{plain_line(text)}"', now_s, wall_s)
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
         self.mission.say(now_s, "prompt", f'"{text.strip()}"')
         if self._estopped:
@@ -106,11 +115,36 @@ class Director:
             )
         return [*commands, *self.tick(now_s, wall_s)]
 
-    def stop(self, reason: str, now_s: float, wall_s: float) -> list[Command]:
+    def _is_stop(self, said: Heard) -> bool:
+        """Whether words are a stop now: in doubt they are while anything goes on, and no answer while it moves."""
+        moves = self._goals.busy or bool(self._goals.active_goal) or self.others_move
+        if said is Heard.OBJECTION:
+            return moves or (self._active and not self.question)
+        return said is Heard.STOP or (said is Heard.STOP_AND_MORE and (moves or self._active))
+
+    def _halt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
+        shown = plain_line(text)
+        what = "the mission and every motion end" if self._active else "no mission is running"
+        self._log(LogEntry(now_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
+        commands = self.stop(f'stopped: the operator said "{shown}"', now_s, wall_s)
+        return [*commands, self._halting.begin(self._goals.active_goal or "", wall_s)]
+
+    def _refuse(self, prompt_id: str, text: str, why: str, now_s: float, wall_s: float) -> None:
+        """Say why a prompt is no order; a mission that is in work goes on."""
+        prompt_id, shown = plain_line(prompt_id, MAX_ID), plain_line(text)
+        if self._active:
+            self._log(LogEntry(now_s, "refused", f'"{shown}": {why}', prompt_id))
+            return
+        self._begin(Mission(prompt_id, shown, self._log, MissionState.ACTIVE), wall_s)
+        self.mission.end(MissionState.FAILED, now_s, f'"{plain_line(shown, 80)}" is refused: {why}')
+
+    def stop(
+        self, reason: str, now_s: float, wall_s: float, state: MissionState = MissionState.STOPPED
+    ) -> list[Command]:
         """End the mission, if one is in work."""
         if not self._active:
             return []
-        self.mission.end(MissionState.STOPPED, now_s, reason)
+        self.mission.end(state, now_s, reason)
         return self._goals.cancel(Judgement(Verdict.RUNNING, reason), wall_s)
 
     def estop(self, pressed: bool, now_s: float, wall_s: float) -> list[Command]:
@@ -281,8 +315,11 @@ class Director:
 
     def tick(self, now_s: float, wall_s: float) -> list[Command]:
         """Look at the time: call it often (10 Hz), on wall time."""
+        unfinished = self._halting.due(self._goals.active_goal or "", wall_s)
         if self._goals.busy:
-            return self._goals.watch(now_s, wall_s)
+            return [*(unfinished or []), *self._goals.watch(now_s, wall_s)]
+        if unfinished is not None:
+            return unfinished
         if self._active:
             self._hear(now_s, wall_s)
         if not self._active:
@@ -305,7 +342,8 @@ class Director:
         skill = self._palette.find(planned.skill.name)
         if skill is not None:
             return [self._goals.send(self.mission.attempt(now_s), skill, now_s, wall_s)]
-        patience_s = self._config.comeback_patience_s
+        loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
+        patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
         if wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
                 Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"

@@ -22,12 +22,15 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 
+from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.messages_node import LATCHED
 
 PERIOD_S = 0.05
+HEARTBEAT_S = 1.0
+"""[s] between two announcements of a skill."""
 
 
-class FakeSkillServer(Node):
+class FakeSkillServer(GuardedCallbacks, Node):
     """A policy node and its bridge in one: announces a skill, runs its goals, says which goal is active.
 
     Parameters: `phrases` (one for each task; the task ids are the phrases with dashes), `max_execution_s`
@@ -53,9 +56,12 @@ class FakeSkillServer(Node):
             callback_group=ReentrantCallbackGroup(),
         )
         self.create_timer(PERIOD_S, self._report)
-        self._announce(slug, name)
+        self._announced = (slug, name)
+        self.create_timer(HEARTBEAT_S, self._announce)
+        self._announce()
 
-    def _announce(self, slug: str, server: str) -> None:
+    def _announce(self) -> None:
+        slug, server = self._announced
         phrases = list(self.get_parameter("phrases").value)
         info = SkillInfo(
             name=f"openral/rskill-{slug}",
@@ -71,6 +77,7 @@ class FakeSkillServer(Node):
             state="active",
             active=True,
             max_execution_s=self.get_parameter("max_execution_s").value,
+            goal_id=self._active[0],
         )
         self._info.publish(info)
 
@@ -84,6 +91,7 @@ class FakeSkillServer(Node):
 
     def _execute(self, goal: Any) -> Any:
         self._active = (bytes(goal.goal_id.uuid).hex(), goal.request.instruction)
+        self._announce()
         begin = time.monotonic()
         result = ExecuteSkill.Result()
         while True:
@@ -98,10 +106,11 @@ class FakeSkillServer(Node):
                 result.outcome, result.check = ExecuteSkill.Result.DEADLINE, "deadline"
                 break
         self._active = ("", "")
+        self._announce()
         return result
 
 
-class FakeMonitor(Node):
+class FakeMonitor(GuardedCallbacks, Node):
     """A reward monitor whose progress rises over `rise_s` [s] to `levels[attempt]`.
 
     The last level serves all later attempts. Asked, it tells the newest value, whatever the words are.

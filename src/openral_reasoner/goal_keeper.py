@@ -33,6 +33,11 @@ class GoalKeeper:
         """A goal is in flight."""
         return self._attempt is not None
 
+    @property
+    def running(self) -> bool:
+        """A policy node took the goal in flight, and it is not being ended."""
+        return self._attempt is not None and bool(self._attempt.goal_id) and self._attempt.ending is None
+
     def send(self, task: Task, skill: Skill, now_s: float, wall_s: float) -> SendGoal:
         """Begin an attempt at a task."""
         planned = task.planned

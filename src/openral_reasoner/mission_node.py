@@ -15,15 +15,17 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.messages_node import NEWEST, STEPS
 from openral_reasoner.mission_view import COLOURS, ENDED, line_of, table_of, values_of
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.prompt_node import NOBODY, converse
 
 SETTLE_S = 0.5
 """[s] without a further step after which the past of a log counts as told."""
 
 
-class MissionListener(Node):
+class MissionListener(GuardedCallbacks, Node):
     """Keeps the newest mission, and the steps that came and were not taken yet."""
 
     def __init__(self, *, steps: bool = False) -> None:
@@ -112,9 +114,17 @@ def cancel(patience_s: float) -> int:
 
 
 def _view(mission: Any) -> Group:
-    parts: list[Any] = [table_of(mission)] if mission.tasks else [Text(mission.text or "no mission yet")]
-    words = Text(mission.message, style=COLOURS.get(mission.state, ""))
+    parts: list[Any] = (
+        [table_of(mission)]
+        if mission.tasks
+        else [Text(plain_line(mission.text, MAX_SHOWN) or "no mission yet")]
+    )
+    words = Text(plain_line(mission.message, MAX_SHOWN), style=COLOURS.get(mission.state, ""))
     parts.append(Text(f"{mission.state}: ") + words if mission.state in ENDED else words)
     if mission.question:
-        parts.append(Text(f'answer with `openral prompt "…"`: {mission.question}', style="yellow"))
+        parts.append(
+            Text(
+                f'answer with `openral prompt "…"`: {plain_line(mission.question, MAX_SHOWN)}', style="yellow"
+            )
+        )
     return Group(*parts)

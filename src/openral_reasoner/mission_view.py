@@ -7,30 +7,38 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
+
 ENDED = ("done", "failed", "stopped")
 COLOURS = {"done": "green", "active": "cyan", "verifying": "cyan", "abandoned": "red", "failed": "red"}
 
 
 def table_of(mission: Any) -> Table:
     """The tasks of an `openral/msg/Mission`, each with its reason; steps of a decomposition are indented."""
-    table = Table(title=Text(mission.text) if mission.text else None, title_justify="left", box=None)
+    table = Table(
+        title=Text(plain_line(mission.text, MAX_SHOWN)) if mission.text else None,
+        title_justify="left",
+        box=None,
+    )
     for column in ("task", "skill", "state", "attempts", "progress", "seconds", "why"):
         table.add_column(column, overflow="fold")
     for task in mission.tasks:
         seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
         progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
         state = Text(task.state, style=COLOURS.get(task.state, ""))
-        words = Text("  " * task.depth + task.text)
+        words, why = plain_line(task.text, MAX_SHOWN), plain_line(task.outcome, MAX_SHOWN)
         table.add_row(
-            words, Text(task.skill), state, str(task.attempts), progress, seconds, Text(task.outcome)
-        )
+            Text("  " * min(task.depth, 9) + words), Text(plain_line(task.skill)), state, str(task.attempts),
+            progress, seconds, Text(why),
+        )  # fmt: skip
     return table
 
 
 def line_of(step: Any) -> str:
     """An `openral/msg/MissionStep` as a line: node clock, kind, reason."""
     stamp = step.header.stamp
-    return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {step.kind:<11} {step.reason}"
+    kind, reason = plain_line(step.kind, 20), plain_line(step.reason, MAX_SHOWN)
+    return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {kind:<11} {reason}"
 
 
 def values_of(mission: Any) -> dict[str, Any]:

@@ -7,20 +7,21 @@ from typing import Any
 from uuid import uuid4
 
 import rclpy
-from openral.msg import Mission
+from openral.msg import Mission, MissionStep
 from openral.msg import Prompt as PromptMessage
 from rclpy.node import Node
 from rich.console import Console
 
-from openral_reasoner.director import is_stop
-from openral_reasoner.messages_node import NEWEST
+from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.messages_node import NEWEST, STEPS
 from openral_reasoner.mission_view import ENDED, table_of
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 DONE, FAILED, NOBODY = 0, 1, 2
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence."""
 
 
-class PromptNode(Node):
+class PromptNode(GuardedCallbacks, Node):
     """Sends one prompt and keeps the newest mission."""
 
     def __init__(self, sentence: str) -> None:
@@ -29,10 +30,18 @@ class PromptNode(Node):
         self.sentence = sentence
         self.mission: Any = None
         self.taken = False
-        """The reasoner showed the mission of this prompt, or took it as the answer to its question."""
+        """The reasoner showed the mission of this prompt, took it as the answer to its question, or logged it."""
+        self.became = ""
+        """What words that began no mission were taken for: stop or refused."""
+        self.reason = ""
         self._asked: tuple[str, str] | None = None
         self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
         self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
+        self.create_subscription(MissionStep, "/openral/mission_log", self._on_step, STEPS)
+
+    def _on_step(self, step: Any) -> None:
+        if step.mission == self.prompt_id and step.kind in ("stop", "refused"):
+            self.became, self.reason, self.taken = step.kind, plain_line(step.reason, MAX_SHOWN), True
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission
@@ -46,7 +55,7 @@ class PromptNode(Node):
     def replaced(self) -> bool:
         """Another mission came in the place of the one that is followed."""
         followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
-        return self.taken and self.mission.id not in followed
+        return self.taken and not self.became and self.mission.id not in followed
 
     def send(self, patience_s: float) -> bool:
         """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
@@ -67,8 +76,10 @@ class PromptNode(Node):
     def exit_code(self) -> int | None:
         """None while the mission is running."""
         mission = self.mission
-        if is_stop(self.sentence):
+        if self.became == "stop":
             return DONE if mission.state in (*ENDED, "idle") else None
+        if self.became == "refused":
+            return FAILED
         if not self.taken:
             return None
         if self.replaced:
@@ -102,22 +113,28 @@ def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
     with console.status("waiting for the reasoner") as status:
         while (code := node.exit_code) is None:
             rclpy.spin_once(node, timeout_sec=0.1)
-            if not node.taken and not is_stop(node.sentence):
+            if not node.taken:
                 if time.monotonic() > end:
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
                 continue
-            words = node.mission.message
+            words = plain_line(node.mission.message, MAX_SHOWN)
             status.update(words)
             if words != shown and not words.startswith("progress "):
                 console.print(words, markup=False, highlight=False, soft_wrap=True)
             shown = words
-    if node.replaced and not is_stop(node.sentence):
-        console.print(f'The mission was replaced by "{node.mission.text}".', markup=False)
+    if node.became:
+        style = "green" if code == DONE else "red"
+        console.print(node.reason, markup=False, highlight=False, style=style, soft_wrap=True)
+    elif node.replaced:
+        console.print(
+            f'The mission was replaced by "{plain_line(node.mission.text, MAX_SHOWN)}".', markup=False
+        )
+    if node.became == "refused" or node.replaced:
         return code
     if node.mission.tasks:
         console.print(table_of(node.mission))
-    if node.mission.message != shown:
+    if (words := plain_line(node.mission.message, MAX_SHOWN)) != shown:
         style = "green" if code == DONE else "red"
-        console.print(node.mission.message, markup=False, style=style, soft_wrap=True)
+        console.print(words, markup=False, style=style, soft_wrap=True)
     return code

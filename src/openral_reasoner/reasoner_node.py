@@ -15,8 +15,9 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import rclpy
-from openral.msg import ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
+from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
+from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException
@@ -24,7 +25,8 @@ from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
-from openral_core.errors import ManifestError, OpenralError
+from openral_core.errors import ContractError, ManifestError, OpenralError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.license import accepts_noncommercial
 from openral_core.scene import Resume
 from openral_reasoner.agents import agent_maker
@@ -41,9 +43,18 @@ from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.director import Director
 from openral_reasoner.gate import GateConfig
 from openral_reasoner.inquiry import Inquiry
-from openral_reasoner.messages_node import LATCHED, NEWEST, STEPS, message_of, reading_of, step_of
+from openral_reasoner.messages_node import (
+    LATCHED,
+    NEWEST,
+    STEPS,
+    goal_of,
+    message_of,
+    reading_of,
+    step_of,
+)
 from openral_reasoner.mission import LogEntry, MissionState
 from openral_reasoner.mission import Mission as HeldMission
+from openral_reasoner.monitor_watch import MonitorWatch
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
@@ -59,7 +70,14 @@ FAREWELL_S = 0.5
 words."""
 
 
-class ReasonerNode(LifecycleNode):
+EXECUTE_SKILL = "openral/action/ExecuteSkill"
+MAX_SERVERS = 64
+"""Action servers that nobody announced, and that a stop reaches as well."""
+IGNORED_PERIOD_S = 5.0
+"""[s] between two warnings about messages that are not to be trusted."""
+
+
+class ReasonerNode(GuardedCallbacks, LifecycleNode):
     """Parameters: `scene`, `mission`, `run_dir`, `memory_file`, `autostart`, `exit_when_done`, `commercial`,
     `await_monitor` (no task begins before the reward monitor watches), `resume` (ask, always or never; empty: the
     scene's), `gate.*`, `director.*`."""
@@ -81,10 +99,12 @@ class ReasonerNode(LifecycleNode):
         self._unfinished: HeldMission | None = None
         self._policy: Resume = "ask"
         self._roster: Roster
-        self._goals = SkillClients(self, self._on_answer, self._on_end)
+        self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
         self._publisher: Any = None
         self._steps: Any = None
+        self._chunks: Any = None
+        self._watch: MonitorWatch
         self._changed = True
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
@@ -114,9 +134,11 @@ class ReasonerNode(LifecycleNode):
             self, self._deployment,
             commercial=self.get_parameter("commercial").value,
             await_monitor=self.get_parameter("await_monitor").value,
+            patience_s=director.heartbeat_patience_s,
         )  # fmt: skip
+        self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
         self._director = Director(self._note, gate=gate, config=director)
-        self._senses = CameraAndMonitor(self, self._deployment.cameras)
+        self._senses = CameraAndMonitor(self, self.guard, self._deployment.cameras)
         self._inquiry = Inquiry(self._senses.sense, gate)
         who, make_agent = model or ("", None)
         self._thinker = Thinker(
@@ -124,6 +146,7 @@ class ReasonerNode(LifecycleNode):
         )
         self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
         self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
+        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
@@ -137,7 +160,8 @@ class ReasonerNode(LifecycleNode):
         ):
             self._listeners.append(("subscription", self.create_subscription(kind, topic, callback, qos)))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._listeners.append(("timer", self.create_timer(TICK_S, self._tick, clock=steady)))
+        tick = self.guard(self._tick, "the look at the mission", failed=self._give_up)
+        self._listeners.append(("timer", self.create_timer(TICK_S, tick, clock=steady)))
         self._begin()
         self._flush()
         return super().on_activate(state)
@@ -167,9 +191,9 @@ class ReasonerNode(LifecycleNode):
         """Forget everything."""
         self._goals.close()
         self._end_thinking()
-        self.destroy_publisher(self._publisher)
-        self.destroy_publisher(self._steps)
-        self._publisher = self._steps = None
+        for publisher in (self._publisher, self._steps, self._chunks):
+            self.destroy_publisher(publisher)
+        self._publisher = self._steps = self._chunks = None
         if self._record:
             self._record.close()
         self._record = None
@@ -208,10 +232,20 @@ class ReasonerNode(LifecycleNode):
         return self.get_clock().now().nanoseconds * 1e-9, time.monotonic()
 
     def _on_skill(self, info: SkillInfo) -> None:
-        self._roster.announce(info)
-        if self._director.recovering:  # what an earlier process began must not go on unwatched
-            self._goals.stop(info.action_server)
+        try:
+            skill, returned = self._roster.announce(info, time.monotonic())
+        except ContractError as error:
+            self._ignored("/openral/skills", error)
+            return
+        if self._director.recovering or returned:  # what was begun before must not go on unwatched
+            self._goals.stop(skill.action_server)
+        self._director.others_move = self._roster.moves
         self._director.palette(self._roster.palette(), time.monotonic())
+
+    def _ignored(self, topic: str, error: ContractError) -> None:
+        self.get_logger().warning(
+            f"a message on {topic} is ignored: {error}", throttle_duration_sec=IGNORED_PERIOD_S
+        )
 
     def _on_prompt(self, prompt: Prompt) -> None:
         before, ended = self._director.mission, self._director.mission.state.ended
@@ -221,12 +255,21 @@ class ReasonerNode(LifecycleNode):
         self._flush()
 
     def _on_progress(self, message: TaskProgress) -> None:
-        self._director.reading(message.goal_id, reading_of(message), self._now()[0])
+        try:
+            goal, reading = reading_of(message, self._now()[0])
+        except ContractError as error:
+            self._ignored(PROGRESS, error)
+            return
+        self._watch.reading(time.monotonic())
+        self._director.reading(goal, reading, self._now()[0])
         self._run(self._director.tick(*self._now()))
         self._flush()
 
     def _on_status(self, status: ControlStatus) -> None:
-        self._director.bridge_alive(time.monotonic(), status.active_goal)
+        try:
+            self._director.bridge_alive(time.monotonic(), goal_of(status))
+        except ContractError as error:
+            self._ignored("/openral/control_status", error)
 
     def _on_estop(self, state: Bool) -> None:
         self._run(self._director.estop(state.data, *self._now()))
@@ -245,10 +288,26 @@ class ReasonerNode(LifecycleNode):
         self._farewell()
 
     def _look_for_lost_nodes(self) -> None:
-        """A policy node that was in the graph and is no more takes its skill and its goal with it."""
-        for skill in self._roster.take_lost():
-            self._director.skill_lost(skill.name, f"the policy node {skill.node} went away", *self._now())
-        self._director.palette(self._roster.palette(), time.monotonic())
+        """A policy node that left the graph, or hangs, takes its skill and its goal with it."""
+        now_s, wall_s = self._now()
+        for skill, reason in self._roster.take_lost(wall_s):
+            self._director.skill_lost(skill.name, reason, now_s, wall_s)
+            self._goals.stop(skill.action_server)  # it may only hang, and go on later
+        self._director.others_move = self._roster.moves
+        self._director.palette(self._roster.palette(), wall_s)
+        news = self._watch.news(self.count_publishers(PROGRESS), self._director.running, wall_s)
+        if news and self._director.mission.state is MissionState.ACTIVE:
+            self._director.mission.say(now_s, "monitor", news)
+
+    def _give_up(self, why: str) -> None:
+        """A bug in the look at the mission: nobody watches it, so it ends, and the arm is stopped."""
+        self._run(
+            [
+                *self._director.stop(f"the mission failed: {why}", *self._now(), MissionState.FAILED),
+                StopSkills(),
+            ]
+        )
+        self._flush()
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -263,8 +322,15 @@ class ReasonerNode(LifecycleNode):
             elif isinstance(command, AskWorld):
                 self._inquiry.ask(command, time.monotonic())
             elif isinstance(command, StopSkills):
-                for server in self._roster.servers:
-                    self._goals.stop(server)
+                self._stop_everything(command.goal)
+
+    def _stop_everything(self, goal: str) -> None:
+        """Cancel all goals of all skills, also of those that nobody announced; let the bridge drop a goal's chunks."""
+        found = (name for name, kinds in get_action_names_and_types(self) if EXECUTE_SKILL in kinds)
+        for server in {*self._roster.servers, *list(found)[:MAX_SERVERS]}:
+            self._goals.stop(server)
+        if goal and self._chunks is not None:
+            self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended
 
     def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
         self._run(self._director.goal_answered(key, goal_id, accepted, *self._now()))
@@ -300,7 +366,7 @@ class ReasonerNode(LifecycleNode):
 
     def interrupted(self) -> None:
         """Write the mission off in the run folder; the graph is gone already."""
-        self._publisher = self._steps = None
+        self._publisher = self._steps = self._chunks = None
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now()[0], "stopped: the process was interrupted"
@@ -323,7 +389,7 @@ class ReasonerNode(LifecycleNode):
 def main() -> None:
     """Run the node until the graph shuts down, or until the mission ended with `exit_when_done`.
 
-    Exit code 0 in both cases, whatever became of the mission; 1 if the node could not be configured.
+    Exit code 0 in both cases, whatever became of the mission; EXIT_UNFIT if the node could not be configured.
     """
     rclpy.init()
     node = ReasonerNode()
@@ -341,7 +407,7 @@ def main() -> None:
         node.destroy_node()
         rclpy.try_shutdown()
     if not ready:
-        raise SystemExit(1)
+        raise SystemExit(EXIT_UNFIT)
 
 
 if __name__ == "__main__":

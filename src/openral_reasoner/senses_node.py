@@ -19,7 +19,9 @@ from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
 from openral_core.scene import SceneCamera
 from openral_reasoner.gate import Reading
+from openral_reasoner.plain_line import plain_line
 from openral_reasoner.requests import Look, QueryProgress, Reply
+from openral_reasoner.skill_client_node import Guard
 
 PATIENCE_S = 5.0
 """[s] wall time a camera or the reward monitor has to answer."""
@@ -40,8 +42,9 @@ class _Waiting:
 class CameraAndMonitor:
     """Serves `Look` and `QueryProgress`; call `tick` now and then so that silence has an end."""
 
-    def __init__(self, node: Node, cameras: Sequence[SceneCamera]) -> None:
-        self._node, self._cameras = node, {camera.name: camera for camera in cameras}
+    def __init__(self, node: Node, guard: Guard, cameras: Sequence[SceneCamera]) -> None:
+        self._node, self._guard = node, guard
+        self._cameras = {camera.name: camera for camera in cameras}
         self._client = node.create_client(QueryTaskProgress, SERVICE)
         self._waiting: list[_Waiting] = []
 
@@ -91,7 +94,8 @@ class CameraAndMonitor:
         waiting = self._wait(answer, "the reward monitor")
         # Who asks again and again wants another look at the world, not the same scores again.
         wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
-        self._client.call_async(wanted).add_done_callback(partial(self._answered, waiting))
+        answered = self._guard(partial(self._answered, waiting), SERVICE)
+        self._client.call_async(wanted).add_done_callback(answered)
 
     def _answered(self, waiting: _Waiting, future: Any) -> None:
         self._end(waiting, progress_reply(future.result()))
@@ -111,11 +115,12 @@ class CameraAndMonitor:
 def progress_reply(response: Any) -> Reply:
     """The monitor's answer in one sentence."""
     if response is None or not response.ok:
-        return Reply(False, f"no score: {response.message if response is not None else 'no answer'}")
+        why = plain_line(response.message) if response is not None else "no answer"
+        return Reply(False, f"no score: {why}")
     age = f", {response.age_s:.1f} s old and stale" if response.stale else ""
     done = "the task counts as done" if response.succeeded else "the task does not count as done"
     if response.abstained:
-        done = f"the monitor cannot tell whether the task is done: {response.message}"
+        done = f"the monitor cannot tell whether the task is done: {plain_line(response.message)}"
     doubtful = response.abstained or response.stale
     # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
     read = Reading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from openral_reasoner.attempt import Command
 from openral_reasoner.director import Director
 from openral_reasoner.mission import MissionState, TaskState
+from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask
 from openral_reasoner.requests import AskOperator, Decompose, Execute, Finish, Reply, Request, Say
 
@@ -21,8 +22,6 @@ Answer = Callable[[Reply], None]
 
 MAX_INSTRUCTION = 200
 """Characters of an instruction for a policy; none was trained on longer ones."""
-MAX_WORDS = 300
-"""Characters of an agent's words that go into the mission log."""
 
 
 class SteeringLimits(BaseModel):
@@ -60,16 +59,16 @@ class Steering:
         if isinstance(request, AskOperator):
             self._ask(request, answer, now_s, wall_s)
         elif isinstance(request, Say):
-            mission.say(now_s, "says", _plain(request.text))
+            mission.say(now_s, "says", plain_line(request.text))
             answer(Reply(True, "said"))
         elif isinstance(request, Decompose):
-            steps = "; ".join(_plain(step)[:80] for step in request.steps[: self._limits.max_tasks])
+            steps = "; ".join(plain_line(step)[:80] for step in request.steps[: self._limits.max_tasks])
             mission.say(now_s, "steps", steps)
             answer(Reply(True, "noted; now run the steps one by one"))
         elif isinstance(request, Finish) and self._running is not None:
             answer(Reply(False, "a skill is running; wait for its end"))
         elif isinstance(request, Finish):
-            self._director.finish(request.done, _plain(request.words), now_s)
+            self._director.finish(request.done, plain_line(request.words), now_s)
             answer(Reply(True, mission.message))
         else:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
@@ -95,7 +94,7 @@ class Steering:
             answer(Reply(False, f"refused: {planned}"))
             return []
         if request.why:
-            self._director.mission.say(now_s, "reason", _plain(request.why))
+            self._director.mission.say(now_s, "reason", plain_line(request.why))
         commands = self._director.add_task(planned, now_s, wall_s)
         self._running = (len(self._director.mission.tasks) - 1, answer)
         return commands
@@ -107,10 +106,10 @@ class Steering:
         if self._running is not None:
             return "a skill is running; wait for its end"
         if skill is None:
-            return f"no skill '{_plain(request.skill)[:80]}' is deployed, active and allowed here"
+            return f"no skill '{plain_line(request.skill)[:80]}' is deployed, active and allowed here"
         known = {task.id: task for task in skill.tasks}
         if known and request.task not in known:
-            return f"{skill.name} has no task '{_plain(request.task)[:80]}'; it has {', '.join(known)}"
+            return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
         instruction = request.instruction.strip() or (known[request.task].phrase if known else "")
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
@@ -130,14 +129,8 @@ class Steering:
         self._asked += 1
 
         def answered(words: str | None, now_s: float, wall_s: float) -> None:
-            said = None if words is None else f'the operator answered: "{_plain(words)}"'
+            said = None if words is None else f'the operator answered: "{plain_line(words)}"'
             answer(Reply(said is not None, said or "the operator did not answer in time"))
 
         patience_s = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
-        self._director.ask(_plain(request.question), patience_s, answered, now_s, wall_s)
-
-
-def _plain(text: str) -> str:
-    """One printable line: an agent's words go into logs and onto terminals."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 2]} …"
+        self._director.ask(plain_line(request.question), patience_s, answered, now_s, wall_s)

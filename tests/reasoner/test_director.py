@@ -6,8 +6,8 @@ import pytest
 from director_desk import CONFIG, NAME, SKILL, Desk
 
 from openral_reasoner.attempt import StopSkills
-from openral_reasoner.director import is_stop
 from openral_reasoner.palette import Palette
+from openral_reasoner.stop_words import is_stop
 
 
 def test_two_tasks_in_order() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from reasoner_graph import PATIENCE_S, Graph, end_of
 
+from openral_core.guarded import EXIT_UNFIT
 from openral_reasoner.llm.fakes import Endpoint, Script
 
 ORDER = "open the drawer, then close it"
@@ -193,7 +194,7 @@ def test_after_a_crash_the_operator_is_asked_and_old_motion_is_stopped(graph: Gr
 
 def test_missing_scene_is_one_clear_error(graph: Graph) -> None:
     code, output = end_of(graph.reasoner(scene="no_such_scene"))
-    assert code == 1
+    assert code == EXIT_UNFIT
     assert "no_such_scene" in output
     assert "Traceback" not in output
 

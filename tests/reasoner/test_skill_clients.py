@@ -18,7 +18,10 @@ def test_a_goal_that_was_never_sent_ends_with_its_cancellation() -> None:
     node = rclpy.create_node("reasoner", context=context)
     ended: list[tuple[int, str]] = []
     clients = SkillClients(
-        node, lambda *answer: None, lambda key, outcome, *why: ended.append((key, outcome))
+        node,
+        lambda callback, where: callback,
+        lambda *answer: None,
+        lambda key, outcome, *why: ended.append((key, outcome)),
     )
     try:
         clients.send(SendGoal(7, SKILL, "open the drawer", "drawer-open-v3", 10.0))

@@ -1,0 +1,81 @@
+"""Faults from outside on an installed deployment. Each test prints its figure; `--figures FILE` writes them down.
+
+The quick half runs with all other tests; `--long` runs the other half, and only that.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).parent
+for _folder in ("system", "faults", "core/sidecar", "core", "policy_nodes"):
+    if str(HERE.parent / _folder) not in sys.path:
+        sys.path.append(str(HERE.parent / _folder))
+
+from faults_deployment import Deployed, Keeper  # noqa: E402  they lie in the folders above
+from faults_figures import Figure, write_figures  # noqa: E402
+
+FIGURES = pytest.StashKey[list[Figure]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--figures", type=Path, help="write what the tests of faults found to this file")
+    parser.addoption("--long", action="store_true", help="run the long half of the tests of faults, by hand")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: minutes to hours; run by `make faults-long`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one half of the tests in this folder."""
+    long = bool(config.getoption("--long", False))
+    other = [
+        item
+        for item in items
+        if HERE in item.path.parents and (item.get_closest_marker("long") is not None) != long
+    ]
+    items[:] = [item for item in items if item not in other]
+    config.hook.pytest_deselected(items=other)
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Return a function that records a figure; its keywords are the fields of `Figure` except `test`."""
+    figures = request.config.stash.setdefault(FIGURES, [])
+    test = f"{request.path.name}::{request.node.name}"
+    return lambda **fields: figures.append(Figure(test=test, **fields))
+
+
+@pytest.fixture(scope="session")
+def _keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeper]:
+    with Keeper(tmp_path_factory) as keeper:
+        yield keeper
+
+
+@pytest.fixture
+def shared(_keeper: Keeper) -> Iterator[Deployed]:
+    """The deployment that most tests share: at rest, all faults off. One that did not survive a test is replaced."""
+    deployed = _keeper.get()
+    yield deployed
+    _keeper.rest()
+
+
+def pytest_terminal_summary(config: pytest.Config) -> None:
+    figures = sorted(config.stash.get(FIGURES, []), key=lambda figure: figure.row)
+    if not figures:
+        return
+    table = Table("row", "injected", "times", "what happened", "worst", "bar", "lost", title="faults")
+    for found in figures:
+        cells = (str(found.row), found.injected, str(found.times), found.happened)
+        table.add_row(*cells, found.worst_text, found.bar, found.lost)
+    Console(width=160).print(table)
+    path: Path | None = config.getoption("--figures", None)
+    if path is not None:
+        write_figures(path, "long" if config.getoption("--long", False) else "quick", figures)

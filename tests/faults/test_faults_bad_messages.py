@@ -1,0 +1,183 @@
+"""Every field of everything that a deployment's nodes take in, at the ends of what it can hold, idle and at work.
+
+Which topics, services and actions those are, the graph says; which fields they have, their definitions. Nobody dies
+or hangs, nothing moves, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+from faults_cases import Case, cases
+from faults_deployment import NODES, Deployed, deployed
+from faults_files import REWARD, WORDS, World
+from faults_graph import Outsider, Topic, base, refused
+from openral.action import ExecuteSkill
+from system_stack import wait_for
+
+REJECTED = 5
+STILL = "still"
+ACTION = f"/openral/skills/{STILL}/execute"
+MOVED_M = 1e-3
+MAX_GROWTH = 150e6
+"""[bytes] by which a process may grow while it is sent gigabytes."""
+MAX_LOG = 2_000_000
+"""[bytes] of all that the deployment prints."""
+
+
+class Fuzz:
+    """Sends all cases into a deployment and looks at it after each."""
+
+    def __init__(self, deployed: Deployed, outsider: Outsider) -> None:
+        self._deployed, self._outsider = deployed, outsider
+        self._nodes = outsider.nodes()
+        assert len(self._nodes) == len(NODES), self._nodes
+        self._processes = {name: deployed.stack.node(name) for name in NODES}
+        self._rss = {name: process.memory_info().rss for name, process in self._processes.items()}
+        self.count = 0
+        self.slowest_s = 0.0
+
+    def growth(self) -> dict[str, float]:
+        """[bytes] by which each process has grown."""
+        return {name: p.memory_info().rss - self._rss[name] for name, p in self._processes.items()}
+
+    def topics(self, before: Callable[[], None]) -> None:
+        """Send each case of each topic; `before` is called before each topic."""
+        for topic in self._outsider.topics():
+            before()
+            self._batch(topic.name, lambda topic=topic: self._topic(topic))
+
+    def _topic(self, topic: Topic) -> None:
+        publisher = self._outsider.publisher(topic)
+        good = base(topic.kind)
+        for case in cases(good):
+            publisher.publish(case.put(good))
+            self._counted(f"{topic.name}: {case}", lambda: all(map(self._outsider.answers, topic.nodes)))
+        self._outsider.node.destroy_publisher(publisher)
+
+    def services(self, before: Callable[[], None]) -> None:
+        """Call each service with each case; `before` is called before each service."""
+        for service in self._outsider.services():
+            before()
+            good = base(service.kind.Request)
+            for case in cases(good):
+                request = case.put(good)
+                answer = self._counted(
+                    f"{service.name}: {case}",
+                    lambda service=service, request=request: self._outsider.call(
+                        service.kind, service.name, request
+                    )[0],
+                )
+                if case.senseless:
+                    assert refused(answer) in (True, None), f"{service.name} took {case}: {answer}"
+        self._alive("the services")
+        self._outsider.reset()
+
+    def goals(self) -> None:
+        """Send each case of a goal."""
+        good = ExecuteSkill.Goal(instruction="open the drawer", deadline_s=5.0)
+        self._batch(ACTION, lambda: [self._goal(good, case) for case in cases(good)])
+
+    def _goal(self, good: Any, case: Case) -> None:
+        outcome = self._counted(f"{ACTION}: {case}", lambda: self._outsider.goal(ACTION, case.put(good)))
+        if case.senseless:
+            assert outcome in (None, REJECTED), f"{ACTION} ran {case}: outcome {outcome}"
+
+    def _counted(self, what: str, send: Callable[[], Any]) -> Any:
+        """Send one case and return what came back."""
+        self.count += 1
+        begun = time.monotonic()
+        try:
+            result = send()
+        except AssertionError as error:
+            raise AssertionError(f"after {what}: {error}; {self._deployed.stack.output[-4000:]}") from error
+        self.slowest_s = max(self.slowest_s, time.monotonic() - begun)
+        return result
+
+    def _batch(self, what: str, send: Callable[[], Any]) -> None:
+        """Send some cases, during which the hand must stay where it is."""
+        self._outsider.positions.clear()
+        send()
+        moved = self._outsider.moved_m()
+        assert moved < MOVED_M, f"{what}: the hand moved by {1e3 * moved:.1f} mm"
+        self._alive(what)
+
+    def _alive(self, what: str) -> None:
+        stack = self._deployed.stack
+        assert stack.running, f"{what} ended the deployment:\n{stack.output[-4000:]}"
+        for name, process in self._processes.items():
+            assert process.is_running() and process.status() != psutil.STATUS_ZOMBIE, f"{what} ended {name}"
+        assert "Traceback" not in stack.output, f"{what}:\n{stack.output[-6000:]}"
+        most = max(self.growth().items(), key=lambda item: item[1])
+        assert most[1] < MAX_GROWTH, f"{what}: {most[0]} grew by {most[1] / 1e6:.0f} MB"
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployed, Outsider]]:
+    """A deployment with one skill, whose actions leave the hand where it is, and a monitor that never sees an end."""
+    world = World(tmp_path_factory.mktemp("still"))
+    budget = {"per_chunk_ms": 50.0, "max_execution_s": 3600.0}
+    skill = world.skill(STILL, "fake", {"action": [0.0, 0.0, 0.0, -1.0]}, latency_budget=budget, **WORDS)
+    patient = {**REWARD["reward"], "plateau_window_s": 3600.0}
+    reward = world._write("dim", {**REWARD, "model_family": "fake", "policy_extras": {}, "reward": patient})
+    world.scene = world.write_scene("still.yaml", skills=[skill], reward_skill=reward)
+    with deployed(world) as running, Outsider(running.stack) as outsider:
+        running.operator.until_active(STILL)
+        wait_for(lambda: len(outsider.nodes()) == len(NODES), "all nodes")
+        wait_for(lambda: all(map(outsider.answers, outsider.nodes())), "all nodes")
+        outsider.until_status()
+        yield running, outsider
+
+
+def set_to_work(running: Deployed, outsider: Outsider) -> None:
+    """See that a mission is under way and the bridge executes its chunks."""
+
+    def works() -> bool:
+        status = outsider.true
+        if status.active_goal and not status.holding:
+            return True
+        if status.estopped:
+            outsider.press("/openral/estop_reset")
+        return False
+
+    for _ in range(3):
+        if works():
+            return
+        running.operator.say("open the drawer")
+        try:
+            wait_for(works, "a mission that runs", 20.0)
+        except AssertionError:
+            running.operator.say("stop")
+    assert works(), (
+        f"no mission could be begun: {running.operator.missions[-1].message}; {running.stack.output[-4000:]}"
+    )
+
+
+def test_bad_messages_end_nothing_and_move_nothing(still: tuple[Deployed, Outsider], figure: Any) -> None:
+    running, outsider = still
+    fuzz = Fuzz(running, outsider)
+    executed = outsider.until_status().executed
+    fuzz.topics(lambda: None)
+    assert outsider.until_status().executed == executed, "steps were executed without a goal"
+    fuzz.goals()
+    fuzz.services(lambda: None)
+    idle = fuzz.count
+    set_to_work(running, outsider)
+    fuzz.topics(lambda: set_to_work(running, outsider))
+    fuzz.services(lambda: set_to_work(running, outsider))
+    set_to_work(running, outsider)
+    grown = {name: round(value / 1e6) for name, value in fuzz.growth().items()}
+    size = len(running.stack.output)
+    assert size < MAX_LOG, f"the log has {size} characters"
+    print(
+        f"{idle} cases idle, {fuzz.count - idle} at work; grown [MB]: {grown}; log {size}; {fuzz.slowest_s:.1f} s"
+    )
+    figure(
+        row=31, injected="every field of every topic, service and goal at its extremes, idle and at work",
+        times=fuzz.count, happened="all nodes answered, nothing moved", worst=max(grown.values()), unit="MB grown",
+        bar="150 MB",
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""Life cycles in every order, and deployments that come up and go down again and again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from faults_census import Census, census, left_behind, memory_left_behind, own
+from faults_deployment import STEADY, deployed
+from faults_files import World
+from faults_member import Member
+from system_stack import Stack, wait_for
+
+CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE = 1, 2, 3, 4
+UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = 1, 2, 3, 4
+SHUTDOWN = {UNCONFIGURED: 5, INACTIVE: 6, ACTIVE: 7, FINALIZED: 7}
+LEGAL = {
+    (UNCONFIGURED, CONFIGURE): INACTIVE,
+    (INACTIVE, ACTIVATE): ACTIVE,
+    (INACTIVE, CLEANUP): UNCONFIGURED,
+    (ACTIVE, DEACTIVATE): INACTIVE,
+    (UNCONFIGURED, SHUTDOWN[UNCONFIGURED]): FINALIZED,
+    (INACTIVE, SHUTDOWN[INACTIVE]): FINALIZED,
+    (ACTIVE, SHUTDOWN[ACTIVE]): FINALIZED,
+}
+WAY_TO = {UNCONFIGURED: (), INACTIVE: (CONFIGURE,), ACTIVE: (CONFIGURE, ACTIVATE)}
+WAY_BACK = {UNCONFIGURED: (), INACTIVE: (CLEANUP,), ACTIVE: (DEACTIVATE, CLEANUP)}
+
+
+def executables(world: World) -> dict[str, tuple[str, list[str]]]:
+    """Return for each node with a life cycle its full name and the words that start it, not configured."""
+    skill = ["-p", f"skill:={world.folder / STEADY}"]
+    return {
+        "sim_bridge": ("/openral/sim_bridge", []),
+        "policy_node": ("/openral/policy/policy", skill),
+        "reward_monitor": ("/openral/reward_monitor", ["-p", f"skill:={world.reward}"]),
+    }
+
+
+@pytest.mark.parametrize("executable", ["sim_bridge", "policy_node", "reward_monitor"])
+def test_only_legal_transitions_are_made(tmp_path: Path, figure: Any, executable: str) -> None:
+    """Every transition from every state: the legal ones are made, the others change nothing, and the node lives."""
+    world = World(tmp_path)
+    world.turn(monitor="one")
+    world.run_dir.mkdir()
+    (world.run_dir / "truth.npz").touch()  # the reward model waits for a simulator
+    name, words = executables(world)[executable]
+    words += ["-p", f"scene:={world.scene}", "-p", "autostart:=false"]
+    tried = 0
+    with mock.patch.dict("os.environ", world.environment):
+        stack = Stack(tmp_path, "ros2", "run", "openral", executable, "--ros-args", *words)
+        with stack, Member(stack) as member:
+            for state in (UNCONFIGURED, INACTIVE, ACTIVE):
+                for transition in (CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE):
+                    tried += 1
+                    go(member, name, WAY_TO[state])
+                    assert member.state_of(name) == state
+                    wanted = LEGAL.get((state, transition))
+                    assert member.change(name, transition) == (wanted is not None), (state, transition)
+                    assert member.state_of(name) == (wanted or state), (state, transition)
+                    go(member, name, WAY_BACK[wanted or state])
+            go(member, name, WAY_TO[ACTIVE])
+            assert not member.change(name, SHUTDOWN[INACTIVE]), "the shutdown of another state"
+            assert member.change(name, SHUTDOWN[ACTIVE])
+            assert member.state_of(name) == FINALIZED
+            for transition in (CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE, SHUTDOWN[FINALIZED]):
+                tried += 1
+                assert not member.change(name, transition), transition
+                assert member.state_of(name) == FINALIZED
+            assert "Traceback" not in stack.output, stack.output
+            stack.interrupt()
+            stack.wait()
+    figure(
+        row=24, injected=f"each transition in each state of {executable}", times=tried + 2,
+        happened="the legal ones were made, the others refused without a change", bar="only legal transitions",
+    )  # fmt: skip
+
+
+def go(member: Member, node: str, transitions: tuple[int, ...]) -> None:
+    """Make legal transitions."""
+    for transition in transitions:
+        assert member.change(node, transition), f"{node}: transition {transition}"
+
+
+def bring_up(world: World) -> Census:
+    """Bring a light deployment up and down once; return what it held while it was up."""
+    words = ("enable_reward_monitor:=false",)
+    with deployed(world, *words) as up:
+        up.operator.until_active(STEADY)
+        up.operator.until(lambda: up.operator.missions, "the reasoner")
+        held = census(up.stack.processes())
+        assert held.processes >= 4
+        up.stack.interrupt()
+        code = up.stack.wait()
+        assert code == 0, up.stack.output
+        assert up.stack.errors == [], up.stack.errors
+    assert left_behind(held) == []
+    return held
+
+
+def light(folder: Path) -> World:
+    """Return a world with one skill without a model."""
+    world = World(folder)
+    world.scene = world.write_scene("light.yaml", skills=[str(folder / STEADY)])
+    return world
+
+
+def test_a_clean_end_gives_shared_memory_back(tmp_path: Path, figure: Any) -> None:
+    held = [bring_up(light(tmp_path)) for _ in range(3)]
+    left = memory_left_behind(held[-1])
+    sizes = [os.path.getsize(path) for path in left]
+    assert left == [], (
+        f"{len(left)} segments of shared memory, {sum(sizes) / 2**20:.1f} MiB, after a clean end"
+    )
+    figure(
+        row=25, injected="a clean end of bridge, policy node and reasoner", times=3,
+        happened="their shared memory was given back", worst=0, unit="segments left", bar="0 left",
+    )  # fmt: skip
+
+
+def cycles(tmp_path: Path, count: int) -> str:
+    """Bring up and shut down so many times; nothing may be left, neither of the nodes nor in this process."""
+    world = light(tmp_path)
+    bring_up(world)
+    wait_for(lambda: own()[0] < 100, "the threads of this process")
+    threads, descriptors = own()
+    for _ in range(count - 1):
+        bring_up(world)
+    more = [now - before for now, before in zip(own(), (threads, descriptors), strict=True)]
+    assert more[0] <= 0, f"{more[0]} threads more after {count} deployments"
+    # Each deployment of the test has a ROS domain, which is held by a file until the tests end.
+    assert more[1] <= count, f"{more[1]} descriptors more after {count} deployments"
+    return "0 processes, threads, ports, descriptors, sockets left"
+
+
+def record(figure: Any, count: int, happened: str) -> None:
+    figure(
+        row=25, injected="bring-up and shutdown of bridge, policy node and reasoner", times=count, happened=happened,
+        worst=0, unit="left", bar="0 left",
+    )  # fmt: skip
+
+
+def test_deployments_come_and_go_and_leave_nothing(tmp_path: Path, figure: Any) -> None:
+    record(figure, 12, cycles(tmp_path, 12))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(6 * 3600)
+def test_a_thousand_deployments_leave_nothing(tmp_path: Path, figure: Any) -> None:
+    record(figure, 1000, cycles(tmp_path, 1000))

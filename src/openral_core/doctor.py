@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import socket
-import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,7 +56,7 @@ def examine() -> list[Check]:
         _torch,
         _disk,
         _loopback,
-        _multicast,
+        _node_sockets,
     ]
     parts = itertools.chain(*(_part(name) for name in sorted(plugin_targets(GROUP, BUILT_IN))))
     return [*(check() for check in checks), *parts, *_skills()]
@@ -127,24 +126,17 @@ def _loopback() -> Check:
     return Check("loopback", True, "127.0.0.1")
 
 
-def _multicast() -> Check:
-    """Nodes of the embedded runtime find each other by multicast on the loopback interface."""
-    group = "224.0.0.225"
-    member = struct.pack("4s4s", socket.inet_aton(group), socket.inet_aton("127.0.0.1"))
+def _node_sockets() -> Check:
+    """Nodes of the embedded runtime find each other by Unix sockets in a folder that belongs to the user alone."""
+    from ros2_embedded.local_links import LocalLinkError, private_folder
+
     try:
-        with (
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver,
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender,
-        ):
-            receiver.bind((group, 0))
-            receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
-            receiver.settimeout(2.0)
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
-            sender.sendto(b"openral", (group, receiver.getsockname()[1]))
-            receiver.recv(16)
-    except OSError as error:
-        return Check("multicast on loopback", False, str(error), "sudo ip link set lo multicast on")
-    return Check("multicast on loopback", True, group)
+        folder = private_folder(int(os.environ.get("ROS_DOMAIN_ID") or 0))
+    except LocalLinkError as error:
+        return Check("node sockets", False, str(error), "see what lies there, and remove it")
+    except ValueError:
+        return Check("node sockets", False, "ROS_DOMAIN_ID is no number", "unset ROS_DOMAIN_ID")
+    return Check("node sockets", True, str(folder))
 
 
 def _skills() -> list[Check]:

@@ -57,7 +57,7 @@ def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
     Raises:
         LocalLinkError: the folder belongs to another user, or cannot be made.
     """
-    folder = _private_folder(root, domain)
+    folder = private_folder(domain, root)
     own = folder / f"{os.getpid()}-{secrets.token_hex(4)}.sock"
     with _lock(folder / "opening"):
         others = [path for path in sorted(folder.glob("*.sock")) if not _remove_if_left(path)]
@@ -66,8 +66,12 @@ def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
             own.chmod(0o600)
 
 
-def _private_folder(root: Path, domain: int) -> Path:
-    """Return the folder of a domain, which nobody but this user may enter."""
+def private_folder(domain: int, root: Path = ROOT) -> Path:
+    """Return the folder of a domain's sockets, which nobody but this user may enter; make what is missing.
+
+    Raises:
+        LocalLinkError: it belongs to another user, or cannot be made.
+    """
     user = root / f"ros2_embedded-{os.getuid()}"
     folder = user / str(domain)
     try:

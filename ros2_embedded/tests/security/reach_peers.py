@@ -1,4 +1,4 @@
-"""The two sides of `test_reach.py`: `reach_peers.py victim` and `reach_peers.py attacker <what> ...`.
+"""What `test_reach.py` starts: `reach_peers.py victim`, `… attacker <uid> <means> …`, `… router <uid>`.
 
 Each prints one JSON text a line. The victim is a node like any other; the attacker speaks Zenoh without ROS.
 """
@@ -121,6 +121,15 @@ def attack(means: str, own: str, target: str, command_key: str, *ports: str) -> 
     os._exit(0)
 
 
+def route() -> None:
+    """Run a router on 127.0.0.1:7447, as programs on another ROS 2 need it, until the input ends."""
+    listen = {"mode": "router", "listen/endpoints": ["tcp/127.0.0.1:7447"], "id": "ab" * 16}
+    router = session("", listen)
+    say(str(router.zid()))
+    sys.stdin.read()
+    os._exit(0)
+
+
 def become(uid: int) -> None:
     """Give up this user's rights for those of another."""
     os.setgroups([])
@@ -136,4 +145,4 @@ if __name__ == "__main__":
         user, *rest = rest
         if int(user):
             become(int(user))
-        attack(*rest)
+        attack(*rest) if role == "attacker" else route()

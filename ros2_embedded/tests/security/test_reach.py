@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -61,15 +61,17 @@ def machines() -> Iterator[tuple[str, str]]:
 
 
 class Victim:
-    """A node in a namespace; `heard` are the commands that it took."""
+    """A node in a namespace; `heard` are the commands that it took. With another role, what that is."""
 
-    def __init__(self, namespace: str, environment: dict[str, str]) -> None:
+    def __init__(
+        self, namespace: str, environment: dict[str, str], role: Sequence[str] = ("victim",)
+    ) -> None:
         """Start it and wait for it."""
         words = ["ip", "netns", "exec", namespace] if namespace else []
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("ROS_", "ZENOH_"))}
         domain = {"ROS_DOMAIN_ID": os.environ["ROS_DOMAIN_ID"]}
         self.process = subprocess.Popen(
-            [*words, sys.executable, str(PEERS), "victim"],
+            [*words, sys.executable, str(PEERS), *role],
             env={**clean, **domain, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -87,8 +89,8 @@ def start() -> Iterator[Callable[..., Victim]]:
     """Starts victims, and ends them."""
     with ExitStack() as stack:
 
-        def begin(namespace: str, **environment: str) -> Victim:
-            victim = Victim(namespace, environment)
+        def begin(namespace: str, *role: str, **environment: str) -> Victim:
+            victim = Victim(namespace, environment, role or ("victim",))
             stack.callback(victim.process.wait)
             stack.callback(victim.process.kill)
             return victim
@@ -188,6 +190,30 @@ def test_subnet_with_a_keystore_is_not(
     assert "7448" in open_ports
     assert attack(machines[1], "all", OUTSIDE, HOST, victim.command_key, *open_ports)["seen"] == 0
     assert victim.heard() == []
+
+
+@pytest.mark.parametrize(
+    ("user", "environment", "joins"),
+    [
+        (0, {}, True),
+        (NOBODY, {}, False),
+        (NOBODY, {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, True),
+    ],
+    ids=["of the same user", "of another user", "of another user, on localhost"],
+)
+def test_whose_router_is_joined(
+    machines: tuple[str, str],
+    start: Callable[..., Victim],
+    user: int,
+    environment: dict[str, str],
+    joins: bool,
+) -> None:
+    near, _ = machines
+    start(near, "router", str(user))
+    victim = start(near, **environment)
+    seen = attack(near, "connect", "127.0.0.1", "127.0.0.1", victim.command_key, "7447")["seen"]
+    assert (seen > 0) is joins
+    assert ("attack" in victim.heard()) is joins
 
 
 def _socket_of(victim: Victim) -> Path:

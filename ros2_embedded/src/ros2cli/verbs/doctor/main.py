@@ -15,8 +15,6 @@ from pathlib import Path
 
 from ...topics import write
 
-_MULTICAST_GROUP = "224.0.0.224"  # zenoh's default scouting address
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
@@ -75,7 +73,7 @@ def _other_commands() -> list[str]:
 
 def _checks() -> Iterator[tuple[str, str | None]]:
     yield "loopback TCP", _check_loopback()
-    yield "multicast on loopback", _check_multicast()
+    yield "sockets of nodes", _check_sockets()
     yield "messages", _check_messages()
     yield "node and graph", _check_node()
 
@@ -89,19 +87,14 @@ def _check_loopback() -> str | None:
     return None
 
 
-def _check_multicast() -> str | None:
-    """Send a datagram to a group on the loopback interface and wait for it."""
-    membership = socket.inet_aton(_MULTICAST_GROUP) + socket.inet_aton("127.0.0.1")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        try:
-            sock.bind(("", 0))
-            sock.settimeout(1.0)
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
-            sock.sendto(b"ros2 doctor", (_MULTICAST_GROUP, sock.getsockname()[1]))
-            sock.recv(64)
-        except OSError as error:
-            return f"{error}; nodes find each other through a router then: ip link set lo multicast on"
+def _check_sockets() -> str | None:
+    """See that the folder by which nodes of this user find each other can be used."""
+    from ros2_embedded.local_links import LocalLinkError, private_folder
+
+    try:
+        private_folder(int(os.environ.get("ROS_DOMAIN_ID") or 0))
+    except (LocalLinkError, ValueError) as error:
+        return str(error)
     return None
 
 

@@ -18,7 +18,9 @@ DT_TOLERANCE = 0.01
 LIMIT_TOLERANCE = 1e-6
 """Share of the range; float32 cannot hold every limit exactly."""
 WORKSPACE_TOLERANCE_M = 1e-3
-"""[m] by which a hand outside the box may drift further out: what a contact solver moves it by itself."""
+"""[m] beyond the box that still counts as inside: what a contact solver moves a hand that holds at the edge."""
+_ROUNDING_M = 1e-6
+"""[m] that adding up float32 displacements may be wrong by."""
 
 
 class Envelope:
@@ -30,6 +32,7 @@ class Envelope:
         self._dim = action.dim
         self._dt = scene.dt
         self._max_age_s = action.max_age_s
+        self._max_horizon_s = action.max_horizon_s
         low, high = np.asarray(action.low, dtype=np.float64), np.asarray(action.high, dtype=np.float64)
         slack = LIMIT_TOLERANCE * (high - low)
         self._low, self._high = low - slack, high + slack
@@ -48,6 +51,7 @@ class Envelope:
         age_s: float,
         state: RobotState | None,
         past: int = 0,
+        horizon_limit_s: float = math.inf,
     ) -> None:
         """Accept a chunk, or say why not.
 
@@ -60,11 +64,15 @@ class Envelope:
                 checked, and a displacement is rejected.
             past: how many of the first steps came too late and will not be executed. A bad number in them condemns
                 the chunk all the same, but they lead the end effector nowhere.
+            horizon_limit_s: [s] longest chunk that its sender announced; the scene's own limit holds beside it.
 
         Raises:
             EnvelopeError: one sentence with the reason, the step and the number.
         """
         self._check_form(data, dim, dt, age_s)
+        limit_s, horizon_s = min(self._max_horizon_s, horizon_limit_s), len(data) * self._dt
+        if horizon_s > limit_s * (1.0 + DT_TOLERANCE):
+            raise EnvelopeError(f"horizon: {len(data)} steps last {horizon_s:.3f} s, allowed {limit_s:.3f} s")
         below, above = data < self._low, data > self._high
         if below.any() or above.any():
             step, axis = (int(index) for index in np.argwhere(below | above)[0])
@@ -108,19 +116,48 @@ class Envelope:
             )
 
     def _check_workspace(self, delta: NDArray[np.float64], past: int, state: RobotState | None) -> None:
-        """A hand outside the box may be led back or held, not led further out."""
+        """The hand may not be led out of the box, and one that is outside not further out."""
         if self._box is None:
             return
         if state is None or not np.isfinite(state.ee_position).all():
             raise EnvelopeError("workspace: the end effector's position is unknown")
-        low, high = np.asarray(self._box.low), np.asarray(self._box.high)
         path = state.ee_position + np.cumsum(delta[past:], axis=0)
-        outside_now = np.maximum(np.maximum(low - state.ee_position, state.ee_position - high), 0.0)
-        outside = np.maximum(low - path, path - high)
-        further = (outside_now > 0.0) & (outside > outside_now + WORKSPACE_TOLERANCE_M)
+        further = self._outside(path) > self._allowed(state.ee_position)
         if further.any():
             step, axis = (int(index) for index in np.argwhere(further)[0])
             raise EnvelopeError(
                 f"workspace: step {past + step} leads the end effector to {'xyz'[axis]} = {path[step, axis]:.3f} m, "
-                f"further out of [{low[axis]:.3f}, {high[axis]:.3f}] m"
+                f"out of [{self._box.low[axis]:.3f}, {self._box.high[axis]:.3f}] m"
             )
+
+    def check_step(self, action: NDArray[np.floating], state: RobotState | None) -> None:
+        """Judge one action (A,) of a checked chunk again, right before it is executed.
+
+        Only what can have changed since is looked at: where the controller leads the hand. That runs ahead of a hand
+        that lags or that something holds up, and would run out of the box though the chunk, counted from the hand,
+        does not.
+
+        Raises:
+            EnvelopeError: the step leads out of the workspace, or further out.
+        """
+        if not self._is_delta or self._box is None or state is None:
+            return
+        now = state.ee_position if state.ee_target is None else state.ee_target
+        led = now + self._step_m * np.asarray(action[:3], dtype=np.float64)
+        beyond = self._outside(led) - self._allowed(now)
+        if (beyond > 0.0).any():
+            axis = int(np.argmax(beyond))
+            raise EnvelopeError(
+                f"workspace: the next step leads the end effector to {'xyz'[axis]} = {led[axis]:.3f} m, out of "
+                f"[{self._box.low[axis]:.3f}, {self._box.high[axis]:.3f}] m; it is not where its chunk took it to be"
+            )
+
+    def _allowed(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (3,) [m] how far beyond the box a hand may be led that is `now` (3,) [m]: no further than it is."""
+        return np.maximum(WORKSPACE_TOLERANCE_M, self._outside(now) + _ROUNDING_M)
+
+    def _outside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (…, 3) [m] by how much points (…, 3) are beyond the box along each axis; negative: inside."""
+        assert self._box is not None
+        farther: NDArray[np.float64] = np.maximum(self._box.low - points, points - self._box.high)
+        return farther

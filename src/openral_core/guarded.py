@@ -17,6 +17,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+EXIT_UNFIT = 3
+"""Exit code of a node's process that cannot run what was asked for, such as a skill that does not fit the scene;
+starting it again would not help. A bug, which leaves by an uncaught exception, has Python's 1."""
 LOG_PERIOD_S = 1.0
 """[s] between two reports of the same callback's exceptions."""
 MAX_REASON, MAX_TRACE = 200, 8000
@@ -45,10 +48,10 @@ class GuardedCallbacks:
         return super().create_service(srv_type, srv_name, guarded, *args, **kwargs)  # type: ignore[misc]
 
     def create_timer(
-        self, timer_period_sec: float, callback: Callable[..., Any], *args: Any, **kwargs: Any
+        self, timer_period_sec: float, callback: Callable[..., Any] | None, *args: Any, **kwargs: Any
     ) -> Any:
         """Make a timer whose callback is guarded."""
-        guarded = self.guard(callback, "a timer")
+        guarded = None if callback is None else self.guard(callback, "a timer")
         return super().create_timer(timer_period_sec, guarded, *args, **kwargs)  # type: ignore[misc]
 
     def create_guard_condition(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

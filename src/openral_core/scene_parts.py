@@ -9,6 +9,9 @@ from pydantic import Field, JsonValue, StringConstraints, model_validator
 from openral_core.schema import Count, Fault, Finite, Many, Positive, Schema, Word, raise_faults
 from openral_core.vocabulary import Representation
 
+MAX_HORIZON_S = 5.0
+"""[s] no chunk of actions is longer, whatever a scene or a skill says."""
+
 
 class SceneCamera(Schema):
     """One camera; in YAML a bare name stands for one with all defaults."""
@@ -100,6 +103,9 @@ class SceneAction(Schema):
     mjcf also of the hand; absent: 0.5."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
+    max_horizon_s: Annotated[float, Field(gt=0.0, le=MAX_HORIZON_S)] = MAX_HORIZON_S
+    """[s] a longer chunk is rejected; so is one that is longer than its skill announced. It bounds how long the arm
+    moves on when its policy has died."""
 
     @model_validator(mode="after")
     def _bounds_fit(self) -> SceneAction:

@@ -28,6 +28,9 @@ class RobotState:
     """(4,) unit quaternion x, y, z, w in the same frame."""
     gripper_opening: float
     """[m] distance between the fingers."""
+    ee_target: NDArray[np.float64] | None = None
+    """(3,) [m] where the controller leads the end effector, ahead of where it is; None: it is led by steps from where
+    it is, or nobody knows."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.node import Node
+from rclpy.lifecycle import LifecycleNode
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
+from openral_core.guarded import GuardedCallbacks
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
@@ -28,6 +29,10 @@ TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
 FEEDBACK_TICKS = 4
 """Looks between two feedback messages: 5 Hz."""
+
+
+class PolicyHost(GuardedCallbacks, LifecycleNode):
+    """A lifecycle node whose callbacks are guarded."""
 
 
 @dataclass
@@ -50,12 +55,13 @@ class ExecuteServer:
 
     def __init__(
         self,
-        node: Node,
+        node: PolicyHost,
         manifest: RSkillManifest,
         action: str,
         runner: PolicyRunner,
         limits: Limits,
         hold: Callable[[str], None],
+        announce: Callable[[], None],
     ) -> None:
         """Create the server.
 
@@ -66,9 +72,10 @@ class ExecuteServer:
             runner: does the inference.
             limits: when a goal is given up.
             hold: tells the bridge that the goal with this hex UUID has ended and the arm holds from now on.
+            announce: called when `goal_id` has changed, and when it is about to send the first chunk of a goal.
         """
         self._node, self._manifest, self._runner, self._limits = node, manifest, runner, limits
-        self._hold = hold
+        self._hold, self._announce = hold, announce
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
         """The inputs while the node is active; without them every goal is refused."""
@@ -97,10 +104,17 @@ class ExecuteServer:
             node,
             ExecuteSkill,
             action,
-            self._execute,
+            node.guard(self._execute, f"action {action}", failed=_broken),
             callback_group=group,
-            cancel_callback=self._on_cancel,
+            cancel_callback=node.guard(
+                self._on_cancel, f"action {action}", lambda why: CancelResponse.ACCEPT
+            ),
         )
+
+    @property
+    def goal_id(self) -> str:
+        """Hex UUID of the running goal; empty: none runs."""
+        return self._goal.run.goal_id if self._goal is not None else ""
 
     def on_sensors(self, sensors: SensorSet, fresh: bool) -> None:
         """Take a complete set of inputs; `fresh` if its stamp is new."""
@@ -136,11 +150,12 @@ class ExecuteServer:
         self._tick()
 
     def _on_status(self, message: ControlStatus) -> None:
-        self._estopped = self._estopped or bool(message.estopped)
+        # Whether the E-stop is latched is for /openral/estop_state alone to say: two topics have no order between them.
         self._status = BridgeStatus(
             message.active_goal,
             message.executed,
-            message.rejected,
+            message.rejected_goal,
+            message.rejected_streak,
             message.last_rejection,
             message.mode == "lockstep",
         )
@@ -160,6 +175,15 @@ class ExecuteServer:
         self._hold(goal.run.goal_id)
 
     async def _execute(self, handle: Any) -> Any:
+        try:
+            return await self._serve(handle)
+        finally:
+            # A goal whose serving broke must not keep the skill busy.
+            goal = self._goal
+            if goal is not None and goal.handle is handle:
+                self._end(goal, Verdict(Outcome.FAILED, "internal_error", "see the log of this node"))
+
+    async def _serve(self, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
             await self._goal.ended
         try:
@@ -213,6 +237,7 @@ class ExecuteServer:
             goal_id, request.deadline_s, self._limits, self._now_s(), time.monotonic(), self._status
         )
         goal = self._goal = ActiveGoal(handle, self._runner.start(goal_id, request.instruction), supervisor)
+        self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
         return goal
@@ -255,6 +280,7 @@ class ExecuteServer:
         """Stop the goal's motion at once; its result goes out when the server comes to it."""
         self._stop_motion(goal)
         self._goal = None
+        self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # Two calls, not one: rclpy forbids a call site to change its severity.
         if verdict.outcome in (Outcome.CANCELED, Outcome.DEADLINE):
@@ -273,3 +299,8 @@ class ExecuteServer:
                 latency_p95_s=goal.run.latency.percentile(95),
             )
         )
+
+
+def _broken(why: str) -> ExecuteSkill.Result:
+    """Return the result of a goal that a bug has ended."""
+    return ExecuteSkill.Result(outcome=int(Outcome.FAILED), check="internal_error", message=why)

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 import rclpy
 from builtin_interfaces.msg import Time
 from openral.msg import ActionChunk, SkillInfo
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.lifecycle import State, TransitionCallbackReturn
 
 from openral_core.contract import match, require
 from openral_core.errors import ContractError, OpenralError
+from openral_core.guarded import EXIT_UNFIT
 from openral_core.observation_adapter import cameras_for
 from openral_core.registry import RSkillPackage, resolve
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_policy_nodes.execute_node import ExecuteServer
+from openral_policy_nodes.execute_node import ExecuteServer, PolicyHost
 from openral_policy_nodes.families import load_policy
 from openral_policy_nodes.inference import Chunk, Inference
 from openral_policy_nodes.runner import PolicyRunner
@@ -27,6 +30,8 @@ from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.supervisor import Limits
 from openral_policy_nodes.warm_up import blank_sensors
 
+HEARTBEAT_S = 1.0
+"""[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""
 WARM_UPS = 2
 """Inferences at start: the first pays for allocation, the second shows the latency to expect."""
 
@@ -45,7 +50,7 @@ class Hosted:
         return f"/openral/skills/{self.package.slug}/execute"
 
 
-class PolicyNode(LifecycleNode):
+class PolicyNode(PolicyHost):
     """Parameters: `skill` (reference), `scene`, `device`, `lockstep` (the world waits for the policy),
     `allow_unevaluated`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
 
@@ -67,6 +72,9 @@ class PolicyNode(LifecycleNode):
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
         self._intake: SensorIntake | None = None
+        self._state = "unconfigured"
+        """Lifecycle state as it was announced last."""
+        self.create_timer(HEARTBEAT_S, self._repeat, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
         """Check the skill against robot and scene, say that it is coming, then load and warm up its policy."""
@@ -167,7 +175,9 @@ class PolicyNode(LifecycleNode):
         def hold(goal_id: str) -> None:
             self._chunks.publish(ActionChunk(goal_id=goal_id, skill=manifest.name))
 
-        self._server = ExecuteServer(self, manifest, hosted.action, self._runner, limits, hold)
+        self._server = ExecuteServer(
+            self, manifest, hosted.action, self._runner, limits, hold, lambda: self._announce(self._state)
+        )
 
     def _stop_listening(self, why: str) -> None:
         if self._server is not None:
@@ -187,11 +197,17 @@ class PolicyNode(LifecycleNode):
             self._inference.close()
         self._hosted = self._inference = self._runner = self._server = None
 
+    def _repeat(self) -> None:
+        if self._state == "active":
+            self._announce("active")
+
     def _announce(self, state: str) -> None:
-        """Latch what this node can do, and in which lifecycle state it is."""
+        """Latch what this node can do, in which lifecycle state it is, and which goal it runs."""
+        self._state = state
         if self._hosted is None or not self.context.ok():
             return
-        message = skill_message(self._hosted, self.get_fully_qualified_name(), state)
+        goal_id = self._server.goal_id if self._server is not None else ""
+        message = skill_message(self._hosted, self.get_fully_qualified_name(), state, goal_id)
         message.header.stamp = self.get_clock().now().to_msg()
         self._skills.publish(message)
 
@@ -217,8 +233,15 @@ def chunk_message(chunk: Chunk, skill: str, scene: DeployScene) -> ActionChunk:
     return message
 
 
-def skill_message(hosted: Hosted, node: str, state: str) -> SkillInfo:
-    """Return what a node says of its skill; `node` is its full name, `state` its lifecycle state."""
+def skill_message(hosted: Hosted, node: str, state: str, goal_id: str = "") -> SkillInfo:
+    """Return what a node says of its skill.
+
+    Args:
+        hosted: the skill.
+        node: full name of the node.
+        state: its lifecycle state.
+        goal_id: hex UUID of the goal that it runs; empty: none.
+    """
     manifest = hosted.package.manifest
     return SkillInfo(
         name=manifest.name,
@@ -241,18 +264,20 @@ def skill_message(hosted: Hosted, node: str, state: str) -> SkillInfo:
         control_hz=hosted.scene.control_hz,
         latency_budget_s=manifest.latency_budget.per_chunk_ms * 1e-3,
         max_execution_s=manifest.latency_budget.max_execution_s or 0.0,
+        horizon_s=manifest.chunk_size * hosted.scene.dt,
+        goal_id=goal_id,
     )
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; 1 when `autostart` found the skill unfit to run."""
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the skill unfit to run."""
     rclpy.init(args=args)
     node = PolicyNode()
     try:
         if node.get_parameter("autostart").value:
             for transition in (node.trigger_configure, node.trigger_activate):
                 if transition() != TransitionCallbackReturn.SUCCESS:
-                    return 1
+                    return EXIT_UNFIT
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         node.get_logger().debug("interrupted")

@@ -155,5 +155,9 @@ class PolicyRunner:
             if chunk is not None:
                 goal.latency.add(chunk.latency_s)
                 goal.chunks += 1
-                # Under the lock, so that no chunk follows the end of its goal.
-                self._publish(chunk)
+                try:
+                    # Under the lock, so that no chunk follows the end of its goal.
+                    self._publish(chunk)
+                except Exception as failure:  # noqa: BLE001  whatever it is, the goal must learn of it, and the thread go on
+                    _log.exception("a chunk of goal %s could not be sent", goal.goal_id)
+                    goal.error = f"its chunk could not be sent: {type(failure).__name__}: {failure}"

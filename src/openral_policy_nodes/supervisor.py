@@ -51,7 +51,10 @@ class BridgeStatus:
 
     active_goal: str
     executed: int
-    rejected: int
+    rejected_goal: str
+    """Goal whose chunk was refused last."""
+    rejected_streak: int
+    """Its chunks refused in a row."""
     last_rejection: str
     lockstep: bool = False
 
@@ -117,12 +120,10 @@ class GoalSupervisor:
             if self._executed_before is None:
                 self._executed_before = status.executed
             self.steps = max(self.steps, status.executed - self._executed_before)
-        if before is None:
-            return
-        if status.active_goal == self._goal_id and status.executed > before.executed:
+        if status.rejected_goal == self._goal_id:
+            self._streak = min(status.rejected_streak, chunks_sent)
+        elif before is not None and status.active_goal == self._goal_id and status.executed > before.executed:
             self._streak = 0
-        else:
-            self._streak = min(self._streak + max(0, status.rejected - before.rejected), chunks_sent)
 
     def verdict(
         self, now_s: float, wall_s: float, worker: Worker, *, cancel: bool, estopped: bool

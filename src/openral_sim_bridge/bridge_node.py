@@ -12,23 +12,25 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from numpy.typing import NDArray
-from openral.msg import ActionChunk, ControlStatus
+from openral.msg import ControlStatus
 from openral.srv import ResetScene
 from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.task import Future
-from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
 
-from openral_core.errors import OpenralError, SimulationError
+from openral_core.errors import ContractError, OpenralError, SimulationError
+from openral_core.guarded import GuardedCallbacks
 from openral_core.types import RobotState
+from openral_sim_bridge.admission_node import AdmissionTopics
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.bridge_topics_node import LATCHED, BridgeTopics, to_time
+from openral_sim_bridge.bridge_messages import read_reset
+from openral_sim_bridge.bridge_topics_node import BridgeTopics, to_time
 from openral_sim_bridge.chunk_queue import Chunk
+from openral_sim_bridge.estop_latch import EStopLatch, latch_path
+from openral_sim_bridge.estop_node import EStop
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.simulation import BridgeOptions, Simulation
 
@@ -36,7 +38,7 @@ _READ_ONCE = ParameterDescriptor(read_only=True)
 """The world is built from the parameters at start; setting one later would change nothing."""
 
 
-class BridgeNode(LifecycleNode):
+class BridgeNode(GuardedCallbacks, LifecycleNode):
     """Wires a `Simulation` to the graph. Parameters: see `BridgeOptions`, and `autostart`."""
 
     def __init__(self, backend_factory: Callable[..., Backend] = make_backend) -> None:
@@ -49,6 +51,11 @@ class BridgeNode(LifecycleNode):
         """Done when the simulator has failed; the result is the reason."""
         self._simulation: Simulation | None = None
         self._topics: BridgeTopics | None = None
+        self._admission: AdmissionTopics | None = None
+        self._estop: EStop | None = None
+        self._status: Any = None
+        self._status_lock = threading.Lock()
+        """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._lasting = self._made_entities()
@@ -64,6 +71,11 @@ class BridgeNode(LifecycleNode):
         simulation = self._simulation
         if simulation is None or self._is_second_bridge():
             return TransitionCallbackReturn.FAILURE
+        if self._estop is None:
+            run_dir, domain = simulation.options.run_dir, self.context.get_domain_id()
+            latch = EStopLatch(latch_path(run_dir, domain, self.get_namespace()))
+            self._estop = EStop(self, latch, self._switch_estop)
+            self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
         self._topics = BridgeTopics(
             self,
             simulation.cameras,
@@ -73,14 +85,9 @@ class BridgeNode(LifecycleNode):
         )
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._estop_state = self.create_publisher(Bool, "/openral/estop_state", LATCHED)
-        self._estop_state.publish(Bool(data=False))
-        self.create_subscription(ActionChunk, "/openral/action_chunk", self._on_chunk, 10)
-        # A reset waits for the world; the emergency stop must not wait for a reset.
-        stop = MutuallyExclusiveCallbackGroup()
+        self._estop.apply()
+        self._admission = AdmissionTopics(self, simulation.loop.post)
         self.create_service(ResetScene, "/openral/sim/reset", self._on_reset)
-        self.create_service(Trigger, "/openral/estop", self._on_estop, callback_group=stop)
-        self.create_service(Trigger, "/openral/estop_reset", self._on_estop_reset, callback_group=stop)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(0.2, self._publish_status, clock=wall)
         self.create_timer(1.0, self._publish_diagnostics, clock=wall)
@@ -102,7 +109,8 @@ class BridgeNode(LifecycleNode):
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
         """Write the record, close the world and take back what was offered; it can be configured again."""
         self.close()
-        self._topics = self._simulation = self._thread = None
+        with self._status_lock:
+            self._topics = self._simulation = self._thread = self._admission = self._status = None
         publishers, subscriptions, services, timers = (
             now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
         )
@@ -154,6 +162,13 @@ class BridgeNode(LifecycleNode):
         )
         self._publish_status()
 
+    def cut_short(self, reason: str) -> None:
+        """See Sink.cut_short."""
+        self.get_logger().warning(
+            f"dropped what was left of a chunk, the arm holds: {reason}", throttle_duration_sec=1.0
+        )
+        self._publish_status()
+
     def goal_changed(self) -> None:
         """See Sink.goal_changed."""
         self._publish_status()
@@ -198,81 +213,40 @@ class BridgeNode(LifecycleNode):
         self._fail("another bridge runs on this ROS_DOMAIN_ID; stop it, or set another ROS_DOMAIN_ID")
         return True
 
-    def _on_chunk(self, message: ActionChunk) -> None:
-        stamp = message.header.stamp
-        chunk = Chunk(
-            stamp_s=stamp.sec + stamp.nanosec * 1e-9,
-            goal_id=message.goal_id,
-            skill=message.skill,
-            instruction=message.instruction,
-            representation=message.representation,
-            sequence=message.sequence,
-            horizon=message.horizon,
-            dim=message.dim,
-            dt=message.dt,
-            data=np.array(message.data, dtype=np.float32),
-            latency_s=message.latency_s,
-        )
-        if self._simulation is not None:
-            self._simulation.loop.post(chunk)
-
     def _on_reset(self, request: Any, response: Any) -> Any:
         assert self._simulation is not None
         try:
-            done = self._simulation.loop.reset(request.task, request.seed)
-        except SimulationError as error:
+            task, init_id = read_reset(request)
+            done = self._simulation.loop.reset(task, init_id)
+        except (ContractError, SimulationError) as error:
             response.ok, response.message = False, str(error)
             return response
         response.ok, response.task, response.seed = True, done.task, done.init_id
         response.stamp = to_time(done.stamp_s)
         return response
 
-    def _on_estop(self, request: Any, response: Any) -> Any:
-        return self._switch_estop(True, response)
-
-    def _on_estop_reset(self, request: Any, response: Any) -> Any:
-        return self._switch_estop(False, response)
-
-    def _switch_estop(self, on: bool, response: Any) -> Any:
-        assert self._simulation is not None
-        executor = self._simulation.executor
-        executor.stop() if on else executor.release()
-        self._estop_state.publish(Bool(data=on))
+    def _switch_estop(self, on: bool) -> None:
+        """Make the arm hold, or allow it to move again; goals from before go on in neither case."""
+        simulation, admission = self._simulation, self._admission
+        if simulation is not None:
+            simulation.executor.stop() if on else simulation.executor.release()
+        if admission is not None:
+            admission.end_all()
         self._publish_status()
-        response.success = True
-        response.message = "the arm holds until /openral/estop_reset" if on else "ready for new chunks"
-        self.get_logger().warning(f"emergency stop {'latched' if on else 'released'}: {response.message}")
-        return response
 
     def _publish_status(self) -> None:
-        simulation = self._simulation
-        if simulation is None:
-            return
-        executor, counters = simulation.executor, simulation.executor.counters
-        status = ControlStatus(
-            active_goal=executor.active_goal,
-            skill=executor.skill,
-            instruction=executor.instruction,
-            mode=simulation.options.mode,
-            holding=executor.holding,
-            estopped=executor.estopped,
-            executed=counters.executed,
-            held=counters.held,
-            rejected=counters.rejected,
-            expired=counters.expired,
-            effective_hz=simulation.loop.effective_hz,
-            real_time_factor=simulation.loop.effective_hz / simulation.scene.control_hz,
-            control_hz=float(simulation.scene.control_hz),
-            last_rejection=executor.last_rejection,
-        )
-        status.header.stamp = to_time(simulation.loop.now_s)
-        self._status.publish(status)
+        with self._status_lock:
+            if self._simulation is not None and self._status is not None:
+                self._status.publish(_status_message(self._simulation))
 
     def _publish_diagnostics(self) -> None:
         simulation = self._simulation
         if simulation is None:
             return
         level, message, values = simulation.health()
+        if self._admission is not None:
+            values["refused_at_the_door"] = str(self._admission.refused)
+            values["malformed"] = str(self._admission.malformed)
         status = DiagnosticStatus(
             level=level,
             name="openral/sim_bridge: control",
@@ -283,6 +257,31 @@ class BridgeNode(LifecycleNode):
         array = DiagnosticArray(status=[status])
         array.header.stamp = to_time(simulation.loop.now_s)
         self._diagnostics.publish(array)
+
+
+def _status_message(simulation: Simulation) -> ControlStatus:
+    """Return what is executed now."""
+    executor, counters = simulation.executor, simulation.executor.counters
+    status = ControlStatus(
+        active_goal=executor.active_goal,
+        skill=executor.skill,
+        instruction=executor.instruction,
+        mode=simulation.options.mode,
+        holding=executor.holding,
+        estopped=executor.estopped,
+        executed=counters.executed,
+        held=counters.held,
+        rejected=counters.rejected,
+        expired=counters.expired,
+        effective_hz=simulation.loop.effective_hz,
+        real_time_factor=simulation.loop.effective_hz / simulation.scene.control_hz,
+        control_hz=float(simulation.scene.control_hz),
+        last_rejection=executor.last_rejection,
+        rejected_goal=executor.rejected_goal,
+        rejected_streak=executor.rejected_streak,
+    )
+    status.header.stamp = to_time(simulation.loop.now_s)
+    return status
 
 
 def main(args: list[str] | None = None) -> int:
@@ -298,7 +297,7 @@ def main(args: list[str] | None = None) -> int:
 
 def _run(node: BridgeNode) -> int:
     """Start the node, serve it, and end it with its record written."""
-    executor = MultiThreadedExecutor(num_threads=2)
+    executor = MultiThreadedExecutor(num_threads=4)
     try:
         if node.get_parameter("autostart").value:
             node.trigger_configure()

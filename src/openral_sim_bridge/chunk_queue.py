@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,13 @@ class Chunk:
     """(H * A,) row-major, in the units of the scene's action contract; not yet checked."""
     latency_s: float = 0.0
     """[s] inference wall time."""
+    horizon_limit_s: float = math.inf
+    """[s] longest chunk that its sender announced."""
+
+    @classmethod
+    def end_of(cls, goal_id: str) -> Chunk:
+        """Return the chunk that ends a goal."""
+        return cls(0.0, goal_id, "", "", "", 0, 0, 0, 0.0, np.empty(0, np.float32))
 
     @property
     def ends_goal(self) -> bool:

@@ -91,8 +91,9 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         0 when every task was done and the simulator agrees, else 1; 130 after Ctrl-C without a mission.
 
     Raises:
-        OpenralError: the scene is wrong, or the folder holds a run.
+        OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
+    from openral_core.output_folder import check_folder, make_private
     from openral_core.scene import DeployScene, load_scene
     from openral_sim_bridge.outcome import judge
     from openral_sim_bridge.prepare import prepare
@@ -102,8 +103,9 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     scene: DeployScene = load_scene(arguments["scene"])
     if (folder / "truth.npz").exists():
         raise OpenralError(f"{folder} holds a run already; name another --run-dir")
+    check_folder(folder, "run folder")
     unevaluated = prepare(console, scene, arguments)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
     interrupted, code = _follow(console, {**given, "run_dir": str(folder.resolve())}, folder, verbose)
     try:

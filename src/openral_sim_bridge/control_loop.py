@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -58,6 +58,10 @@ class Sink(Protocol):
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """A chunk was refused."""
+        ...
+
+    def cut_short(self, reason: str) -> None:
+        """What was left of the active goal's chunk was dropped."""
         ...
 
     def goal_changed(self) -> None:
@@ -236,6 +240,9 @@ class ControlLoop:
     def _advance(self, cameras: set[str]) -> None:
         """Execute one control step and publish what it led to."""
         goal = self._executor.active_goal
+        reason = self._executor.check_next(self._step, self._state)
+        if reason is not None:
+            self._sink.cut_short(reason)
         action, held = self._executor.next(self._step)
         result = self._backend.step(np.asarray(action)[None])
         self._step += 1
@@ -285,11 +292,4 @@ class ControlLoop:
 
 def _restamped(state: RobotState, stamp_s: float) -> RobotState:
     """The backend counts from its last reset; the bridge's clock never jumps back."""
-    return RobotState(
-        stamp_s,
-        state.joint_names,
-        state.joint_positions,
-        state.ee_position,
-        state.ee_quaternion,
-        state.gripper_opening,
-    )
+    return replace(state, stamp_s=stamp_s)

@@ -4,7 +4,7 @@ Arrays, T control steps, K tasks, C chunks, R resets:
 
     stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
     held (T,) bool     success (T, K) bool         tasks (K,) names     goal (T,) index of goals
-    goals (G,) hex ids of ExecuteSkill goals, goals[0] is "" (none)
+    goals (G,) hex ids of ExecuteSkill goals that moved the arm, goals[0] is "" (none)
     chunk_stamp_s (C,) [s]   chunk_latency_s (C,) [s]   chunk_rejected (C,) bool
     reset_stamp_s (R,) [s]   reset_task (R,) names   reset_init (R,)   control_hz ()
 """
@@ -26,6 +26,9 @@ from openral_sim_bridge.backend import Snapshot
 FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
 """[s] wall time between two writes."""
+MAX_GOALS = 10_000
+"""Goals that are told apart; later ones share the name `LATER_GOALS`."""
+LATER_GOALS = "later"
 
 
 class TruthRecorder:
@@ -47,6 +50,7 @@ class TruthRecorder:
         self._constants = {"tasks": np.array(task_ids, dtype=str), "control_hz": np.float64(control_hz)}
         self._limit = limit
         self._goals = [""]
+        self._goal_numbers = {"": 0}
         self._rows: NDArray[np.void] | None = None
         self._count = 0
         self._chunks: list[tuple[float, float, bool]] = []
@@ -74,31 +78,40 @@ class TruthRecorder:
         """Add what one control step led to; `success` (K,)."""
         if self.full:
             return
-        if self._goals[-1] != goal_id and goal_id not in self._goals:
-            self._goals.append(goal_id)
+        goal = self._goal_number(goal_id)
         if self._rows is None:
             self._rows = np.zeros(1024, _row_type(len(world.qpos), len(action), len(success)))
         elif self._count == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        goal = self._goals.index(goal_id)
         self._rows[self._count] = (
             stamp_s, wall_s, world.qpos, world.mocap_pos, action, held, success, goal,
         )  # fmt: skip
         self._count += 1
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
-        """Add one received chunk."""
-        if not self.full:
+        """Add one chunk of a goal that was admitted."""
+        if len(self._chunks) < self._limit:
             self._chunks.append((stamp_s, latency_s, rejected))
 
     def reset(self, stamp_s: float, task_id: str, init_id: int) -> None:
         """Add one reset of the scene."""
-        self._resets.append((stamp_s, task_id, init_id))
+        if len(self._resets) < self._limit:
+            self._resets.append((stamp_s, task_id, init_id))
 
     def close(self) -> None:
         """Write what is left and stop."""
         self._closed.set()
         self._thread.join()
+
+    def _goal_number(self, goal_id: str) -> int:
+        """Return the index of a goal in `goals`, where it is added when it is new."""
+        if goal_id not in self._goal_numbers:
+            name = goal_id if len(self._goals) < MAX_GOALS else LATER_GOALS
+            if name not in self._goal_numbers:
+                self._goal_numbers[name] = len(self._goals)
+                self._goals.append(name)
+            return self._goal_numbers[name]
+        return self._goal_numbers[goal_id]
 
     def _flush_regularly(self) -> None:
         while not self._closed.wait(FLUSH_S):

@@ -62,7 +62,7 @@ class Simulation:
         action = self.scene.action
         self.executor = Executor(
             backend.control_hz,
-            Envelope(self.scene, robot).check,
+            Envelope(self.scene, robot),
             backend.hold_action,
             representation=action.representation,
         )

@@ -44,9 +44,14 @@ class FakeBridge:
         self.camera_on = True
         self.alive = True
         self.chunks: list[Any] = []
+        self.heartbeats = 0
+        """Announcements, repeated ones too."""
+        self.announced: list[str] = []
+        """The goal that was announced when each chunk came."""
         self.ended: list[str] = []
         """Goals whose policy node said that they have ended."""
         self.infos: list[Any] = []
+        """What was announced, less what only says again that nothing has changed."""
         self.status = ControlStatus(mode="realtime", control_hz=80.0)
         self.now_ns = 0
         self._context = rclpy.Context()
@@ -62,7 +67,7 @@ class FakeBridge:
         self._estop = publisher(Bool, "/openral/estop_state", LATCHED)
         self.estop(False)
         self.node.create_subscription(ActionChunk, "/openral/action_chunk", self._on_chunk, 10)
-        self.node.create_subscription(SkillInfo, "/openral/skills", self.infos.append, LATCHED)
+        self.node.create_subscription(SkillInfo, "/openral/skills", self._on_info, LATCHED)
         self.client = ActionClient(self.node, ExecuteSkill, "/openral/skills/fake_arm/execute")
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -84,6 +89,17 @@ class FakeBridge:
 
     def estop(self, on: bool) -> None:
         self._estop.publish(Bool(data=on))
+
+    def publish_status(self) -> None:
+        """Publish the status as it is now."""
+        self._status.publish(self.status)
+
+    def refuse(self, goal_id: str) -> None:
+        """Count a refused chunk of a goal."""
+        same = self.status.rejected_goal == goal_id
+        self.status.rejected += 1
+        self.status.rejected_goal = goal_id
+        self.status.rejected_streak = self.status.rejected_streak + 1 if same else 1
 
     def send(self, feedback: list[Any] | None = None, **goal: Any) -> Any:
         """Send a goal, return its handle."""
@@ -134,7 +150,14 @@ class FakeBridge:
             self._image.publish(image)
             self._info.publish(info)
 
+    def _on_info(self, info: Any) -> None:
+        self.heartbeats += 1
+        before = self.infos[-1] if self.infos else None
+        if before is None or (before.state, before.goal_id) != (info.state, info.goal_id):
+            self.infos.append(info)
+
     def _on_chunk(self, chunk: Any) -> None:
+        self.announced.append(self.infos[-1].goal_id if self.infos else "")
         if chunk.horizon == 0:
             self.ended.append(chunk.goal_id)
             return
@@ -142,8 +165,9 @@ class FakeBridge:
         self.status.holding = not np.isfinite(np.asarray(chunk.data)).all()
         if not self.status.holding:
             self.status.active_goal = chunk.goal_id
+            self.status.rejected_streak = 0
         else:
-            self.status.rejected += 1
+            self.refuse(chunk.goal_id)
             self.status.last_rejection = f"chunk {chunk.sequence} is not finite"
         self._status.publish(self.status)
 

@@ -10,6 +10,7 @@ from action_msgs.msg import GoalStatus
 from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
 from lifecycle_msgs.msg import Transition
 
+from openral_core.guarded import EXIT_UNFIT
 from openral_policy_nodes.supervisor import Outcome
 
 pytestmark = pytest.mark.slow
@@ -115,7 +116,7 @@ def test_skill_is_inactive_while_it_loads_and_active_when_warm(bridge, start):
 
 def test_skill_that_cannot_be_loaded_takes_its_word_back(bridge, start):
     process = start(behaviour="raise")
-    assert process.wait() == 1
+    assert process.wait() == EXIT_UNFIT
     assert "told to fail" in process.log
     wait_for(lambda: len(bridge.infos) == 2, "the withdrawal")
     assert [info.state for info in bridge.infos] == ["inactive", "unconfigured"]
@@ -190,6 +191,64 @@ def test_estop_ends_the_goal_and_refuses_the_next(bridge, start):
     )
 
 
+def test_stop_and_reset_in_quick_succession_leave_no_latch(bridge, start):
+    """An older ControlStatus may come after a newer /openral/estop_state; it has no say."""
+    start()
+    wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
+    for _ in range(20):
+        bridge.estop(True)
+        bridge.estop(False)
+        bridge.status.estopped = True
+        bridge.publish_status()
+        bridge.status.estopped = False
+    # The release comes before the goal, on topics of their own: the first answers may still speak of the stop.
+    wait_for(
+        lambda: result_of(bridge.send(instruction=WORDS, deadline_s=0.3)).check == "deadline", "the release"
+    )
+
+
+def test_a_goal_is_announced_from_before_its_first_chunk_until_its_end(bridge, start):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=2.5)
+    goal_id = bytes(handle.goal_id.uuid).hex()
+    wait_for(lambda: bridge.chunks, "a chunk")
+    before = bridge.heartbeats
+    result_of(handle)
+    assert bridge.heartbeats > before, "it says so again while it runs"
+    wait_for(lambda: bridge.infos[-1].goal_id == "", "the end of the goal's announcement")
+    assert [info.goal_id for info in bridge.infos if info.active] == ["", goal_id, ""]
+    info = bridge.infos[-1]
+    assert info.horizon_s == pytest.approx(16 / 80)
+    assert info.header.stamp.sec + info.header.stamp.nanosec > 0
+
+
+def test_refusals_of_somebody_elses_chunks_do_not_end_the_goal(bridge, start):
+    start()
+    handle = bridge.send(instruction=WORDS, deadline_s=2.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    for _ in range(10):
+        bridge.refuse("f" * 32)
+        bridge.publish_status()
+    assert result_of(handle).check == "deadline"
+
+
+def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):
+    process = start()
+    wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
+    for fields, check in (
+        ({"instruction": "open\x00the drawer"}, "instruction"),
+        ({"instruction": "x" * 10_000_000}, "instruction"),
+        ({"instruction": WORDS, "task": "x" * 10_000_000}, "task"),
+        ({"instruction": WORDS, "deadline_s": float("nan")}, "deadline"),
+        ({"instruction": WORDS, "params_json": "x" * 10_000_000}, "params"),
+    ):
+        refused = result_of(bridge.send(**fields))
+        assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, check)
+        assert len(refused.message) < 300
+    assert process.stop() == 0
+    assert len(process.log) < 10_000
+
+
 def test_nan_reaches_the_bridge_and_its_refusals_end_the_goal(bridge, start):
     start(behaviour="nan", good_calls=6)
     result = result_of(bridge.send(instruction=WORDS, deadline_s=60.0))
@@ -227,6 +286,6 @@ def test_hanging_policy_neither_blocks_cancel_nor_the_end_of_the_process(bridge,
 )
 def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest, text):
     process = start(manifest)
-    assert process.wait() == 1
+    assert process.wait() == EXIT_UNFIT
     assert "cannot run" in process.log
     assert text in process.log

@@ -66,21 +66,21 @@ def test_staleness_needs_both_clocks_or_a_dead_bridge(now_s, wall_s, expected):
 
 
 def test_lockstep_world_may_stand_still_while_the_policy_thinks():
-    status = BridgeStatus("me", 0, 0, "", lockstep=True)
+    status = BridgeStatus("me", 0, "", 0, "", lockstep=True)
     assert check(watch(status=status), 100.0, 8.0, Worker(busy_s=8.0)) == "goes on"
     assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=7.5)) == "goes on"
     assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=4.0)) == "stale_observation"
 
 
 def test_three_refused_chunks_in_a_row_end_the_goal():
-    supervisor = watch(status=BridgeStatus("other", 50, 7, ""))
-    supervisor.on_status(BridgeStatus("me", 50, 8, "nan"), chunks_sent=1)
-    supervisor.on_status(BridgeStatus("me", 50, 9, "nan"), chunks_sent=2)
+    supervisor = watch(status=BridgeStatus("other", 50, "other", 7, ""))
+    supervisor.on_status(BridgeStatus("me", 50, "me", 1, "nan"), chunks_sent=1)
+    supervisor.on_status(BridgeStatus("me", 50, "me", 2, "nan"), chunks_sent=2)
     assert check(supervisor, 100.0, 0.1) == "goes on"
-    supervisor.on_status(BridgeStatus("me", 54, 9, "nan"), chunks_sent=3)
-    supervisor.on_status(BridgeStatus("me", 54, 11, "nan"), chunks_sent=5)
+    supervisor.on_status(BridgeStatus("me", 54, "me", 0, ""), chunks_sent=3)
+    supervisor.on_status(BridgeStatus("me", 54, "me", 2, "nan"), chunks_sent=5)
     assert check(supervisor, 100.0, 0.1) == "goes on"
-    supervisor.on_status(BridgeStatus("me", 54, 12, "step 3 is nan"), chunks_sent=6)
+    supervisor.on_status(BridgeStatus("me", 54, "me", 3, "step 3 is nan"), chunks_sent=6)
     verdict = supervisor.verdict(100.0, 0.1, IDLE, cancel=False, estopped=False)
     assert verdict is not None
     assert verdict.check == "envelope"
@@ -88,22 +88,32 @@ def test_three_refused_chunks_in_a_row_end_the_goal():
 
 
 def test_refusals_of_other_peoples_chunks_do_not_count():
-    supervisor = watch(status=BridgeStatus("other", 0, 0, ""))
-    supervisor.on_status(BridgeStatus("other", 0, 50, "bad"), chunks_sent=0)
+    supervisor = watch(status=BridgeStatus("me", 0, "", 0, ""))
+    supervisor.on_status(BridgeStatus("me", 0, "me", 2, "bad"), chunks_sent=9)
+    for streak in range(1, 50):
+        supervisor.on_status(BridgeStatus("me", 0, "other", streak, "bad"), chunks_sent=9)
+    assert check(supervisor, 100.0, 0.1) == "goes on"
+    supervisor.on_status(BridgeStatus("me", 9, "other", 50, "bad"), chunks_sent=9)
+    assert check(supervisor, 100.0, 0.1) == "goes on"
+
+
+def test_no_more_chunks_can_be_refused_than_were_sent():
+    supervisor = watch(status=BridgeStatus("", 0, "", 0, ""))
+    supervisor.on_status(BridgeStatus("", 0, "me", 50, "bad"), chunks_sent=2)
     assert check(supervisor, 100.0, 0.1) == "goes on"
 
 
 def test_one_refusal_is_enough_in_lockstep_because_the_world_waits_for_that_chunk():
-    supervisor = watch(status=BridgeStatus("me", 0, 0, "", lockstep=True))
-    supervisor.on_status(BridgeStatus("me", 0, 1, "too fast", lockstep=True), chunks_sent=1)
+    supervisor = watch(status=BridgeStatus("me", 0, "", 0, "", lockstep=True))
+    supervisor.on_status(BridgeStatus("me", 0, "me", 1, "too fast", lockstep=True), chunks_sent=1)
     assert check(supervisor, 100.0, 1.0) == "goes on"
     assert check(supervisor, 100.0, 3.5) == "envelope"
 
 
 def test_steps_are_counted_for_this_goal_only():
-    supervisor = watch(status=BridgeStatus("other", 900, 0, ""))
-    supervisor.on_status(BridgeStatus("other", 904, 0, ""), chunks_sent=0)
-    supervisor.on_status(BridgeStatus("me", 904, 0, ""), chunks_sent=1)
-    supervisor.on_status(BridgeStatus("me", 920, 0, ""), chunks_sent=5)
-    supervisor.on_status(BridgeStatus("next", 999, 0, ""), chunks_sent=5)
+    supervisor = watch(status=BridgeStatus("other", 900, "", 0, ""))
+    supervisor.on_status(BridgeStatus("other", 904, "", 0, ""), chunks_sent=0)
+    supervisor.on_status(BridgeStatus("me", 904, "", 0, ""), chunks_sent=1)
+    supervisor.on_status(BridgeStatus("me", 920, "", 0, ""), chunks_sent=5)
+    supervisor.on_status(BridgeStatus("next", 999, "", 0, ""), chunks_sent=5)
     assert supervisor.steps == 16

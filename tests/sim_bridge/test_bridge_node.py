@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from uuid import uuid4
 
 import numpy as np
 import pytest
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.srv import ChangeState, GetState
-from openral.msg import ActionChunk, ControlStatus
+from openral.msg import ControlStatus
 from openral.srv import ResetScene
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
@@ -26,6 +27,7 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from openral_core.robot import load_robot
+from openral_policy_nodes.fake_node import FakePolicyNode
 
 DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 LATCHED = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -60,7 +62,7 @@ class Observer:
         self.seen = {key: [] for key in TOPICS}
         for key, (kind, topic, qos) in TOPICS.items():
             self.node.create_subscription(kind, topic, self.seen[key].append, qos)
-        self.chunks = self.node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self.policy = None
 
     def until(self, condition, timeout=90.0):
         end = time.monotonic() + timeout
@@ -75,17 +77,24 @@ class Observer:
         self.until(future.done)
         return future.result()
 
-    def answer(self, value=0.2, goal="a" * 32, **changes):
+    def begin(self, goal="a" * 32, **settings):
+        """Announce a goal, as a policy node does."""
+        if self.policy is None:
+            self.policy = FakePolicyNode(self.node, "t/s", **settings)
+            self.until(self.policy.chunks.get_subscription_count)
+        return self.policy.begin(goal)
+
+    def answer(self, value=0.2, **changes):
         """Publish a chunk for the newest image."""
         self.until(lambda: self.seen["image"])
-        chunk = ActionChunk(
-            goal_id=goal, skill="t/s", instruction="go", representation="delta_ee_3d_plus_gripper",
-            horizon=16, dim=4, dt=0.0125, data=[float(value)] * 64,
-        )  # fmt: skip
-        chunk.header.stamp = self.seen["image"][-1].header.stamp
-        for name, change in changes.items():
-            setattr(chunk, name, change)
-        self.chunks.publish(chunk)
+        fields = {
+            "instruction": "go", "representation": "delta_ee_3d_plus_gripper", "horizon": 16, "dim": 4, "dt": 0.0125,
+            "data": [float(value)] * 64, **changes,
+        }  # fmt: skip
+        self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
+
+    def status(self):
+        return self.seen["status"][-1]
 
     def close(self):
         self.executor.shutdown()
@@ -118,7 +127,8 @@ def start(fake_scene):
     for process in processes:
         if process.poll() is None:
             process.kill()
-        process.communicate()
+        if not process.stderr.closed:
+            process.communicate()
 
 
 def test_topics_carry_one_world_on_one_clock(start, observer):
@@ -165,6 +175,7 @@ def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
     process = start()
     observer.until(lambda: len(observer.seen["image"]) > 4)
     before = observer.seen["pose"][-1].pose.position.x
+    observer.begin()
     observer.answer(0.2)
     observer.until(lambda: any(m.active_goal == "a" * 32 and m.executed for m in observer.seen["status"]))
     observer.until(lambda: observer.seen["pose"][-1].pose.position.x > before + 0.01)
@@ -181,14 +192,159 @@ def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
 
 def test_emergency_stop_latches(start, observer):
     start()
+    observer.begin("a" * 32)
     assert observer.call(Trigger, "/openral/estop").success
     observer.until(lambda: observer.seen["estop"] and observer.seen["estop"][-1].data)
+    observer.begin("b" * 32)
     observer.answer(0.2)
-    observer.until(lambda: "emergency stop" in observer.seen["status"][-1].last_rejection)
-    assert observer.seen["status"][-1].executed == 0
+    observer.until(lambda: "emergency stop" in observer.status().last_rejection)
+    assert observer.status().executed == 0
     assert observer.call(Trigger, "/openral/estop_reset").success
+    for goal in ("a" * 32, "b" * 32):  # what began before the release is over
+        observer.begin(goal)
+        held = observer.status().held
+        observer.answer(0.2)
+        observer.until(lambda held=held: observer.status().held > held + 40)
+    assert observer.status().executed == 0
+    observer.begin("c" * 32)
     observer.answer(0.2)
-    observer.until(lambda: observer.seen["status"][-1].executed > 0)
+    observer.until(lambda: observer.status().executed > 0)
+
+
+def moved(observer):
+    """Post a good chunk of a new goal, and tell whether it is executed."""
+    observer.begin(uuid4().hex)
+    executed, held = observer.status().executed, observer.status().held
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().executed > executed or observer.status().held > held + 80)
+    return observer.status().executed > executed
+
+
+def test_emergency_stop_outlives_every_lifecycle_state(start, observer, tmp_path):
+    start(run_dir=str(tmp_path))
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    assert observer.call(Trigger, "/openral/estop").success
+    for number in (4, 2, 1, 3):  # deactivate, cleanup, configure, activate
+        transition(observer, number)
+    observer.seen["image"].clear()
+    observer.until(lambda: observer.seen["image"])
+    observer.until(lambda: observer.seen["estop"][-1].data and observer.status().estopped)
+    assert not moved(observer)
+    for number in (4, 2):
+        transition(observer, number)
+    assert observer.call(Trigger, "/openral/estop_reset").success, "it can be reset in any state"
+    for number in (1, 3):
+        transition(observer, number)
+    observer.until(lambda: not observer.status().estopped and not observer.seen["estop"][-1].data)
+    observer.seen["image"].clear()
+    assert moved(observer)
+
+
+@pytest.mark.parametrize("in_a_run", [True, False])
+def test_emergency_stop_outlives_the_process(start, observer, tmp_path, in_a_run):
+    words = {"run_dir": str(tmp_path)} if in_a_run else {}
+    first = start(**words)
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    assert observer.call(Trigger, "/openral/estop").success
+    first.kill()
+    first.communicate()
+    for seen in observer.seen.values():
+        seen.clear()
+    second = start(**words)
+    observer.until(lambda: observer.seen["image"] and observer.seen["estop"] and observer.seen["status"])
+    assert observer.seen["estop"][-1].data
+    assert not moved(observer)
+    assert observer.call(Trigger, "/openral/estop_reset").success
+    assert moved(observer)
+    second.send_signal(signal.SIGINT)
+    _, errors = second.communicate(timeout=90)
+    assert errors.count("the emergency stop is still latched") == 1
+    assert "see that all is safe, then call /openral/estop_reset" in errors
+    third = start(**words)
+    observer.seen["status"].clear()
+    observer.until(lambda: len(observer.seen["status"]) > 3)
+    assert not observer.status().estopped
+    assert third.poll() is None
+
+
+def test_a_stop_that_cannot_be_remembered_holds_and_says_so(start, observer, tmp_path):
+    start(run_dir=str(tmp_path))
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    (tmp_path / "estop.json").mkdir()  # what nothing can be renamed over
+    reply = observer.call(Trigger, "/openral/estop")
+    assert reply.success
+    assert "a bridge that is started again will not know" in reply.message
+    assert str(tmp_path / "estop.json") in reply.message
+    assert not moved(observer)
+
+
+def test_chunks_of_goals_that_nobody_announces_move_nothing(start, observer):
+    process = start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    observer.begin("a" * 32)
+    observer.answer(0.2, goal_id="e" * 32)  # an invented goal
+    observer.answer(0.2, skill="t/other")  # another's skill
+    held = observer.status().held
+    observer.until(lambda: observer.status().held > held + 80)
+    assert (observer.status().executed, observer.status().rejected) == (0, 0)
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().executed > 0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=90)
+    assert "no active node announces goal " + "e" * 32 in errors or "the chunk says t/other" in errors
+
+
+def test_a_flood_of_strangers_does_not_touch_the_running_goal(start, observer, tmp_path):
+    process = start(run_dir=str(tmp_path))
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    goal = observer.begin(uuid4().hex)
+    observer.answer(0.01)
+    observer.until(lambda: observer.status().active_goal == goal)
+    for number in range(2000):
+        observer.answer(0.01, goal_id=f"{number:032x}")
+        observer.answer(np.nan, goal_id=f"{number:032x}", skill="x" * 100)
+        observer.answer(0.01, goal_id="x" * 10_000)
+        if number % 20 == 0:
+            observer.answer(0.01)
+            observer.executor.spin_once(timeout_sec=0.01)
+    executed = observer.status().executed
+    observer.until(lambda: observer.status().executed > executed or observer.answer(0.01))
+    assert observer.status().active_goal == goal
+    assert observer.status().rejected_streak == 0
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=90)
+    assert np.load(tmp_path / "truth.npz")["goals"].tolist() == ["", goal]
+    assert (tmp_path / "truth.npz").stat().st_size < 10_000_000
+
+
+def test_horizon_and_future_have_limits(start, observer):
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    observer.begin(horizon_s=0.2)
+    observer.answer(horizon=17, data=[0.0] * 68)
+    observer.until(
+        lambda: "horizon: 17 steps last 0.212 s, allowed 0.200 s" in observer.status().last_rejection
+    )
+    ahead = observer.seen["image"][-1].header.stamp
+    ahead = type(ahead)(sec=ahead.sec + 100, nanosec=ahead.nanosec)
+    observer.answer(stamp=ahead)
+    observer.until(lambda: "freshness" in observer.status().last_rejection)
+    observer.policy.horizon_s = 1000.0
+    observer.policy.announce()
+    observer.answer(horizon=500, data=[0.0] * 2000)
+    observer.until(lambda: "last 6.250 s, allowed 5.000 s" in observer.status().last_rejection)
+    assert observer.status().executed == 0
+
+
+def test_motion_ends_when_its_sender_lets_go(start, observer):
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    observer.begin(horizon_s=5.0)
+    observer.answer(0.001, horizon=400, data=[0.001, 0.0, 0.0, 0.0] * 400)
+    observer.until(lambda: observer.status().executed > 0)
+    observer.policy.end()  # without a word on /openral/action_chunk
+    observer.until(lambda: not observer.status().active_goal and observer.status().holding)
+    assert observer.status().executed < 400
 
 
 def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):
@@ -199,6 +355,10 @@ def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):
     observer.until(lambda: any(nanoseconds(m.header.stamp) == first for m in observer.seen["pose"]))
     pose = next(m for m in observer.seen["pose"] if nanoseconds(m.header.stamp) == first)
     assert pose.pose.position.y == pytest.approx(0.609)
+    for fields in ({"seed": 2**40}, {"task": "x" * 10_000}, {"task": "drawer\x00"}):
+        reply = observer.call(ResetScene, "/openral/sim/reset", **fields)
+        assert not reply.ok
+        assert len(reply.message) < 200
     reply = observer.call(ResetScene, "/openral/sim/reset", task="juggle", seed=0)
     assert not reply.ok
     assert "drawer-open-v3" in reply.message

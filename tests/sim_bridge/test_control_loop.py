@@ -19,16 +19,25 @@ from openral_sim_bridge.recorder import TruthRecorder
 HZ = 80.0
 
 
-def check(data, *, dim, dt, age_s, state, past):
-    if not np.isfinite(data).all():
-        raise EnvelopeError("not finite")
+class Finite:
+    """An envelope that wants finite numbers, and the hand at x below a limit."""
+
+    x_limit = np.inf
+
+    def check(self, data, **about):
+        if not np.isfinite(data).all():
+            raise EnvelopeError("not finite")
+
+    def check_step(self, action, state):
+        if state.ee_position[0] + 0.01 * action[0] > self.x_limit:
+            raise EnvelopeError("too far")
 
 
 class Spy:
     """A sink that remembers, and may answer each observation like a policy."""
 
     def __init__(self):
-        self.clocks, self.states, self.shots, self.refusals, self.goals = [], [], [], [], 0
+        self.clocks, self.states, self.shots, self.refusals, self.cuts, self.goals = [], [], [], [], [], 0
         self.answer = None
 
     def clock(self, stamp_s):
@@ -45,13 +54,16 @@ class Spy:
     def rejected(self, chunk, reason):
         self.refusals.append(reason)
 
+    def cut_short(self, reason):
+        self.cuts.append(reason)
+
     def goal_changed(self):
         self.goals += 1
 
 
 def make(mode="realtime", recorder=None, real_time_factor=0.0, fail_after=None):
     backend = FakeBackend(["reach", "return"], width=32, height=24, fail_after=fail_after)
-    executor = Executor(HZ, check, backend.hold_action, representation="r")
+    executor = Executor(HZ, Finite(), backend.hold_action, representation="r")
     spy = Spy()
     settings = LoopSettings("reach", 3, {"corner2": 4}, mode, real_time_factor)
     return ControlLoop(backend, executor, spy, settings, recorder), executor, spy, backend
@@ -261,3 +273,13 @@ def test_the_end_of_a_goal_is_no_answer_that_lets_time_go_on():
     run(loop, lambda: len(spy.shots) >= 4)
     assert len({stamp for stamp, _ in spy.shots}) == 1
     assert executor.counters == type(executor.counters)()
+
+
+def test_a_step_that_no_longer_fits_where_the_robot_is_ends_the_chunk():
+    loop, executor, spy, _ = make()
+    executor._envelope.x_limit = 0.02
+    loop.post(chunk(loop.now_s, value=1.0))
+    run(loop, lambda: executor.counters.held > 5)
+    assert spy.cuts == ["too far"]
+    assert executor.counters.executed == 2
+    assert spy.states[-1].ee_position[0] == pytest.approx(0.02)

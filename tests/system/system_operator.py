@@ -12,13 +12,15 @@ from uuid import uuid4
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from openral.action import ExecuteSkill
-from openral.msg import ActionChunk, ControlStatus, Mission, Prompt, SkillInfo
+from openral.msg import ControlStatus, Mission, Prompt, SkillInfo
 from openral.srv import ResetScene
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
+
+from openral_policy_nodes.fake_node import FakePolicyNode
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 ENDED = ("done", "failed", "stopped")
@@ -46,7 +48,7 @@ class Operator:
         subscribe(Mission, "/openral/mission", self.missions.append, LATCHED)
         subscribe(ControlStatus, "/openral/control_status", self.status.append, 100)
         subscribe(PoseStamped, "/openral/ee_pose", self._on_pose, 100)
-        self._chunks = self._node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self._policy: FakePolicyNode | None = None
         self._prompts = self._node.create_publisher(Prompt, "/openral/prompt", 10)
         self._thread = threading.Thread(target=self._executor.spin, daemon=True)
         self._thread.start()
@@ -128,15 +130,16 @@ class Operator:
         assert answer.result().success, answer.result().message
 
     def send_chunk(self, **changes: Any) -> None:
-        """Publish a chunk that answers the present instant and is right except for `changes`."""
-        chunk = ActionChunk(
-            goal_id="f" * 32, skill="tests/by-hand", instruction="open the drawer",
-            representation="delta_ee_3d_plus_gripper", horizon=16, dim=4, dt=1 / 80, data=[0.0, 0.0, 0.0, -1.0] * 16,
-        )  # fmt: skip
-        chunk.header.stamp = self.status[-1].header.stamp
-        for name, value in changes.items():
-            setattr(chunk, name, value)
-        self._chunks.publish(chunk)
+        """Send a chunk of a goal of its own that answers the present instant and is right except for `changes`."""
+        if self._policy is None:
+            self._policy = FakePolicyNode(self._node)
+            self._policy.begin()
+            self.until(self._policy.chunks.get_subscription_count, "the bridge")
+        fields = {
+            "instruction": "open the drawer", "representation": "delta_ee_3d_plus_gripper", "horizon": 16, "dim": 4,
+            "dt": 1 / 80, "data": [0.0, 0.0, 0.0, -1.0] * 16, **changes,
+        }  # fmt: skip
+        self._policy.send(self.status[-1].header.stamp, **fields)
 
     def assert_holding(self, steps: int = 40, *, still: bool = True) -> None:
         """Listen for so many more control steps; the arm must hold in all of them and stay where it is.

@@ -158,6 +158,7 @@ class MetaWorldWorld:
             ee_position=data.xpos[self._hand].copy(),
             ee_quaternion=data.xquat[self._hand][W_LAST],
             gripper_opening=opening,
+            ee_target=data.mocap_pos[0].copy(),
         )
 
     def close(self) -> None:

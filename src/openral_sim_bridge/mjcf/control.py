@@ -29,6 +29,11 @@ class Control(Protocol):
     joints: NDArray[np.float64]
     """(n,) [rad] or [m] where the drives are to bring the joints."""
 
+    @property
+    def hand(self) -> NDArray[np.float64] | None:
+        """(3,) [m] where the hand is led; None: the joints are led."""
+        ...
+
     def restart(self, data: Any) -> None:
         """Take the present pose for the target."""
         ...
@@ -44,6 +49,11 @@ class JointControl:
     def __init__(self, robot: Robot, dt: float) -> None:
         self._chain, self._step = robot.chain, robot.speed * dt
         self.joints = np.zeros(len(robot.speed))
+
+    @property
+    def hand(self) -> None:
+        """See Control.hand."""
+        return None
 
     def restart(self, data: Any) -> None:
         """See Control.restart."""
@@ -61,6 +71,11 @@ class JointDeltaControl:
     def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
         self._chain, self._step_rad, self._leash = robot.chain, step_rad, LEASH_S * step_rad / dt
         self.joints = np.zeros(len(robot.speed))
+
+    @property
+    def hand(self) -> None:
+        """See Control.hand."""
+        return None
 
     def restart(self, data: Any) -> None:
         """See Control.restart."""
@@ -104,6 +119,11 @@ class HandControl:
         self._target = HandTarget(robot, step_m, step_rad, dt)
         self.joints = self._posture = np.zeros(len(robot.speed))
 
+    @property
+    def hand(self) -> NDArray[np.float64]:
+        """See Control.hand."""
+        return self._target.position
+
     def restart(self, data: Any) -> None:
         """See Control.restart. The posture at the start is the one that the elbow keeps to."""
         self._target.restart(data)
@@ -128,6 +148,11 @@ class MocapControl:
         self._target = HandTarget(robot, step_m, step_rad, dt)
         self.joints = np.zeros(0)
         self._position, self._quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+    @property
+    def hand(self) -> NDArray[np.float64]:
+        """See Control.hand."""
+        return self._target.position
 
     def restart(self, data: Any) -> None:
         """See Control.restart: the mocap body goes where the weld is at rest."""

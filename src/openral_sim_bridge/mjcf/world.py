@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -101,7 +102,8 @@ class World:
 
     def state(self) -> RobotState:
         """Return the robot's state; its stamp counts from the reset."""
-        return self._scene.robot.state(self.data, self.steps * self._scene.dt)
+        state, target = self._scene.robot.state(self.data, self.steps * self._scene.dt), self.control.hand
+        return replace(state, ee_target=None if target is None else target.copy())
 
     def _aim(self, data: Any) -> None:
         if self._scene.robot.drives is not None:

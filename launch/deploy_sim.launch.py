@@ -2,17 +2,20 @@
 
     ros2 launch openral deploy_sim.launch.py scene:=metaworld_drawer mission:="open the drawer"
 
-The launch ends when the mission has ended (unless exit_when_done is false), and with an error as soon as a node
-that it cannot do without ends with one.
+The launch ends when the mission has ended (unless exit_when_done is false), and with an error when the bridge ends,
+or when a node finds that what was asked for cannot run. A node that breaks down is started again, a few times.
 """
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from functools import partial
+
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from openral_core.errors import OpenralError
+from openral_core.guarded import EXIT_UNFIT
 from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
@@ -21,8 +24,10 @@ from openral_reasoner.memory import default_memory_file
 
 ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
+COMEBACK_PATIENCE_S = 30.0
+"""[s] that a task waits for its policy node to begin loading again, which takes Python's imports on a busy machine."""
 RESTARTS = 3
-"""How often a reasoner that was killed is started again; without a run folder it would have nothing to go on with."""
+"""How often a node that broke down is started again."""
 SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
 that `openral deploy sim` gives the launch."""
@@ -98,7 +103,7 @@ def deployment(context):
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
     if watched:
         nodes.append(monitor(scene.reward_skill, values, common))
-    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common, RESTARTS))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
@@ -117,20 +122,23 @@ def bridge(values, common):
     return node("sim_bridge", values, parameters, Shutdown(reason="the bridge has ended"))
 
 
-def policy(skill, values, common):
-    """One skill. Killed, it leaves the arm holding and the decision to the reasoner."""
+def policy(skill, values, common, left=RESTARTS):
+    """One skill. While it is away the arm holds, and the decision is the reasoner's."""
     parameters = {
         **hosted(skill, values, common),
         "lockstep": values["mode"] == "lockstep",
     }
-    on_exit = stop_on_error(f"the policy node of {skill}")
+    who = f"the policy node of {skill}"
+    on_exit = again(who, partial(policy, skill, values, common), left, without(who))
     return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
 
 
-def monitor(skill, values, common):
-    """The reward monitor. It is advisory: killed, tasks can only end unverified."""
+def monitor(skill, values, common, left=RESTARTS):
+    """The reward monitor. It is advisory: while it is away, tasks can only end unverified."""
     parameters = hosted(skill, values, common)
-    return node("reward_monitor", values, parameters, stop_on_error("the reward monitor"))
+    who = "the reward monitor"
+    on_exit = again(who, partial(monitor, skill, values, common), left, without(who))
+    return node("reward_monitor", values, parameters, on_exit)
 
 
 def hosted(skill, values, common):
@@ -144,8 +152,8 @@ def hosted(skill, values, common):
     }
 
 
-def reasoner(mission, watched, values, common, restarts):
-    """The mission's keeper; when it ends, the launch ends. Killed, it is started again and takes its mission up."""
+def reasoner(mission, watched, values, common, left=RESTARTS):
+    """The mission's keeper; when it ends, the launch ends. After a breakdown it takes its mission up again."""
     exit_when_done = values["exit_when_done"] == "true"
     parameters = {
         **common,
@@ -158,14 +166,13 @@ def reasoner(mission, watched, values, common, restarts):
         "use_sim_time": True,
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,
+        "director.comeback_patience_s": COMEBACK_PATIENCE_S,
     }
-
-    def on_exit(event, context):
-        if event.returncode < 0 and restarts and values["run_dir"] and not context.is_shutdown:
-            return reasoner(mission, watched, values, common, restarts - 1)
-        return end_of_mission(event, context)
-
-    return node("reasoner", values, parameters, on_exit)
+    left = left if values["run_dir"] else 0  # it would have nothing to go on with
+    start = partial(reasoner, mission, watched, values, common)
+    failed = Shutdown(reason="the reasoner failed, see its last lines")
+    done = Shutdown(reason="the mission has ended")
+    return node("reasoner", values, parameters, again("the reasoner", start, left, failed, done))
 
 
 def node(executable, values, parameters, on_exit, name=None):
@@ -188,16 +195,35 @@ def text(value):
     return ParameterValue(value, value_type=str)
 
 
-def end_of_mission(event, context):
-    """The reasoner has ended: by itself after the mission, or because something is wrong with it."""
-    done = event.returncode == 0
-    return Shutdown(reason="the mission has ended" if done else "the reasoner failed, see its last lines")
+def again(who, start, left, lost, done=None):
+    """Return the reaction to the end of a node: after a bug or a signal it is started again, so often at most.
 
-
-def stop_on_error(who):
-    """Return a reaction that ends the launch when a node gave up by itself, and not when it was killed."""
+    Args:
+        who: what the node is, for the log.
+        start: called with the number of restarts that are then left, returns the node.
+        left: how often it may be started again.
+        lost: what happens when it may not.
+        done: what happens when it ended by itself; None: nothing.
+    """
 
     def react(event, context):
-        return Shutdown(reason=f"{who} failed, see its last lines") if event.returncode > 0 else None
+        if context.is_shutdown:
+            return None
+        if event.returncode == 0:
+            return done
+        if event.returncode == EXIT_UNFIT:
+            return Shutdown(reason=f"{who} failed, see its last lines")
+        if not left:
+            return lost
+        how = f"ended with {event.returncode}"
+        return [
+            LogInfo(msg=f"{who} {how}; it is started again, {left - 1} times more at most"),
+            start(left - 1),
+        ]
 
     return react
+
+
+def without(who):
+    """The deployment goes on without a node, and says so."""
+    return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; the deployment goes on without it")

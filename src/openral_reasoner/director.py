@@ -24,6 +24,8 @@ from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.question import YES_OR_NO, Answered, Question
 from openral_reasoner.resume import KEY, Resumption
+from openral_reasoner.second_look import KEY as SECOND_LOOK
+from openral_reasoner.second_look import SecondLook
 from openral_reasoner.stop_words import Heard, heard
 
 
@@ -55,6 +57,7 @@ class Director:
         self._resumption: Resumption | None = None
         self._goals = GoalKeeper(self._say, self._settled, self._gate, self._config)
         self._halting = Halting()
+        self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
         self._climb = Climb(self.ask, self._config)
         self.mission = Mission("", "", log)
@@ -167,6 +170,7 @@ class Director:
         self._proposed = False
         self._question = self._resumption = None
         self._climb.forget()
+        self._second.attempt_begins()
         self._decisions.forget()
         self._waiting_since_wall_s = wall_s
 
@@ -328,6 +332,8 @@ class Director:
             return self._take_up(self._resumption, now_s, wall_s)
         if self._question is not None:
             return []
+        if self._second.waits:
+            return self._look_again(now_s, wall_s)
         if not self._proposed:
             return self._propose(now_s, wall_s)
         if self._climb.waits:
@@ -341,6 +347,7 @@ class Director:
         planned = self.mission.tasks[self.mission.active_task].planned
         skill = self._palette.find(planned.skill.name)
         if skill is not None:
+            self._second.attempt_begins()
             return [self._goals.send(self.mission.attempt(now_s), skill, now_s, wall_s)]
         loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
@@ -371,6 +378,9 @@ class Director:
         if self._resumption is not None and key == KEY:
             resumption, self._resumption = self._resumption, None
             self._judged(resumption.judge(holds, why), now_s, wall_s)
+        elif key == SECOND_LOOK:
+            if (judgement := self._second.judge(holds, why)) is not None:
+                self._judged(judgement, now_s, wall_s)
         elif holds is None and doubt and self._config.ask_patience_s > 0:
             self._ask_whether(doubt, key, why, now_s, wall_s)
         else:
@@ -388,8 +398,20 @@ class Director:
     def _settled(self, task: Task, judgement: Judgement, now_s: float, wall_s: float) -> None:
         """The goal is out of the way."""
         self._waiting_since_wall_s = wall_s
-        if self._active and task is self.mission.current:  # else the mission was stopped or replaced
+        if not self._active or task is not self.mission.current:
+            return  # the mission was stopped or replaced
+        if self._second.begin(judgement, wall_s):
+            self.mission.say(now_s, "monitor", f"{judgement.reason}; it is asked when it is back")
+        else:
             self._judged(judgement, now_s, wall_s)
+
+    def _look_again(self, now_s: float, wall_s: float) -> list[Command]:
+        """Judge the task that the reward monitor did not see to its end, as soon as it can be asked."""
+        due = self._second.due(self.mission.tasks[self.mission.active_task].planned, wall_s)
+        if isinstance(due, Judgement):
+            self._judged(due, now_s, wall_s)
+            return self.tick(now_s, wall_s)
+        return list(due)
 
     def _judged(self, judgement: Judgement, now_s: float, wall_s: float) -> None:
         if judgement.verdict is Verdict.SUCCEEDED:
@@ -402,6 +424,10 @@ class Director:
     def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
         """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
         self._goals.reading(goal_id, reading, now_s)
+
+    def monitor(self, silent: bool, there: bool) -> None:
+        """Whether the reward monitor owes readings of a goal that runs, and whether it is in the graph."""
+        self._second.monitor(silent, there)
 
     def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""

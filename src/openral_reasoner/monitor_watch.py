@@ -14,7 +14,9 @@ class MonitorWatch:
         """
         self._patience_s = patience_s
         self._since_wall_s: float | None = None
-        self._present = self._silent = False
+        self._present = False
+        self.silent = False
+        """It owes readings."""
 
     def reading(self, wall_s: float) -> None:
         """A reading came, for whatever goal."""
@@ -33,11 +35,11 @@ class MonitorWatch:
         if not running or self._since_wall_s is None:
             self._since_wall_s = wall_s
         late = running and self._present and wall_s - self._since_wall_s > self._patience_s
-        silent, before = gone or late, self._silent
-        self._silent = silent or (before and not running)  # without a goal nobody expects it to speak
+        silent, before = gone or late, self.silent
+        self.silent = silent or (before and not running)  # without a goal nobody expects it to speak
         if silent and not before:
             why = "went away" if gone else f"gave no reading for {self._patience_s:.0f} s"
             return f"the reward monitor {why}; nothing can be verified until it is back"
-        if before and not self._silent:
+        if before and not self.silent:
             return "the reward monitor is back"
         return ""

@@ -295,7 +295,9 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._goals.stop(skill.action_server)  # it may only hang, and go on later
         self._director.others_move = self._roster.moves
         self._director.palette(self._roster.palette(), wall_s)
-        news = self._watch.news(self.count_publishers(PROGRESS), self._director.running, wall_s)
+        publishers = self.count_publishers(PROGRESS)
+        news = self._watch.news(publishers, self._director.running, wall_s)
+        self._director.monitor(self._watch.silent and self._director.running, publishers > 0)
         if news and self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.say(now_s, "monitor", news)
 

@@ -25,6 +25,7 @@ POLL_S = 0.1
 _PR_SET_PDEATHSIG = 1
 _TROUBLE = re.compile(
     r"\[(WARN|ERROR|FATAL)\]|Traceback|^error:|required: shutting down(?!.*mission has ended)"
+    r"|it is started again|the deployment goes on without it"
 )
 
 

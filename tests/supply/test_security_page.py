@@ -27,7 +27,7 @@ def test_every_row_is_a_promise_with_its_tests() -> None:
 
 
 @pytest.mark.parametrize(("promise", "names"), PROMISES)
-def test_the_names_in_a_promise_exist(promise: str, names: str) -> None:
+def test_the_tests_of_a_promise_exist(promise: str, names: str) -> None:
     for name in re.findall(r"`([^`]+)`", names):
         path, _, test = name.partition("::")
         assert (ROOT / path).is_file(), f"{promise}: {path} is gone"

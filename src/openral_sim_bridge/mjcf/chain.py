@@ -47,8 +47,8 @@ class Chain:
         return data.xpos[self._hand].copy(), data.xquat[self._hand].copy()
 
     def solve(
-        self, data: Any, start: NDArray[np.float64], position: NDArray[np.float64], quaternion: NDArray[np.float64],
-        posture: NDArray[np.float64],
+        self, data: Any, start: NDArray[np.float64], position: NDArray[np.float64],
+        quaternion: NDArray[np.float64] | None, posture: NDArray[np.float64],
     ) -> NDArray[np.float64]:  # fmt: skip
         """Return joints (n,) within their ranges that bring the hand nearer to a pose, or to it.
 
@@ -56,26 +56,42 @@ class Chain:
             data: mujoco.MjData that says where all else is.
             start: (n,) where to begin, so that the solution follows the last one.
             position: (3,) [m] of the hand in the world.
-            quaternion: (4,) w, x, y, z
+            quaternion: (4,) w, x, y, z; None: the hand may turn as it likes.
             posture: (n,) to which joints that the pose leaves free go back.
         """
-        scratch, joints = self._scratch, start.copy()
-        scratch.qpos[:] = data.qpos
-        if len(data.mocap_pos):
-            scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
+        scratch, joints = self._copy(data), start.copy()
         for _ in range(ITERATIONS):
-            scratch.qpos[self.qpos] = joints
-            mujoco.mj_kinematics(self._model, scratch)
+            here, turned = self._place(joints)
             mujoco.mj_comPos(self._model, scratch)
-            here, turned = self.hand(scratch)
-            error = np.concatenate([position - here, rotation_between(turned, quaternion)])
-            rows = 6 if self.turns else 3
-            error, jacobian = error[:rows], self._jacobian_at(scratch)[:rows]
+            error = position - here
+            if self.turns and quaternion is not None:
+                error = np.concatenate([error, rotation_between(turned, quaternion)])
+            rows = len(error)
+            jacobian = self._jacobian_at(scratch)[:rows]
             inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(rows))
             free = POSTURE_GAIN * (posture - joints)
             step = inverse @ (error - jacobian @ free) + free
             joints = np.clip(joints + step, self.low, self.high)
         return joints
+
+    def position_at(self, data: Any, joints: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where the hand is (3,) [m] with joints (n,), all else being as `data` says."""
+        self._copy(data)
+        return self._place(joints)[0]
+
+    def _copy(self, data: Any) -> Any:
+        """Return a world of the solver's own that is as `data` says."""
+        scratch = self._scratch
+        scratch.qpos[:] = data.qpos
+        if len(data.mocap_pos):
+            scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
+        return scratch
+
+    def _place(self, joints: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Put the arm of that world into joints (n,), and return where its hand is; see `hand`."""
+        self._scratch.qpos[self.qpos] = joints
+        mujoco.mj_kinematics(self._model, self._scratch)
+        return self.hand(self._scratch)
 
     def _jacobian_at(self, data: Any) -> NDArray[np.float64]:
         """Return (6, n): velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""

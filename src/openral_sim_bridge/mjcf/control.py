@@ -16,6 +16,9 @@ from openral_sim_bridge.mjcf.robot import Robot, Weld
 LEASH_S = 0.1
 """[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
 not wind up where something is in the way."""
+ASTRAY_M = 0.1
+"""[m] so far from its set point may joints bring the hand to turn it; where they would bring it further, it is not
+turned. Without this a rotation that the joints cannot follow swings the hand through the room."""
 STEP_RAD = 0.5
 """[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
 HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
@@ -132,9 +135,10 @@ class HandControl:
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """See Control.aim; `numbers` (3,) or (6,) in -1..1."""
         self._target.move(data, numbers)
-        wanted = self._chain.solve(
-            data, self.joints, self._target.position, self._target.quaternion, self._posture
-        )
+        position = self._target.position
+        wanted = self._chain.solve(data, self.joints, position, self._target.quaternion, self._posture)
+        if float(np.linalg.norm(self._chain.position_at(data, wanted) - position)) > ASTRAY_M:
+            wanted = self._chain.solve(data, self.joints, position, None, self.joints)
         way = wanted - self.joints
         # All joints are slowed alike, so that the hand keeps its direction.
         self.joints = self.joints + way * min(1.0, float((self._step / np.maximum(np.abs(way), 1e-12)).min()))

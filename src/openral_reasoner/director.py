@@ -20,6 +20,7 @@ from openral_reasoner.halting import Halting
 from openral_reasoner.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.parser import MAX_CHARACTERS
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.question import YES_OR_NO, Answered, Question
@@ -111,7 +112,7 @@ class Director:
         )
         commands += self.stop(f'replaced by "{plain_line(text)}"', now_s, wall_s)
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
-        self.mission.say(now_s, "prompt", f'"{text.strip()}"')
+        self.mission.say(now_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
         if self._estopped:
             self.mission.end(
                 MissionState.FAILED, now_s, "the E-stop is latched; reset it with /openral/estop_reset"
@@ -204,10 +205,9 @@ class Director:
         if question is None or (question.answer is None and wall_s <= question.until_wall_s):
             return
         self._question, self.mission.question = None, ""
-        heard = (
-            "nobody answered in time" if question.answer is None else f'the operator said "{question.answer}"'
-        )
-        self.mission.say(now_s, "answer", heard)
+        said = question.answer
+        told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
+        self.mission.say(now_s, "answer", told)
         self._waiting_since_wall_s = wall_s
         question.answered(question.answer, now_s, wall_s)
 

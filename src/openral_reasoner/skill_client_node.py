@@ -24,6 +24,8 @@ OUTCOMES: dict[int, str] = {
 
 STOP_PATIENCE_S = 2.0
 """[s] wall time that an action server has to answer a stop, and that no goal is sent to it meanwhile."""
+MAX_STOPPERS = 128
+"""Servers that a stop was sent to and whose client is kept; the newest ones."""
 MAX_CHECK = 64
 """Characters of the name of the check that ended a goal."""
 
@@ -96,6 +98,8 @@ class SkillClients:
     def stop(self, server: str) -> None:
         """Cancel every goal of an action server, whoever sent it; a server that does not appear has none."""
         if server not in self._stoppers:
+            if len(self._stoppers) >= MAX_STOPPERS:
+                self._drop_stopper(next(iter(self._stoppers)))
             self._stoppers[server] = self._node.create_client(CancelGoal, f"{server}/_action/cancel_goal")
         if server in self._stops:
             self._forget_stop(server)
@@ -110,6 +114,11 @@ class SkillClients:
             # Id and stamp of zero mean all goals. A stamp of now would spare later ones, but the clocks of two nodes
             # need not agree, and a stop must not depend on that.
             stop.answer = self._stoppers[server].call_async(CancelGoal.Request())
+
+    def _drop_stopper(self, server: str) -> None:
+        if server in self._stops:
+            self._forget_stop(server)
+        self._node.destroy_client(self._stoppers.pop(server))
 
     def _forget_stop(self, server: str) -> None:
         stop = self._stops.pop(server)

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 import rclpy
-from openral.msg import Mission
+from openral.msg import Mission, Prompt, SkillInfo
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
 from openral_reasoner.messages_node import LATCHED
+from openral_reasoner.palette import Palette
+from openral_reasoner.planner import Proposal
 from openral_reasoner.reasoner_node import ReasonerNode
 
 
@@ -65,3 +67,45 @@ def test_idle_mission_is_latched_for_late_listeners(node: ReasonerNode) -> None:
 def test_a_threshold_out_of_range_refuses_to_configure(node: ReasonerNode) -> None:
     node.declare_parameter("gate.success_threshold", 1.5)
     assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
+
+
+class BrokenPlanner:
+    """Raises whatever it is asked."""
+
+    def plan(self, sentence: str, palette: Palette) -> Proposal:
+        """Raise."""
+        raise ZeroDivisionError("a bug")
+
+
+def test_a_bug_ends_the_mission_and_not_the_process() -> None:
+    rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    node, other = ReasonerNode(BrokenPlanner()), Node("other")
+    heard: list[Mission] = []
+    other.create_subscription(Mission, "/openral/mission", heard.append, LATCHED)
+    prompts = other.create_publisher(Prompt, "/openral/prompt", 10)
+    skills = other.create_publisher(SkillInfo, "/openral/skills", LATCHED)
+    info = SkillInfo(
+        name="a/b", kind="vla", node="/openral/b", action_server="/openral/skills/b/execute", active=True,
+        commercial_use=True, tasks=["t"], examples=["open the drawer"],
+    )  # fmt: skip
+    executor = rclpy.executors.SingleThreadedExecutor()
+    try:
+        node.trigger_configure()
+        node.trigger_activate()
+        for each in (node, other):
+            executor.add_node(each)
+        for number, text in enumerate(("open the drawer", "close the drawer")):
+            prompt = Prompt(id=f"p{number}", text=text)
+            for turn in range(400):
+                if turn % 10 == 0:
+                    skills.publish(info)
+                    prompts.publish(prompt)
+                executor.spin_once(timeout_sec=0.1)
+                if any(mission.id == prompt.id and mission.state == "failed" for mission in heard):
+                    break
+            assert "an internal error" in heard[-1].message, [mission.message for mission in heard]
+    finally:
+        executor.shutdown()
+        for each in (node, other):
+            each.destroy_node()
+        rclpy.try_shutdown()

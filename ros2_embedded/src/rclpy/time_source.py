@@ -130,6 +130,8 @@ class TimeSource:
                 self.ros_time_is_active = parameter.value
 
     def _clock_callback(self, message: Any) -> None:
+        if message.clock.sec < 0:
+            return  # no time that a clock can have, whoever published it
         self._last = Time.from_msg(message.clock)
         for clock in self._clocks:
             clock.set_ros_time_override(self._last)

@@ -196,5 +196,5 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     )
     path = Path(capsys.readouterr().out.strip().partition("=")[2])
     session = json.loads(path.read_text())
-    assert session["listen"]["endpoints"] == ["tls/10.0.0.5:7448"]
-    assert session["connect"]["endpoints"] == ["tls/10.0.0.1:7000"]
+    assert session["listen"]["endpoints"] == ["tls/10.0.0.5:7448", "tls/10.0.0.5:0"]
+    assert session["connect"]["endpoints"] == ["tls/10.0.0.1:7000", "tls/10.0.0.5:7448"]

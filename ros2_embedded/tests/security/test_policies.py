@@ -128,13 +128,37 @@ def test_a_session_file_that_cannot_be_opened_is_left_as_it_was(tmp_path: Path) 
 def test_members_of_one_host_get_ports_of_their_own(tmp_path: Path) -> None:
     keystore, robot, _ = members(tmp_path / "k")
     camera = keystore.add("camera", [ROBOT])
-    ports = [json.loads(file.read_text())["listen"]["endpoints"] for file in (robot, camera)]
-    assert ports == [["tls/127.0.0.1:7448"], ["tls/127.0.0.1:7449"]]
+    ports = [json.loads(file.read_text())["listen"]["endpoints"][0] for file in (robot, camera)]
+    assert ports == ["tls/127.0.0.1:7448", "tls/127.0.0.1:7449"]
     viewer = keystore.add("viewer", [f"{OTHER}:0"], [ROBOT])
-    assert json.loads(viewer.read_text())["connect"]["endpoints"] == [*ports[0], *ports[1]]
+    assert json.loads(viewer.read_text())["connect"]["endpoints"] == ports
     with pytest.raises(KeystoreError, match="another port"):
         keystore.add("second", ["127.0.0.1:7449"])
     assert not keystore.enclave("second").exists()
+
+
+def test_several_processes_share_an_enclave(tmp_path: Path, join: Callable[[Path], Any]) -> None:
+    """The second one cannot have the port, and both are found."""
+    _, robot_file, operator_file = members(tmp_path / "k")
+    (first, one), (second, two) = join(robot_file), join(robot_file)
+    publishers = [node.create_publisher(String, f"/n{i}", 10) for i, node in enumerate((first, second))]
+    heard: set[str] = set()
+
+    def told(operator: Node, executors: list[Any], topics: set[str]) -> bool:
+        heard.clear()
+        for topic in topics:
+            operator.create_subscription(String, topic, lambda m: heard.add(m.data), 10)
+
+        def publish() -> bool:
+            for publisher in publishers:
+                if publisher.topic_name in topics:
+                    publisher.publish(String(data=publisher.topic_name))
+            return heard == topics
+
+        return spin(executors, publish)
+
+    operator, three = join(operator_file)
+    assert told(operator, [one, two, three], {"/n0", "/n1"})
 
 
 def test_sros2_policies_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,17 +126,16 @@ class Keystore:
         return self.enclave(name)
 
     def _taken(self) -> list[str]:
-        """The endpoints on which members listen."""
-        sessions = (self.enclave(name) / "session.json5" for name in self.enclaves())
-        return [
-            end for path in sessions for end in json.loads(path.read_text("utf-8"))["listen"]["endpoints"]
-        ]
+        """The endpoints with a port of their own on which members listen."""
+        files = [self.enclave(name) / "session.json5" for name in self.enclaves()]
+        listens = [json.loads(file.read_text("utf-8"))["listen"]["endpoints"] for file in files]
+        return [endpoint for endpoints in listens for endpoint in endpoints if not _is_any(endpoint)]
 
     def _listen_endpoint(self, address: str) -> str:
         taken = self._taken()
         if _port(address):
             endpoint = f"tls/{_host(address)}:{_port(address)}"
-            if endpoint in taken and _port(address) != "0":
+            if endpoint in taken:
                 raise KeystoreError(f"another enclave listens on {address}: give this one another port")
             return endpoint
         candidates = (f"tls/{address}:{port}" for port in range(DEFAULT_PORT, 1 << 16))
@@ -159,6 +158,8 @@ class Keystore:
         """The Zenoh configuration of an enclave: TLS in both directions, and nothing but TLS."""
         key, certificate = str((place / "key.pem").resolve()), str((place / "cert.pem").resolve())
         with_passwords = self._users.exists()
+        fixed = [endpoint for endpoint in listen if not _is_any(endpoint)]
+        others = [f"{endpoint.rpartition(':')[0]}:0" for endpoint in fixed]
         tls = {
             "root_ca_certificate": str(self._authority.certificate.resolve()),
             "enable_mtls": not with_passwords,
@@ -180,8 +181,13 @@ class Keystore:
             }
         return {
             "mode": "peer",
-            "listen": {"endpoints": list(listen)},
-            "connect": {"endpoints": list(connect), "exit_on_failure": False},
+            # The first process of an enclave listens on its address. Others of the same machine, which find
+            # that taken, listen on any port, and are found through the one that has it.
+            "listen": {"endpoints": [*listen, *others], "exit_on_failure": False, "timeout_ms": 0},
+            "connect": {
+                "endpoints": [*connect, *fixed],
+                "exit_on_failure": False,
+            },
             "scouting": {"delay": 20, "multicast": {"enabled": False}, "gossip": {"enabled": True}},
             "timestamping": {"enabled": True},
             "queries_default_timeout": 600000,
@@ -231,6 +237,10 @@ def _port(address: str) -> str:
 def _host(address: str) -> str:
     port = _port(address)
     return address[: -len(port) - 1] if port else address
+
+
+def _is_any(endpoint: str) -> bool:
+    return endpoint.endswith(":0")
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -47,5 +47,9 @@ class HubError(OpenralError):
     """The hub did not give what was asked of it: no network, no such repository, no permission, a broken file."""
 
 
+class OutputError(OpenralError):
+    """What a command is to write cannot be written where it was asked to."""
+
+
 class WeightsError(OpenralError):
     """A file of weights is in a format that is refused, altered, or not whole."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.output_folder import check_file
 
 
 def ablation_command(
@@ -23,6 +24,8 @@ def ablation_command(
 
     from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
 
+    if out is not None:
+        check_file(out, "--out")
     rows = []
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("missions", total=missions * len(VARIANTS))

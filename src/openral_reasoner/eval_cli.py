@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from openral_core.output_folder import check_file
 from openral_reasoner.ablation_cli import ablation_command
 
 reasoner = typer.Typer(help="Look into the reasoner.", no_args_is_help=True)
@@ -36,6 +37,8 @@ def evaluate_command(
     from openral_reasoner.evaluation.score import evaluate, report, summary
     from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 
+    if out is not None:
+        check_file(out, "--out")
     loaded = load_suite(suite or DEFAULT)
     section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
     maker = agent_maker(Deployment(reasoner=section)) if model else None

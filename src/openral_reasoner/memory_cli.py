@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.errors import NotFoundError
+from openral_core.output_folder import check_file
 from openral_reasoner.memory import LIFETIME, Memory, default_memory_file
 
 memory = typer.Typer(help="Notes that outlive a mission, in a plain file.", no_args_is_help=True)
@@ -45,6 +46,7 @@ def add_note(
     file: File = None,
 ) -> None:
     """Write a note of your own."""
+    check_file(file or default_memory_file(), "--file")
     said = _memory(file).remember(text, source="operator", lifetime=timedelta(days=days))
     typer.echo(said)
     if said != "kept":

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.output_folder import check_folder
 from openral_training.progress import console, progress_bar
 from openral_training.rl.command import rl
 from openral_training.world_model.cli import world_model
@@ -42,6 +43,7 @@ def collect(
     from openral_training.dataset.lerobot_v3 import DatasetWriter
     from openral_training.recipe import load_recipe
 
+    check_folder(out, "--out")
     plan_for = load_recipe(recipe)
     units = collecting.plan(plan_for, starts, failures)
     frames = 0
@@ -79,6 +81,7 @@ def bc(
     from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
+    check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("cloning", steps) as (bar, task):
         cloning.train(
@@ -105,6 +108,7 @@ def reward(
     from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
+    check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("training", steps) as (bar, task):
         rewarding.train(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.output_folder import check_file
 
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import Plan
@@ -48,9 +49,10 @@ def evaluate(
     from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
+    file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
+    check_file(file.with_suffix(".html"), "the page of --out")
     with progress_bar("rollouts", plan.films) as (bar, task):
         content = run(plan, shlex.join(["openral", *sys.argv[1:]]), lambda count: bar.advance(task, count))
-    file = out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json"
     write_result(file, content)
     file.with_suffix(".html").write_text(page(content), encoding="utf-8")
     if update_manifest:
@@ -81,6 +83,7 @@ def calibrate(
     from openral_training.reward_eval.run import calibrate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=True)
+    check_file(plan.package.folder / FILE_NAME, "the skill's")
     with progress_bar("rollouts", plan.films) as (bar, task):
         found = run(plan, error_rate, lambda count: bar.advance(task, count))
     bounds = f"no below {found.no_below:.2f}, yes from {found.yes_from:.2f} on"

@@ -46,6 +46,7 @@ def run(
     """Run episodes and print a row for each; exit 1 if none succeeded."""
     from openral_core.cli.downloads import download_bars
     from openral_core.hub.install import ready
+    from openral_core.output_folder import check_folder
     from openral_core.scene import load_scene
     from openral_core.statistics import wilson_interval
     from openral_training import simulate as sim
@@ -60,6 +61,11 @@ def run(
     first = init_id if init_id >= 0 else sim.first_state(scene)
     horizon = max_steps or sim.episode_steps(scene)
     out = save_dir or sim.run_folder(Path("runs"), "sim")
+    writes = (
+        save_video or save_dir is not None or allow_unevaluated
+    )  # what was allowed by hand is always recorded
+    if writes:
+        check_folder(out, "--save-dir")
     plan = sim.SimRun(chosen, words, first, n_episodes, horizon, num_envs=4, device=device,
                       allow_unevaluated=allow_unevaluated)  # fmt: skip
     with console.status(f"{package.manifest.short_name}: {words}"):
@@ -74,7 +80,7 @@ def run(
     solved = sum(row.success for row in rows)
     low, high = wilson_interval(solved, len(rows))
     console.print(f"{solved} of {len(rows)} succeeded (95 % interval {low:.2f} to {high:.2f})")
-    if save_video or save_dir is not None or allow_unevaluated:  # what was allowed by hand is always recorded
+    if writes:
         console.print(f"result: {sim.write_result(out, package, scene, plan, rows)}", soft_wrap=True)
     if save_video:
         console.print(f"films: {out}")

@@ -20,6 +20,7 @@ from openral_core.contract import match, require
 from openral_core.errors import NotFoundError
 from openral_core.gates.package import is_known
 from openral_core.observation_adapter import ObservationAdapter
+from openral_core.output_folder import make_private
 from openral_core.registry import RSkillPackage
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SimScene
@@ -130,7 +131,7 @@ class Films:
     """One MP4 an episode, made of the images that the policy got."""
 
     def __init__(self, folder: Path, camera: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         self._folder, self._camera = folder, camera
         self._open: dict[int, Any] = {}
 
@@ -179,7 +180,7 @@ def write_result(
         "unevaluated_task": not is_known(package.manifest, scene, run.task_id),
         "episodes": [row.record() for row in rows],
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     path = folder / "result.json"
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return path

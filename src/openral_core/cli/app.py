@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
+from typing import NoReturn
 
 import typer
 from rich.console import Console
@@ -11,6 +13,7 @@ from rich.console import Console
 from openral_core.cli import doctor_command, rskill_commands, sidecar_commands
 from openral_core.cli.plugins import PluginGroup
 from openral_core.errors import OpenralError
+from openral_core.output_folder import disk_fault
 
 EXIT_FAILURE = 1
 """Exit code of an error that the user can mend."""
@@ -29,12 +32,22 @@ app.add_typer(sidecar_commands.app, name="sidecar")
 
 
 def main() -> None:
-    """Run the command line; an error of openral's own is one message and exit code 1, not a traceback."""
+    """Run the command line; an error of openral's own, or of a disk, is one message and exit code 1."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         app()
     except OpenralError as error:
+        _refuse(str(error))
+    except OSError as error:
+        fault = disk_fault(error)
+        if fault is None:
+            raise
+        _refuse(fault)
+
+
+def _refuse(why: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # standard error itself may be on the disk that is full
         Console(stderr=True).print(
-            f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True
+            f"error: {why}", style="red", markup=False, highlight=False, soft_wrap=True
         )
-        sys.exit(EXIT_FAILURE)
+    sys.exit(EXIT_FAILURE)

@@ -29,8 +29,10 @@ def new(
     """Write a complete skill folder for a checkpoint: manifest, README, eval."""
     from openral_core.assumptions import assumptions
     from openral_core.hub.scaffold import Choices, new_skill
+    from openral_core.output_folder import check_folder
     from openral_core.scene import load_scene
 
+    check_folder(folder, "folder")
     where = load_scene(scene) if scene else None
     choices = Choices(owner=owner, embodiment=embodiment or None, scene=where, license=license_ or None)
     package = new_skill(checkpoint, folder, choices)
@@ -51,7 +53,9 @@ def convert(
 ) -> None:
     """Turn a pickle of plain tensors into safetensors; what needs more than tensors is refused."""
     from openral_core.hub.convert import convert as run
+    from openral_core.output_folder import check_file, check_folder
 
+    (check_folder if source.is_dir() else check_file)(target, "target")
     for path in run(source, target):
         console().print(f"{path}", soft_wrap=True)
 

@@ -84,11 +84,13 @@ def report(
     out: Annotated[Path | None, typer.Option(help="HTML file; default: beside the result.")] = None,
 ) -> None:
     """Write a result as one HTML page that needs no network."""
+    from openral_core.output_folder import check_file
     from openral_training.benchmark.compare import read_result
     from openral_training.benchmark.page import page
     from openral_training.progress import console
 
-    path = out or result.with_name("report.html")
+    path = check_file(out or result.with_name("report.html"), "--out")
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(read_result(result), result.parent), encoding="utf-8")
     console.print(str(path), soft_wrap=True)
 

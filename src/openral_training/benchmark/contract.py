@@ -11,6 +11,7 @@ from openral_core.document import read_document
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.named_files import find_file
+from openral_core.output_folder import make_private
 from openral_core.registry import RSkillPackage, load_package
 from openral_policy_nodes.external.address import parse_url
 from openral_policy_nodes.external.link import probe
@@ -45,7 +46,8 @@ def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
     content: dict[str, Any] = read_document(path).data
     extras = {**content["policy_extras"], "url": address.url}
     kept = folder / "contract"
-    kept.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
+    kept.mkdir(exist_ok=True)
     text = yaml.safe_dump({**content, "policy_extras": extras}, sort_keys=False, allow_unicode=True)
     (kept / MANIFEST_NAME).write_text(text, encoding="utf-8")
     return load_package(kept)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from openral_core.errors import ManifestError
+from openral_core.output_folder import make_private
 from openral_sim_bridge.rollout import EpisodeRow
 
 FILE_NAME = "rows.jsonl"
@@ -37,7 +38,7 @@ class Journal:
         Raises:
             ManifestError: there are rows already and they are not to be gone on with, or they are of another run.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)  # films in it show what cameras saw
         self._path = folder / FILE_NAME
         self.entries: list[Entry] = []
         if self._path.exists() and self._path.stat().st_size:

@@ -10,6 +10,7 @@ from openral_core.cli.downloads import download_bars
 from openral_core.contract import require
 from openral_core.gates.states import unseen_states
 from openral_core.hub.install import ready
+from openral_core.output_folder import check_folder
 from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
@@ -38,7 +39,8 @@ def judge(
         update_manifest: write the result into the skill's folder, too.
 
     Raises:
-        OpenralError: the skill is not there, does not fit, was trained on the suite's states, or cannot be loaded.
+        OpenralError: the folder cannot be written, or the skill is not there, does not fit, was trained on the
+            suite's states, or cannot be loaded.
     """
     package, folder = _skill(suite, order)
     episodes = order.n_episodes or scenes[0].n_episodes
@@ -65,8 +67,13 @@ def judge(
 def _skill(suite: Suite, order: Order) -> tuple[RSkillPackage, Path]:
     """Return the skill and the folder of the run."""
     if order.contract:
-        folder = order.out or Path("runs") / f"{suite.id}-{Path(order.contract).stem}"
+        folder = _folder(order.out, suite, Path(order.contract).stem)
         return served_skill(order.contract, order.policy_url, folder), folder
     with download_bars(console) as progress:
         package = ready(order.rskill, progress=progress)
-    return package, order.out or Path("runs") / f"{suite.id}-{package.manifest.short_name}"
+    return package, _folder(order.out, suite, package.manifest.short_name)
+
+
+def _folder(out: Path | None, suite: Suite, name: str) -> Path:
+    """Return the folder of the run, which can be written."""
+    return check_folder(out or Path("runs") / f"{suite.id}-{name}", "--out")

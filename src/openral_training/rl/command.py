@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
+from openral_core.output_folder import check_folder
 from openral_training.progress import console, progress_bar
 
 
@@ -35,6 +36,7 @@ def rl(
 
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
     chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
+    check_folder(chosen.folder, "--out")
     if package:
         check_packable(chosen)
     console.print(effective(chosen), markup=False, highlight=False)

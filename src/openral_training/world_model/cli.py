@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
+from openral_core.output_folder import check_folder
 from openral_training.progress import console, progress_bar
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
@@ -40,6 +41,7 @@ def collect(
     from openral_training.rl.config import load_config, with_changes
     from openral_training.world_model import rollouts
 
+    check_folder(out, "--out")
     torch.set_num_threads(1)
     chosen, words = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
     env = chosen.env
@@ -75,7 +77,7 @@ def evaluate(
     from openral_training.world_model import evaluate as evaluating
 
     torch.set_num_threads(1)
-    target = out or folder / "eval"
+    target = check_folder(out or folder / "eval", "--out")
     with progress_bar("imagining", 1) as (bar, task):
         result = evaluating.evaluate(
             folder, open_dataset(dataset), target, episodes=episodes,
@@ -121,6 +123,7 @@ def world_model(
     from openral_training.world_model import learn
     from openral_training.world_model.learning import LearnConfig
 
+    check_folder(out, "--out")
     config = LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
     with progress_bar("training", picture_steps + steps) as (bar, task):
         learn.train(

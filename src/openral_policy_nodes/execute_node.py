@@ -17,12 +17,14 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
+from openral_core.errors import ContractError
 from openral_core.guarded import GuardedCallbacks
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.sensors_node import LATCHED_QOS, SensorIntake
+from openral_policy_nodes.status_message import read_status
 from openral_policy_nodes.supervisor import BridgeStatus, GoalSupervisor, Limits, Outcome, Verdict
 
 TICK_S = 0.05
@@ -151,14 +153,11 @@ class ExecuteServer:
 
     def _on_status(self, message: ControlStatus) -> None:
         # Whether the E-stop is latched is for /openral/estop_state alone to say: two topics have no order between them.
-        self._status = BridgeStatus(
-            message.active_goal,
-            message.executed,
-            message.rejected_goal,
-            message.rejected_streak,
-            message.last_rejection,
-            message.mode == "lockstep",
-        )
+        try:
+            self._status = read_status(message)
+        except ContractError as error:
+            self._node.get_logger().warning(f"dropped a ControlStatus: {error}", throttle_duration_sec=1.0)
+            return
         if self._goal is not None:
             self._goal.supervisor.on_status(self._status, self._goal.run.chunks)
 

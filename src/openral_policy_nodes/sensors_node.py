@@ -22,6 +22,9 @@ STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+FUTURE_NS = 5_000_000_000
+"""[ns] so far ahead of the node's clock, which may lag, no observation can be; one that were believed would make every
+true one look old."""
 _JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
 
 
@@ -96,6 +99,11 @@ class SensorIntake:
 
     def _add(self, stream: str, message: Any) -> None:
         stamp = stamp_ns(message)
+        now = self._node.get_clock().now().nanoseconds
+        if 0 < now < stamp - FUTURE_NS:
+            text = f"dropped a message of {stream} that is stamped {1e-9 * (stamp - now):.0f} s ahead of the clock"
+            self._node.get_logger().warning(text, throttle_duration_sec=1.0)
+            return
         found = self._synchroniser.add(stream, stamp, message)
         if found is None:
             if (

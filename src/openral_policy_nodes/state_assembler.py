@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,7 +42,8 @@ class StateAssembler:
             ee_quaternion: (4,) x, y, z, w.
 
         Raises:
-            ContractError: a joint of the robot is missing, or names and positions differ in length.
+            ContractError: a joint of the robot is missing, names and positions differ in length, or a number that the
+                state needs is not finite.
         """
         if len(names) != len(positions):
             raise ContractError(
@@ -51,9 +53,14 @@ class StateAssembler:
         missing = [name for name in (*self._names, self._gripper) if name not in by_name]
         if missing:
             raise ContractError(
-                f"/joint_states lacks {', '.join(dict.fromkeys(missing))}; it has {', '.join(names) or 'no joints'}. "
+                f"/joint_states lacks {', '.join(dict.fromkeys(missing))}; it has {_shown(names)}. "
                 "Make the robot description and the publisher agree"
             )
+        pose = (*ee_position, *ee_quaternion)
+        broken = [name for name in (*self._names, self._gripper) if not math.isfinite(by_name[name])]
+        if broken or not all(map(math.isfinite, pose)):
+            where = f"{broken[0]} on /joint_states" if broken else "the hand's pose on /openral/ee_pose"
+            raise ContractError(f"{where} is not finite; fix its publisher")
         return RobotState(
             stamp_s=stamp_ns * 1e-9,
             joint_names=self._names,
@@ -62,3 +69,9 @@ class StateAssembler:
             ee_quaternion=np.array(ee_quaternion, np.float64),
             gripper_opening=float(by_name[self._gripper]),
         )
+
+
+def _shown(names: Sequence[str]) -> str:
+    """Return names for a message, the first few of them and not at any length."""
+    text = ascii(", ".join(names[:20]))[1:-1]
+    return f"{text[:300]}{' …' if len(names) > 20 or len(text) > 300 else ''}" or "no joints"

@@ -59,7 +59,7 @@ def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
         ("rate_hz: 20", "rate_hz: 20, width: 64", "64x128, rendered 128x128"),
         ("control_hz: 80", "control_hz: 80\nvla: x", "vla: unknown key"),
         ("{name: corner2,", "{name: 'a/b',", "cameras[0].name"),
-        ("low: [-0.55, 0.35, 0.0]", "low: [0.9, 0.35, 0.0]", "workspace.high"),
+        ("low: [-0.55, 0.35, -0.1]", "low: [0.9, 0.35, -0.1]", "workspace.high"),
         ("cameras:", "cameras: 3\n  junk:", "scene.cameras"),
     ],
 )

@@ -132,19 +132,23 @@ class FakeBridge:
     def _publish(self, step: int) -> None:
         stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
         self._clock.publish(Clock(clock=stamp))
+        if self.status.active_goal and not self.status.holding:
+            self.status.executed += 1
+        if step % 16 == 0:
+            self._status.publish(self.status)
+        self.observe(stamp, step % 4 == 0 and self.camera_on, step % 256)
+
+    def observe(self, stamp: Time, with_image: bool = True, brightness: int = 0) -> None:
+        """Publish joints, pose and perhaps an image, all stamped alike."""
         joints = JointState(name=list(JOINTS[::-1]), position=[0.01 * index for index in range(len(JOINTS))])
         pose = PoseStamped()
         pose.header.frame_id = "world"
         joints.header.stamp = pose.header.stamp = stamp
         self._joints.publish(joints)
         self._pose.publish(pose)
-        if self.status.active_goal and not self.status.holding:
-            self.status.executed += 1
-        if step % 16 == 0:
-            self._status.publish(self.status)
-        if step % 4 == 0 and self.camera_on:
+        if with_image:
             image = Image(height=self.size, width=self.size, encoding=self.encoding, step=3 * self.size)
-            image.data = np.full(3 * self.size**2, step % 256, np.uint8).tobytes()
+            image.data = np.full(3 * self.size**2, brightness, np.uint8).tobytes()
             info = CameraInfo(height=self.size, width=self.size)
             image.header.stamp = info.header.stamp = stamp
             self._image.publish(image)

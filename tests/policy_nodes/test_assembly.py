@@ -75,3 +75,18 @@ def test_pixels_with_padded_rows_are_read(scene):
 def test_other_images_are_refused_with_both_forms(scene, size, encoding, nbytes, text):
     with pytest.raises(ContractError, match=text):
         decode_image(scene.cameras[0], *size, encoding, 3 * size[0], bytes(nbytes))
+
+
+def test_state_needs_finite_numbers_and_its_faults_are_short():
+    assembler = StateAssembler(("a", "b"), "b")
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ContractError, match="a on /joint_states is not finite"):
+            assembler.assemble(0, ["a", "b"], [value, 0.0], (0, 0, 0), QUATERNION)
+        with pytest.raises(ContractError, match="pose on /openral/ee_pose is not finite"):
+            assembler.assemble(0, ["a", "b"], [0.0, 0.0], (0, value, 0), QUATERNION)
+    assert assembler.assemble(0, ["a", "b", "c"], [0.0, 0.0, float("nan")], (0, 0, 0), QUATERNION)
+    for names in (["x" * 1_000_000], ["x"] * 1_000_000, ["\x1b[2J"]):
+        with pytest.raises(ContractError) as refused:
+            assembler.assemble(0, names, [0.0] * len(names), (0, 0, 0), QUATERNION)
+        assert len(str(refused.value)) < 600
+        assert str(refused.value).isprintable()

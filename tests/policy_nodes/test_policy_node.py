@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Time
 from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
 from lifecycle_msgs.msg import Transition
 
@@ -230,6 +231,25 @@ def test_refusals_of_somebody_elses_chunks_do_not_end_the_goal(bridge, start):
         bridge.refuse("f" * 32)
         bridge.publish_status()
     assert result_of(handle).check == "deadline"
+
+
+def test_strange_messages_neither_end_a_goal_nor_swell_its_result(bridge, start):
+    process = start()
+    handle = bridge.send(instruction=WORDS, deadline_s=3.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    bridge.observe(Time(sec=2_000_000_000))  # an observation of the year 2033
+    for field in ("active_goal", "rejected_goal", "last_rejection", "mode"):
+        before = getattr(bridge.status, field)
+        setattr(bridge.status, field, "x" * 1_000_000)
+        bridge.publish_status()
+        setattr(bridge.status, field, before)
+    seen = len(bridge.chunks)
+    wait_for(lambda: len(bridge.chunks) > seen + 5, "more chunks")
+    result = result_of(handle)
+    assert result.check == "deadline"
+    assert process.stop() == 0
+    assert len(process.log) < 10_000
+    assert "ahead of the clock" in process.log
 
 
 def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):

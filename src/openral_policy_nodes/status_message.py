@@ -1,0 +1,27 @@
+"""The one place where the fields of an `openral/msg/ControlStatus` are checked before a policy node believes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openral_core.message_fields import goal_id_field, text_field
+from openral_policy_nodes.supervisor import BridgeStatus
+
+MAX_REASON, MAX_MODE = 500, 32
+"""Characters."""
+
+
+def read_status(message: Any) -> BridgeStatus:
+    """Return what a ControlStatus says, as far as a goal needs it.
+
+    Raises:
+        ContractError: a text is too long or malformed.
+    """
+    return BridgeStatus(
+        active_goal=goal_id_field("active_goal", message.active_goal),
+        executed=int(message.executed),
+        rejected_goal=goal_id_field("rejected_goal", message.rejected_goal),
+        rejected_streak=int(message.rejected_streak),
+        last_rejection=text_field("last_rejection", message.last_rejection, MAX_REASON),
+        lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
+    )

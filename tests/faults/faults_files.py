@@ -92,6 +92,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         """Write scene and skills below a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.run_dir = folder / "run"
         self._dials = folder / "dials.json"

@@ -177,9 +177,6 @@ def base(kind: Any) -> Any:
 
 def refused(response: Any) -> bool | None:
     """Whether a response says that nothing was done; None: it has no field for that."""
-    if hasattr(response, "results"):
-        return not any(result.successful for result in response.results)
-    if hasattr(response, "result"):
-        return not response.result.successful
-    flags = [name for name in ("ok", "success") if hasattr(response, name)]
-    return not getattr(response, flags[0]) if flags else None
+    results = getattr(response, "results", None) or [getattr(response, "result", response)]
+    flags = [name for name in ("ok", "success", "successful") if hasattr(results[0], name)]
+    return not any(getattr(result, flags[0]) for result in results) if flags else None

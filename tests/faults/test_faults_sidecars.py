@@ -249,6 +249,7 @@ def serve_faults(cache: Path, *arguments: str) -> subprocess.Popen[str]:
         str(cache / "dials"),
         "--model",
         "m",
+        "--alone",
         *arguments,
     ]
     return subprocess.Popen(command, env=environment, text=True, stderr=subprocess.PIPE)

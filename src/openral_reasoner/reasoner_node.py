@@ -10,6 +10,7 @@ has a thread of its own (`Thinker`).
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -127,7 +128,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             run_dir = self.get_parameter("run_dir").value
             self._record = MissionRecord(Path(run_dir)) if run_dir else None
             self._unfinished = self._record.unfinished(self._note) if self._record else None
-        except (OpenralError, ValueError) as error:
+        except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         self._roster = Roster(
@@ -350,8 +351,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self.get_logger().info(f"{entry.kind}: {entry.reason}")
             if self._steps is not None:
                 self._steps.publish(step_of(entry))
-        if self._record:
-            self._record.step(entry, time.time())
+        self._write(lambda record: record.step(entry, time.time()))
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""
@@ -363,8 +363,19 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _publish(self, mission: HeldMission) -> None:
         if self._publisher is not None:
             self._publisher.publish(message_of(mission, self.get_clock().now().to_msg()))
-        if self._record:
-            self._record.state(mission)
+        self._write(lambda record: record.state(mission))
+
+    def _write(self, write: Callable[[MissionRecord], None]) -> None:
+        """Write to the run folder; a full disk ends the record, not the mission."""
+        if self._record is None:
+            return
+        try:
+            write(self._record)
+        except OSError as error:
+            self._record = None
+            self.get_logger().error(
+                f"the mission's record ends here: {error}; make room, or choose another run_dir"
+            )
 
     def interrupted(self) -> None:
         """Write the mission off in the run folder; the graph is gone already."""

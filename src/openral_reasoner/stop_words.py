@@ -16,7 +16,7 @@ from itertools import groupby
 
 from openral_reasoner import stop_phrases
 
-MAX_READ = 20_000
+MAX_READ = 2_000
 """Characters read at the beginning, and at the end, of a text that is too long for an order."""
 _SHORTEST_SLIP = 3
 _SLIPS_OF = (

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import rclpy
+import rclpy.parameter
 from openral.msg import Mission, Prompt, SkillInfo
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
@@ -66,6 +70,31 @@ def test_idle_mission_is_latched_for_late_listeners(node: ReasonerNode) -> None:
 
 def test_a_threshold_out_of_range_refuses_to_configure(node: ReasonerNode) -> None:
     node.declare_parameter("gate.success_threshold", 1.5)
+    assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
+
+
+def test_a_full_disk_ends_the_record_and_not_the_mission() -> None:
+    """`/dev/full` takes no byte."""
+    rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    node = ReasonerNode()
+    folder = Path(tempfile.mkdtemp())
+    (folder / "mission.jsonl").symlink_to("/dev/full")
+    try:
+        for name, value in (("run_dir", str(folder)), ("mission", "open the drawer")):
+            node.set_parameters([rclpy.parameter.Parameter(name, value=value)])
+        assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() is TransitionCallbackReturn.SUCCESS
+        assert node.get_parameter("mission").value == "open the drawer"
+        assert node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
+        assert node.trigger_cleanup() is TransitionCallbackReturn.SUCCESS
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+        shutil.rmtree(folder)
+
+
+def test_a_run_folder_that_cannot_be_made_refuses_to_configure(node: ReasonerNode) -> None:
+    node.set_parameters([rclpy.parameter.Parameter("run_dir", value="/proc/nope")])
     assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
 
 

@@ -25,7 +25,7 @@ def test_stop_ends_motion_and_mission_while_the_model_thinks(tmp_path):
         executed = operator.status[-1].executed
         again = deployment.begin()
         assert again != goal
-        operator.say("stop")
+        operator.say("no no, don't move!")
         deployment.until_held()
         assert operator.status[-1].executed > executed
         assert [error for error in deployment.stack.errors if "too slow" not in error] == []  # a busy machine

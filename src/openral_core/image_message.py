@@ -61,7 +61,7 @@ def decode_image(
     """
     if encoding not in accepted:
         raise ContractError(
-            f"camera '{camera.name}' sends {width}x{height} {encoding[:20]}, the scene says "
+            f"camera '{camera.name}' sends {width}x{height} {ascii(encoding[:20])[1:-1]}, the scene says "
             f"{camera.width}x{camera.height} {ENCODING}; publish {' or '.join(accepted)}"
         )
     require_size(camera, width, height, "the image")

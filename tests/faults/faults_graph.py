@@ -22,6 +22,8 @@ ANSWER_S = 30.0
 STRANGE = 9.0
 """[m] at least two coordinates of each pose that we send."""
 HIDDEN = "/_action/"
+COMMON = ("rcl_interfaces/", "type_description_interfaces/")
+"""Packages whose services rclpy itself answers."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Service:
     name: str
     kind: Any
     node: str
+    is_of_rclpy: bool
+    """Every node has it, and rclpy answers it."""
 
 
 class Outsider(Member):
@@ -88,7 +92,8 @@ class Outsider(Member):
             space, _, name = node.rpartition("/")
             for service, kinds in self.node.get_service_names_and_types_by_node(name, space):
                 if HIDDEN not in service:
-                    found.append(Service(service, get_service(kinds[0]), node))
+                    is_common = kinds[0].startswith(COMMON)
+                    found.append(Service(service, get_service(kinds[0]), node, is_common))
         return sorted(found, key=lambda service: service.name)
 
     # -- sending -----------------------------------------------------------------------------------

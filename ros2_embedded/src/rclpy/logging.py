@@ -31,6 +31,8 @@ class LoggingSeverity(IntEnum):
 
 
 _LEVEL_NAMES = {**{level.name: level for level in LoggingSeverity}, "WARNING": LoggingSeverity.WARN}
+MAX_MESSAGE = 20_000
+"""Characters of a log message; a longer one is cut, since /rosout keeps the last ones for who comes late."""
 _RosoutSink = Callable[["LogRecord"], None]
 _levels: dict[str, LoggingSeverity] = {}
 _default_level = LoggingSeverity.INFO
@@ -200,7 +202,7 @@ class RcutilsLogger:
             site.check(full_name, level, options)
         if level < get_logger_effective_level(full_name) or not site.admit():
             return False
-        _write(LogRecord(time.time_ns(), level, full_name, str(message), frame))
+        _write(LogRecord(time.time_ns(), level, full_name, _cut(str(message)), frame))
         return True
 
     def debug(self, message: str, **kwargs: Any) -> bool:
@@ -226,6 +228,12 @@ class RcutilsLogger:
     def fatal(self, message: str, **kwargs: Any) -> bool:
         """Write with severity FATAL; see `log`."""
         return self.log(message, LoggingSeverity.FATAL, _depth=2, **kwargs)
+
+
+def _cut(message: str) -> str:
+    if len(message) <= MAX_MESSAGE:
+        return message
+    return f"{message[:MAX_MESSAGE]}... (cut: {len(message)} characters)"
 
 
 def _write(record: LogRecord) -> None:

@@ -76,6 +76,22 @@ def test_timers_follow_simulated_time(node: Node, spin: Spin, set_clock: Callabl
     assert calls == [101.0, 102.0]
 
 
+def test_a_clock_before_its_beginning_is_not_heard(
+    node: Node, spin: Spin, set_clock: Callable[[float], None]
+) -> None:
+    set_clock(500.0)
+    heard: list[int] = []
+    node.create_subscription(ClockMsg, "/clock", lambda message: heard.append(message.clock.sec), 10)
+    publisher = node.create_publisher(ClockMsg, "/clock", QoSProfile(depth=10))
+    for sec in (-1, -(2**31)):
+        message = ClockMsg()
+        message.clock.sec = sec
+        publisher.publish(message)
+        spin(lambda sec=sec: sec in heard)
+        assert node.get_clock().now().nanoseconds == 500 * 10**9
+    set_clock(501.0)
+
+
 def test_time_may_jump_back(node: Node, spin: Spin, set_clock: Callable[[float], None]) -> None:
     set_clock(500.0)
     calls: list[int] = []

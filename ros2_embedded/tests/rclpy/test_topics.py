@@ -141,6 +141,18 @@ def test_rosout_carries_log_messages(node: Node, spin: Spin) -> None:
     assert heard[0].function == "test_rosout_carries_log_messages"
 
 
+def test_a_log_message_without_end_is_cut(node: Node, spin: Spin, capfd: pytest.CaptureFixture[str]) -> None:
+    from rcl_interfaces.msg import Log
+
+    heard: list[Any] = []
+    node.create_subscription(Log, "/rosout", heard.append, 10)
+    node.get_logger().warning("x" * 10_000_000)
+    spin(lambda: heard)
+    assert heard[0].msg.endswith("xxx... (cut: 10000000 characters)")
+    assert len(heard[0].msg) < 25_000
+    assert len(capfd.readouterr().err) < 25_000
+
+
 def test_log_filters(node: Node, capfd: pytest.CaptureFixture[str]) -> None:
     for index in range(3):
         node.get_logger().info(f"once {index}", once=True)

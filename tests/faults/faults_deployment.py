@@ -81,6 +81,12 @@ class Deployed:
         self.operator.until(lambda: path.is_file() and self.truth()["stamp_s"][-1] >= now_s, "the record")
         return self.truth()
 
+    def rest_after(self, handle: Any) -> None:
+        """Cancel a goal, and wait until nothing moves."""
+        handle.cancel_goal_async()
+        self.operator.until(handle.get_result_async().done, "the goal's end")
+        self.rest()
+
     def rest(self) -> None:
         """Turn all faults off, end what runs, and wait until nothing moves."""
         self.world.turn()
@@ -149,6 +155,12 @@ class Keeper:
             self._deployed.operator.until_active(SERVED, STEADY)
             self._deployed.operator.until(lambda: self._up().operator.missions, "the reasoner")
         return self._deployed
+
+    def rest_after(self, handle: Any) -> None:
+        """Cancel a goal, and wait until nothing moves."""
+        handle.cancel_goal_async()
+        self.operator.until(handle.get_result_async().done, "the goal's end")
+        self.rest()
 
     def rest(self) -> None:
         """Bring it to rest after a test, or give it up."""

@@ -1,0 +1,68 @@
+"""A reward monitor that hangs in the moment in which it saw a success: what it said before proves nothing later."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from faults_deployment import deployed
+from faults_files import WORDS, World
+from faults_member import Member
+from openral.msg import TaskProgress
+from system_operator import ENDED
+from system_stack import wait_for
+
+STILL = "still"
+HUNG_S = 20.0
+"""[s] for which the monitor hangs."""
+RUNS_S = 40.0
+"""[s] for which the skill may try; longer than the monitor hangs."""
+
+
+def test_a_monitor_that_hangs_for_twenty_seconds_makes_no_success(tmp_path: Path, figure: Any) -> None:
+    world = World(tmp_path)
+    budget = {"per_chunk_ms": 50.0, "max_execution_s": RUNS_S}
+    skill = world.skill(STILL, "fake", {"action": [0.0, 0.0, 0.0, -1.0]}, latency_budget=budget, **WORDS)
+    world.scene = world.write_scene("still.yaml", skills=[skill], reward_skill=world.reward)
+    with deployed(world) as running, Member(running.stack) as member:
+        operator = running.operator
+        operator.until_active(STILL)
+        monitor = running.stack.node("reward_monitor")
+        readings: list[Any] = []
+        hangs_s: list[float] = []
+
+        def hear(reading: Any) -> None:
+            readings.append(reading)
+            if reading.succeeded and not hangs_s:
+                monitor.send_signal(signal.SIGSTOP)
+                hangs_s.append(time.monotonic())
+
+        member.node.create_subscription(TaskProgress, "/openral/progress", hear, 10)
+        world.turn(monitor="one")
+        operator.say("open the drawer")
+        wait_for(lambda: hangs_s, "a reading that says that it is done")
+        world.turn()
+        try:
+            while time.monotonic() < hangs_s[0] + HUNG_S:
+                last = operator.missions[-1]
+                assert last.state != "done", f"done by a reading of the past: {last.message}"
+                time.sleep(0.05)
+        finally:
+            monitor.send_signal(signal.SIGCONT)
+        operator.until(
+            lambda: operator.missions[-1].state in ENDED or operator.missions[-1].question,
+            "the mission's end",
+        )
+        last = operator.missions[-1]
+        assert last.state != "done", last.message
+        assert last.message or last.question
+        assert not running.truth()["success"].any(), "the world itself never saw the task done"
+        assert monitor.is_running()
+        operator.until(lambda: len(readings) > 1, "the monitor to speak again")
+        assert "Traceback" not in running.stack.output
+    figure(
+        row=21, injected="SIGSTOP of the reward monitor for 20 s, right after it saw a success that was none", times=1,
+        happened=f"the mission ended {last.state}: {(last.question or last.message)[:100]}", bar="no success",
+    )  # fmt: skip

@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test retest lint perf soak docs-check sidecars lock release audit clean
+.PHONY: demo test retest lint perf faults faults-long soak docs-check sidecars lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
@@ -45,6 +45,16 @@ perf: $(VENV)/.dev
 	@$(INSTALL) perf
 	$(BIN)/python -m pytest tests/perf -s --json tests/perf/results.json
 	$(BIN)/python tools/readme_tables.py
+
+# Faults from outside on an installed deployment; docs/reliability.md shows what the last runs found.
+faults: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/faults -s --figures tests/faults/results.json
+	$(BIN)/python tools/reliability_table.py
+
+# Hours: FAULTS_SOAK_S=600 FAULTS_KILLS=50 for less.
+faults-long: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/faults -s --long --figures tests/faults/results.json
+	$(BIN)/python tools/reliability_table.py
 
 # Ten minutes (SOAK_S=60 for one) of nodes that die and come back, and two hundred starts and ends.
 soak: $(VENV)/.dev

@@ -49,7 +49,7 @@ class DeployScene(Schema):
     action: SceneAction
     """The actions it takes."""
     workspace: Box | None = None
-    """[m] box in the world frame; a hand outside it may not be driven further out; needed for `delta_ee_*`."""
+    """[m] box in the world frame that the hand is not led out of, nor further out of; needed for `delta_ee_*`."""
     skills: Many[Word] = ()
     """References of the skills to deploy."""
     reward_skill: Word | None = None

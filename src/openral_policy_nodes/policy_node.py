@@ -270,14 +270,15 @@ def skill_message(hosted: Hosted, node: str, state: str, goal_id: str = "") -> S
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the skill unfit to run."""
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the skill unfit to run, 1 after a bug."""
     rclpy.init(args=args)
     node = PolicyNode()
     try:
         if node.get_parameter("autostart").value:
             for transition in (node.trigger_configure, node.trigger_activate):
-                if transition() != TransitionCallbackReturn.SUCCESS:
-                    return EXIT_UNFIT
+                ended = transition()
+                if ended != TransitionCallbackReturn.SUCCESS:
+                    return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         node.get_logger().debug("interrupted")

@@ -132,3 +132,43 @@ def test_speed_of_the_robot_is_a_limit(
     chunk = np.array([[0.3, 0.3, 0.3, 0.0], [0.6, 0.3, 0.0, 0.0]])
     with pytest.raises(EnvelopeError, match=r"step size: step 1 moves 0\.537 m/s, allowed 0\.500 m/s"):
         Envelope(scene, slow).check(chunk, dim=4, dt=DT, age_s=0.0, state=state)
+
+
+def test_a_horizon_has_a_limit_by_the_scene_and_by_its_sender(
+    scene: DeployScene, robot: RobotDescription, state: RobotState
+) -> None:
+    def check(steps: int, limit_s: float = np.inf, **action: Any) -> None:
+        changed = scene.model_copy(update={"action": scene.action.model_copy(update=action)})
+        chunk = np.zeros((steps, 4), np.float32)
+        Envelope(changed, robot).check(chunk, dim=4, dt=DT, age_s=0.0, state=state, horizon_limit_s=limit_s)
+
+    check(400)
+    check(16, limit_s=0.2)
+    check(8, limit_s=0.2, max_horizon_s=0.1)
+    for steps, limit_s, action in (
+        (405, np.inf, {}),
+        (100_000, 1e9, {}),
+        (17, 0.2, {}),
+        (9, 0.2, {"max_horizon_s": 0.1}),
+    ):
+        with pytest.raises(EnvelopeError, match=rf"\Ahorizon: {steps} steps last .* s, allowed .* s\Z"):
+            check(steps, limit_s, **action)
+
+
+def test_the_next_step_is_judged_by_where_the_hand_is_led(
+    envelope: Envelope, scene: DeployScene, state: RobotState
+) -> None:
+    assert scene.workspace is not None
+    edge = scene.workspace.high[0]
+    out = np.array([1.0, 0.0, 0.0, 0.0])
+    envelope.check_step(out, state)
+    ahead = replace(state, ee_target=np.array([edge - 0.005, *state.ee_position[1:]]))
+    with pytest.raises(EnvelopeError, match="workspace: the next step leads the end effector to x"):
+        envelope.check_step(out, ahead)
+    envelope.check_step(-out, ahead)
+    envelope.check_step(0 * out, replace(state, ee_target=np.array([edge + 0.3, *state.ee_position[1:]])))
+
+
+def test_a_scene_cannot_allow_more_than_five_seconds(scene: DeployScene) -> None:
+    with pytest.raises(ValueError, match="max_horizon_s"):
+        type(scene.action).model_validate({**scene.action.model_dump(), "max_horizon_s": 5.1})

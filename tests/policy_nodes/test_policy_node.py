@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -309,3 +311,19 @@ def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest
     assert process.wait() == EXIT_UNFIT
     assert "cannot run" in process.log
     assert text in process.log
+
+
+def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_skill, scene_path):
+    program = (
+        "import sys\n"
+        "from openral_policy_nodes import policy_node\n"
+        "def load(package, device): raise RuntimeError('a bug')\n"
+        "policy_node.load_policy = load\n"
+        f"words = ['-p', 'skill:={make_skill().folder}', '-p', 'scene:={scene_path}']\n"
+        "sys.exit(policy_node.main(['x', '--ros-args', *words]))\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert process.returncode == 1
+    assert "a bug" in process.stderr

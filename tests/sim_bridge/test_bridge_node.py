@@ -323,7 +323,7 @@ def test_horizon_and_future_have_limits(start, observer):
     observer.begin(horizon_s=0.2)
     observer.answer(horizon=17, data=[0.0] * 68)
     observer.until(
-        lambda: "horizon: 17 steps last 0.212 s, allowed 0.200 s" in observer.status().last_rejection
+        lambda: "horizon: 17 steps last 0.213 s, allowed 0.200 s" in observer.status().last_rejection
     )
     ahead = observer.seen["image"][-1].header.stamp
     ahead = type(ahead)(sec=ahead.sec + 100, nanosec=ahead.nanosec)
@@ -344,6 +344,22 @@ def test_motion_ends_when_its_sender_lets_go(start, observer):
     observer.until(lambda: observer.status().executed > 0)
     observer.policy.end()  # without a word on /openral/action_chunk
     observer.until(lambda: not observer.status().active_goal and observer.status().holding)
+    assert observer.status().executed < 400
+
+
+def test_motion_ends_when_its_sender_dies(start, observer):
+    """Five seconds of motion are planned when the node that planned them leaves the graph without a word."""
+    start()
+    observer.until(lambda: len(observer.seen["image"]) > 4)
+    sender = Observer()
+    sender.begin(horizon_s=5.0)
+    sender.until(lambda: sender.seen["status"])
+    sender.answer(horizon=400, data=[0.001, 0.0, 0.0, 0.0] * 400)
+    sender.until(lambda: sender.status().executed > 0)
+    count = len(observer.seen["status"])
+    observer.until(lambda: len(observer.seen["status"]) > count + 5)  # the bridge has seen it in the graph
+    sender.close()
+    observer.until(lambda: observer.status().holding and not observer.status().active_goal)
     assert observer.status().executed < 400
 
 

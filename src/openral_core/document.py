@@ -9,6 +9,7 @@ booleans, and a date is text.
 from __future__ import annotations
 
 import re
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,12 @@ def read_document(path: Path) -> Document:
         ManifestError: the file cannot be read, or is not YAML of the accepted subset.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
+        status = path.stat()
+        if not (
+            stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        ):  # to open a pipe would wait for who writes to it
+            raise ManifestError(_fault(path, 1, "file", "no file", "name a file"))
+        if status.st_size > MAX_BYTES:
             raise ManifestError(
                 _fault(
                     path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ def read_json_object(path: Path, refusal: type[OpenralError]) -> dict[str, Any]:
     Raises:
         OpenralError: of type `refusal`: there is no such file, it cannot be read, or holds something else.
     """
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise refusal(f"{path} is no file; fetch it again")  # to open a pipe would wait for who writes to it
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

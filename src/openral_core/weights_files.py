@@ -29,6 +29,8 @@ def is_pickled(path: Path) -> bool:
     """Whether a file is a pickle, or a zip archive as `torch.save` writes it, by its name or its first bytes."""
     if path.suffix in PICKLE_SUFFIXES:
         return True
+    if not os.path.isfile(path):
+        return False  # to open a pipe would wait for who writes to it
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -63,8 +65,11 @@ def checkpoint_faults(folder: Path) -> list[str]:
     """Look at a checkpoint's folder without loading it; one line a fault.
 
     Every safetensors file must be whole, every shard that an index names must be there, and there must be at
-    least one of them.
+    least one of them. Pipes and devices are refused, whatever they are called: who reads one may wait forever.
     """
+    for path in sorted(folder.rglob("*")):
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            return [f"{path.name} is a pipe or a device; remove it, and fetch the file that belongs there"]
     files = sorted(folder.rglob(f"*{SUFFIX}"))
     faults = [fault for path in files if (fault := _file_fault(path))]
     for index in sorted(folder.rglob(f"*{INDEX_SUFFIX}")):

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from openral_core.errors import LicenseError, OpenralError
 from openral_core.gates.finding import Finding
-from openral_core.hub.lock import faults
+from openral_core.hub.lock import LOCK_NAME, SkillLock, faults
 from openral_core.hub.store import find_lock, snapshot
 from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.runtime import LOCAL
 from openral_core.registry import RSkillPackage, resolve
+from openral_core.safetensors_file import SUFFIX
 from openral_core.scene import DeployScene
 from openral_core.vram import Budget
 
@@ -56,7 +58,7 @@ def weights(package: RSkillPackage) -> Finding:
 
 
 def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
-    """Every byte of what was fetched for a skill must fit its lock; skills that nothing was fetched for have no row."""
+    """Every byte of what was fetched for a skill must fit its lock; weights that no lock knows are not vouched for."""
     lock = find_lock(package.manifest.name, package.folder)
     mend = f"openral rskill install {package.reference}"
     manifest = lock.manifest if lock else None
@@ -66,6 +68,23 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
             fault = next(faults(locked.files, folder, hashes=True), None)
             found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
             yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
+    if not _is_hashed(package, lock):
+        found = f"not hashed: no {LOCK_NAME} says what the weights were"
+        mend = (
+            "install the skill from a hub, which writes one, or compare `sha256sum` with its maker's by hand"
+        )
+        yield Finding("hashes", False, found, "as in the lock", mend)
+
+
+def _is_hashed(package: RSkillPackage, lock: SkillLock | None) -> bool:
+    """Whether the lock has hashes of a skill's weights; also where it has none, or a server elsewhere has them."""
+    manifest = package.manifest
+    if manifest.weights_uri is None or server_elsewhere(manifest.model_family) is not None:
+        return True
+    if not manifest.weights_uri.startswith(LOCAL):
+        return package.locked_weights() is not None
+    beside = lock.manifest if lock else None
+    return beside is not None and any(name.endswith(SUFFIX) for name in beside.files)
 
 
 def companions(

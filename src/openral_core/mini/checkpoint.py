@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from openral_core.errors import PolicyError
+from openral_core.json_file import read_json_object
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
@@ -30,12 +32,12 @@ def load_network(folder: Path, make: Callable[..., NetworkT]) -> NetworkT:
         PolicyError: a file is missing or does not fit the network.
     """
     try:
-        content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        content = read_json_object(folder / CONFIG, PolicyError)
         if content.pop("family", None) != "mini":
             raise PolicyError(f"{folder / CONFIG}: family is not mini")
         network = make(**content)
         network.load_state_dict({name: value.float() for name, value in load_file(folder / WEIGHTS).items()})
-    except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise PolicyError(f"{folder}: not a checkpoint of this mini network ({error})") from error
     return network
 

@@ -37,6 +37,7 @@ class Envelope:
         slack = LIMIT_TOLERANCE * (high - low)
         self._low, self._high = low - slack, high + slack
         self._is_delta = action.representation.startswith("delta_ee")
+        self._adds_up = action.counts_from == "set_point"
         self._step_m = action.step_m or 0.0
         self._max_step_m = robot.safety.max_ee_speed_m_s * scene.dt * (1.0 + LIMIT_TOLERANCE)
         self._box = scene.workspace
@@ -121,7 +122,8 @@ class Envelope:
             return
         if state is None or not np.isfinite(state.ee_position).all():
             raise EnvelopeError("workspace: the end effector's position is unknown")
-        path = state.ee_position + np.cumsum(delta[past:], axis=0)
+        steps = delta[past:] if self._adds_up else delta[past : past + 1]
+        path = state.ee_position + np.cumsum(steps, axis=0)
         further = self._outside(path) > self._allowed(state.ee_position)
         if further.any():
             step, axis = (int(index) for index in np.argwhere(further)[0])

@@ -101,6 +101,10 @@ class SceneAction(Schema):
     step_rad: Positive | None = None
     """[rad] displacement of a joint by a command of 1; needed for delta_joints representations. In scenes of family
     mjcf also of the hand; absent: 0.5."""
+    counts_from: Literal["set_point", "hand"] = "set_point"
+    """What a displacement of the hand is added to: the controller's set point, so that displacements add up; or the
+    hand where it is, as robosuite's OSC_POSE does, so that a hand that lags goes a part of the way only. Then the
+    workspace is judged step by step, for the sum says nothing about where a chunk ends."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
     max_horizon_s: Annotated[float, Field(gt=0.0, le=MAX_HORIZON_S)] = MAX_HORIZON_S

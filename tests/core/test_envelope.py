@@ -172,3 +172,20 @@ def test_the_next_step_is_judged_by_where_the_hand_is_led(
 def test_a_scene_cannot_allow_more_than_five_seconds(scene: DeployScene) -> None:
     with pytest.raises(ValueError, match="max_horizon_s"):
         type(scene.action).model_validate({**scene.action.model_dump(), "max_horizon_s": 5.1})
+
+
+def test_displacements_that_do_not_add_up_are_judged_one_by_one(
+    scene: DeployScene, robot: RobotDescription, state: RobotState
+) -> None:
+    assert scene.workspace is not None
+    changed = scene.model_copy(update={"action": scene.action.model_copy(update={"counts_from": "hand"})})
+    envelope, out = Envelope(changed, robot), np.tile(np.float32([1.0, 0.0, 0.0, 0.0]), (32, 1))
+    near = replace(state, ee_position=np.array([scene.workspace.high[0] - 0.05, *state.ee_position[1:]]))
+    edge = replace(state, ee_position=np.array([scene.workspace.high[0] - 0.005, *state.ee_position[1:]]))
+    envelope.check(out, dim=4, dt=DT, age_s=0.0, state=near)
+    for past in (0, 3):
+        with pytest.raises(EnvelopeError, match=f"workspace: step {past} leads"):
+            envelope.check(out, dim=4, dt=DT, age_s=0.0, state=edge, past=past)
+    envelope.check_step(out[0], near)
+    with pytest.raises(EnvelopeError, match="workspace: the next step"):
+        envelope.check_step(out[0], edge)

@@ -270,7 +270,7 @@ def skill_message(hosted: Hosted, node: str, state: str, goal_id: str = "") -> S
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the skill unfit to run, 1 after a bug."""
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the skill unfit, 1 after a bug."""
     rclpy.init(args=args)
     node = PolicyNode()
     try:

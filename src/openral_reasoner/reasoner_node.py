@@ -10,7 +10,6 @@ has a thread of its own (`Thinker`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -351,7 +350,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self.get_logger().info(f"{entry.kind}: {entry.reason}")
             if self._steps is not None:
                 self._steps.publish(step_of(entry))
-        self._write(lambda record: record.step(entry, time.time()))
+        if self._record:
+            self._record.step(entry, time.time())
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""
@@ -363,19 +363,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _publish(self, mission: HeldMission) -> None:
         if self._publisher is not None:
             self._publisher.publish(message_of(mission, self.get_clock().now().to_msg()))
-        self._write(lambda record: record.state(mission))
-
-    def _write(self, write: Callable[[MissionRecord], None]) -> None:
-        """Write to the run folder; a full disk ends the record, not the mission."""
-        if self._record is None:
-            return
-        try:
-            write(self._record)
-        except OSError as error:
-            self._record = None
-            self.get_logger().error(
-                f"the mission's record ends here: {error}; make room, or choose another run_dir"
-            )
+        if self._record:
+            self._record.state(mission)
 
     def interrupted(self) -> None:
         """Write the mission off in the run folder; the graph is gone already."""

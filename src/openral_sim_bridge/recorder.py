@@ -12,6 +12,7 @@ Arrays, T control steps, K tasks, C chunks, R resets:
 from __future__ import annotations
 
 import io
+import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -21,7 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.output_folder import check_folder, make_private
 from openral_sim_bridge.backend import Snapshot
+
+_log = logging.getLogger(__name__)
 
 FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
@@ -37,15 +41,19 @@ class TruthRecorder:
     def __init__(
         self, run_dir: Path, task_ids: Sequence[str], control_hz: float, *, limit: int = 200_000
     ) -> None:
-        """Start recording into `run_dir`, which is made when needed.
+        """Start recording into `run_dir`, which is made, for this user only, when needed.
 
         Args:
             run_dir: folder of the run.
             task_ids: the K tasks, in the order of the success signal.
             control_hz: [Hz]
             limit: rows after which nothing more is kept (200,000 is 40 minutes at 80 Hz, some 40 MB).
+
+        Raises:
+            OutputError: the folder cannot be written.
         """
-        run_dir.mkdir(parents=True, exist_ok=True)
+        check_folder(run_dir, "run_dir")
+        make_private(run_dir)
         self.path = run_dir / FILE_NAME
         self._constants = {"tasks": np.array(task_ids, dtype=str), "control_hz": np.float64(control_hz)}
         self._limit = limit
@@ -56,6 +64,7 @@ class TruthRecorder:
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._written = -1
+        self._complained = False
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._flush_regularly, name="truth", daemon=True)
         self._thread.start()
@@ -115,8 +124,19 @@ class TruthRecorder:
 
     def _flush_regularly(self) -> None:
         while not self._closed.wait(FLUSH_S):
+            self._try_to_flush()
+        self._try_to_flush()
+
+    def _try_to_flush(self) -> None:
+        """Write a snapshot; a disk that fails costs the record, which is said once, and is tried again later."""
+        try:
             self._flush()
-        self._flush()
+        except OSError as error:
+            self.path.with_suffix(".partial").unlink(missing_ok=True)
+            if not self._complained:
+                self._complained = True
+                what = "the simulation goes on, and what happens from now on may be missing there"
+                _log.error("%s: %s; %s", self.path, error.strerror or error, what)
 
     def _flush(self) -> None:
         """Write a snapshot: rows below the count never change, so the loop may go on appending."""

@@ -1,0 +1,69 @@
+"""The bridge's record on a disk that fails, and in folders that cannot be."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openral_core.errors import OutputError
+from openral_sim_bridge import recorder
+from openral_sim_bridge.backend import Snapshot
+from openral_sim_bridge.recorder import FILE_NAME, TruthRecorder
+
+
+def add_steps(record: TruthRecorder, count: int) -> None:
+    for number in range(count):
+        world = Snapshot(np.zeros(20), np.zeros(3))
+        record.step(number / 80.0, 0.0, world, np.zeros(4), False, np.array([False]), "")
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 256 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_costs_the_record_and_is_said_once(
+    full_disk: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "FLUSH_S", 0.05)
+    record = TruthRecorder(full_disk / "run", ["task"], 80.0)
+    add_steps(record, 10)
+    path = full_disk / "run" / FILE_NAME
+    end = time.monotonic() + 60.0
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    with caplog.at_level(logging.ERROR):
+        add_steps(record, 3000)
+        while not caplog.records and time.monotonic() < end:
+            time.sleep(0.01)
+        add_steps(record, 10)
+        record.close()
+    assert [str(full_disk) in entry.getMessage() for entry in caplog.records] == [True]
+    with np.load(path) as kept:  # what was written before is whole
+        assert 0 < len(kept["stamp_s"]) < 3000
+    assert sorted(file.name for file in path.parent.iterdir()) == [FILE_NAME]
+
+
+def test_a_run_folder_is_private_and_must_be_a_folder(tmp_path: Path) -> None:
+    TruthRecorder(tmp_path / "run", ["task"], 80.0).close()
+    assert stat.S_IMODE(os.stat(tmp_path / "run").st_mode) == 0o700
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="run_dir"):
+        TruthRecorder(tmp_path / "file", ["task"], 80.0)

@@ -51,7 +51,7 @@ SKILL: dict[str, Any] = {
         {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}
     ],
     "weights_uri": "local://model.safetensors",
-    "latency_budget": {"per_chunk_ms": 50.0, "max_execution_s": 20.0},
+    "latency_budget": {"per_chunk_ms": 50.0, "max_execution_s": 8.0},
     "chunk_size": 16,
     "n_action_steps": 4,
     "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4},

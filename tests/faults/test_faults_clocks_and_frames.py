@@ -57,7 +57,7 @@ def test_a_wall_clock_that_jumps_disturbs_nothing(tmp_path: Path, figure: Any) -
     assert step.min() > 0
     assert step.max() < HOUR_S / 10
     figure(
-        row=13, injected="the wall clock of all nodes jumps by an hour, forwards and backwards, in a goal", times=len(jumps),
+        row=13, injected="the wall clock of all nodes jumps by an hour, both ways, in a goal", times=len(jumps),
         happened="the arm went on, the goal ended at its deadline, the next mission was done",
         worst=abs(result.duration_s - 4.0), unit="s off the goal's deadline", bar="0 missed deadlines",
     )  # fmt: skip

@@ -58,7 +58,8 @@ def test_a_monitor_without_numbers_lets_no_task_be_called_done(shared: Deployed,
     assert mission.state != "done", mission
     figure(
         row=21, injected="a monitor that says NaN during a mission", times=1,
-        happened="the task was not called done; the operator was told or asked", lost="the verdict", bar="no false success",
+        happened="the task was not called done; the operator was told or asked", lost="the verdict",
+        bar="no false success",
     )  # fmt: skip
 
 

@@ -87,6 +87,9 @@ def test_a_frozen_camera_is_told(sensed: Sensed, figure: Any) -> None:
     deployed, relay = sensed
     handle = deployed.operator.send_goal(STEADY, "wave", 60.0)
     deployed.operator.until_moving()
+    relay.progress.clear()
+    deployed.operator.until(lambda: relay.progress, "readings of the monitor")
+    assert not relay.progress[-1].frozen
     relay.frozen = True
     frozen_s = relay.last_s
     deployed.operator.until(

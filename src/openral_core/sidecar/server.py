@@ -142,10 +142,13 @@ def serve(
         describe: asked once, before the first request.
 
     Raises:
-        SidecarError: the port is taken, or the address does not exist.
+        SystemExit: the port is taken, or the address does not exist; the text says so to who started the process.
     """
     hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
-    door = Door(options.host, options.port, options.token, hello)
+    try:
+        door = Door(options.host, options.port, options.token, hello)
+    except SidecarError as error:
+        raise SystemExit(f"error: {error}") from error
     with (
         contextlib.closing(door),
         door.stop.on_signals(),

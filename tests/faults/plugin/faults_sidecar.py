@@ -70,10 +70,12 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="without a process of its own")
     server_arguments(parser)
     args = parser.parse_args()
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+    children = []
+    if not args.alone:
+        children.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]).pid)
     model = Model(args.dials)
     serve(
-        {"act": model.act}, Identity(args.model), server_options(args), describe=lambda: {"child": child.pid}
+        {"act": model.act}, Identity(args.model), server_options(args), describe=lambda: {"child": children}
     )
 
 

@@ -1,4 +1,4 @@
-"""Each promise of SECURITY.md names tests that exist."""
+"""Each promise of SECURITY.md names tests that exist, and so does every page that names one."""
 
 from __future__ import annotations
 
@@ -32,6 +32,22 @@ def test_the_tests_of_a_promise_exist(promise: str, names: str) -> None:
         path, _, test = name.partition("::")
         assert (ROOT / path).is_file(), f"{promise}: {path} is gone"
         assert test in names_in(ROOT / path), f"{promise}: {path} has no {test}"
+
+
+def test_the_tests_that_pages_name_exist() -> None:
+    """A page names a file as `tests/…/test_x.py`, and a function of it behind `::`; `…::` is the file named last."""
+    missing, named = [], 0
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        path = ""
+        root = ROOT / "ros2_embedded" if page.name == "conformance.md" else ROOT
+        for file, test in re.findall(
+            r"`((?:ros2_embedded/)?tests/[\w/]+\.py|…)(?:::(\w+))?`", page.read_text()
+        ):
+            path, named = (path if file == "…" else file), named + 1
+            exists = (root / path).is_file() and (not test or test in names_in(root / path))
+            missing += [] if exists else [f"{page.name}: {path} {test}"]
+    assert named >= 20
+    assert missing == []
 
 
 def test_every_page_that_is_linked_exists() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from faults_commands import run
-from faults_files import World
+from faults_files import WORDS, World
 
 from openral_sim_bridge.opengl import has_osmesa
 
@@ -28,7 +28,9 @@ def nvidia_smi(folder: Path, free_mb: int) -> Path:
 
 def test_skills_that_do_not_fit_are_refused_with_both_numbers(tmp_path: Path, figure: Any) -> None:
     world = World(tmp_path)
-    large = world.skill("large", "fake", {}, min_vram_gb={"fp32": 8.0}, quantization={"dtype": "fp32"})
+    large = world.skill(
+        "large", "fake", {}, min_vram_gb={"fp32": 8.0}, quantization={"dtype": "fp32"}, **WORDS
+    )
     scene = world.write_scene("large.yaml", skills=[large])
     path = f"{nvidia_smi(tmp_path / 'bin', FREE_MB)}:/usr/bin:/bin"
     words = (
@@ -94,5 +96,6 @@ def test_doctor_says_what_draws_where_egl_is_missing(tmp_path: Path, figure: Any
         assert "apt-get install" in said
     figure(
         row=30, injected="libEGL.so.1 cannot be loaded", times=1,
-        happened="OSMesa draws, and doctor says so" if has_osmesa() else "doctor names what to install", bar="said by doctor",
+        happened="OSMesa draws, and doctor says so" if has_osmesa() else "doctor names what to install",
+        bar="said by doctor",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What listens, and who may come in: nothing off loopback without a token, and no word that ends a server for anybody."""
+"""What listens, and who may come in: nothing off loopback without a token, and no word that ends a server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_no_process_of_a_deployment_can_be_reached_from_outside(shared: Deployed
     )  # fmt: skip
 
 
-def serve(cache: Path, *words: str) -> subprocess.Popen[str]:
+def serve(cache: Path, *words: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "OPENRAL_CACHE_HOME": str(cache), "PYTHONPATH": str(PLUGIN)}
     command = [
         sys.executable,
@@ -53,16 +53,15 @@ def serve(cache: Path, *words: str) -> subprocess.Popen[str]:
         "m",
         "--alone",
     ]
-    return subprocess.Popen(
-        [*command, *words], env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+    with (cache / "said.txt").open("w") as said:
+        return subprocess.Popen([*command, *words], env=environment, stdin=subprocess.DEVNULL, stderr=said)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_a_server_off_loopback_needs_a_token(tmp_path: Path, figure: Any, host: str) -> None:
     server = serve(tmp_path, "--host", host)
-    _, said = server.communicate(timeout=60)
-    assert server.returncode != 0
+    assert server.wait(60) != 0
+    said = (tmp_path / "said.txt").read_text()
     assert "token" in said, said
     figure(
         row=28, injected=f"a sidecar's server told to listen at {host} without a token", times=1,
@@ -97,8 +96,9 @@ def test_a_server_serves_and_ends_for_nobody_without_its_token(
         assert server.poll() is None
     finally:
         server.kill()
-        server.communicate(timeout=60)
+        server.wait(60)
     figure(
-        row=28, injected="calls without a token and with a wrong one; the word kill with the right one", times=tried + 1,
+        row=28, injected="calls without a token and with a wrong one; the word kill with the right one",
+        times=tried + 1,
         happened="all refused; the server lives", bar="all refused",
     )  # fmt: skip

@@ -238,8 +238,8 @@ def test_a_reply_of_a_gigabyte_is_not_read(figure: Any) -> None:
     )  # fmt: skip
 
 
-def serve_faults(cache: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start the faults' server by hand, as an operator would."""
+def serve_faults(cache: Path, said: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start the faults' server by hand, as an operator would; what it says goes to a file."""
     environment = {**os.environ, "OPENRAL_CACHE_HOME": str(cache), "PYTHONPATH": str(PLUGIN)}
     command = [
         sys.executable,
@@ -250,26 +250,29 @@ def serve_faults(cache: Path, *arguments: str) -> subprocess.Popen[str]:
         "--model",
         "m",
         "--alone",
-        *arguments,
     ]
-    return subprocess.Popen(command, env=environment, text=True, stderr=subprocess.PIPE)
+    with said.open("w") as output:
+        return subprocess.Popen(
+            [*command, *arguments], env=environment, stdin=subprocess.DEVNULL, stderr=output
+        )
 
 
 def test_a_port_that_is_taken_is_refused_by_pid_and_name(tmp_path: Path, figure: Any) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    first = serve_faults(tmp_path, "--port", port)
+    first = serve_faults(tmp_path, tmp_path / "first.txt", "--port", port)
     try:
         wait_for(lambda: list(tmp_path.glob(f"**/{port}.json")), "the first server's identity file")
         begun = time.perf_counter()
-        second = serve_faults(tmp_path, "--port", port)
-        _, said = second.communicate(timeout=120)
-        seconds = time.perf_counter() - begun
+        second = serve_faults(tmp_path, tmp_path / "second.txt", "--port", port)
+        code, seconds = second.wait(60), time.perf_counter() - begun
     finally:
         first.terminate()
-        first.communicate(timeout=120)
-    assert second.returncode != 0
+        ended = first.wait(60)
+    said = (tmp_path / "second.txt").read_text()
+    assert code != 0
+    assert ended == 0
     assert f"taken by pid {first.pid}" in said, said
     assert "Traceback" not in said
     figure(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from openral_core.errors import SidecarError
 from openral_core.sidecar.identity import Identity
 from openral_core.sidecar.server import serve, server_arguments, server_options
 
@@ -70,13 +71,18 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="without a process of its own")
     server_arguments(parser)
     args = parser.parse_args()
+    try:
+        options = server_options(args)
+    except SidecarError as error:
+        sys.exit(f"error: {error}")
     children = []
     if not args.alone:
         children.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]).pid)
     model = Model(args.dials)
-    serve(
-        {"act": model.act}, Identity(args.model), server_options(args), describe=lambda: {"child": children}
-    )
+    try:
+        serve({"act": model.act}, Identity(args.model), options, describe=lambda: {"child": children})
+    except SidecarError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

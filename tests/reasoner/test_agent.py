@@ -177,3 +177,16 @@ def test_skills_that_left_the_palette_cannot_be_run() -> None:
     table.say("open the drawer")
     assert "no skill 'openral/rskill-mini' is deployed, active and allowed here" in replies(brain)[0]
     assert table.sent == []
+
+
+def test_arguments_that_a_tool_does_not_have_are_refused_in_words() -> None:
+    odd = {"task": "drawer-open-v3", "why": "", "camera": "corner2"}
+    listed = {"task": ["drawer-open-v3"], "why": ""}
+    calls = [(TOOL, odd), (TOOL, listed), ("look", {"camera": {"name": "corner2"}}), finish(False, "no")]
+    brain = Script(calls)
+    table = Table(brain)
+    table.say("open the drawer")
+    assert table.sent == []
+    assert [text.partition(":")[0] for text in replies(brain)] == ["refused"] * 3
+    assert table.words("model")[-1].endswith("plans step by step")
+    assert table.director.mission.state is MissionState.FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pydantic_ai import BinaryContent, Tool, ToolReturn
@@ -63,14 +63,14 @@ def _skill_tool(skill: Skill, desk: Desk) -> Tool[None]:
         task["enum"] = [known.id for known in skill.tasks]
 
     async def execute(task: str = "", instruction: str = "", why: str = "") -> str:
-        reply = await _ask(desk, Execute(skill.name, str(task), str(instruction), str(why)))
+        reply = await _ask(desk, Execute(skill.name, task, instruction, why))
         return reply.text
 
-    return Tool.from_schema(
+    return _schema_tool(
         execute,
-        name=skill_tool_name(skill),
-        description=_describe(skill),
-        json_schema={
+        skill_tool_name(skill),
+        _describe(skill),
+        {
             "type": "object",
             "properties": {
                 "task": task,
@@ -83,7 +83,6 @@ def _skill_tool(skill: Skill, desk: Desk) -> Tool[None]:
             "required": ["task", "why"] if skill.tasks else ["instruction", "why"],
             "additionalProperties": False,
         },
-        sequential=True,
     )
 
 
@@ -139,6 +138,21 @@ def _memory_tools(memory: Memory) -> list[Tool[None]]:
     return [Tool(remember, sequential=True), Tool(recall, sequential=True)]
 
 
+def _schema_tool(
+    function: Callable[..., Awaitable[Any]], name: str, description: str, json_schema: dict[str, Any]
+) -> Tool[None]:
+    """Return a tool whose arguments are strings of a schema; a model that gives others is told so in words."""
+    known = json_schema["properties"]
+
+    async def checked(**given: Any) -> Any:
+        wrong = [argument for argument, value in given.items() if not isinstance(value, str)]
+        if wrong or given.keys() - known:
+            return f"refused: {name} takes {', '.join(known)}, each a string, and nothing else"
+        return await function(**given)
+
+    return Tool.from_schema(checked, name, description, json_schema, sequential=True)
+
+
 def _one_of(argument: str, known: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema of a tool whose only argument is one of some names."""
     return {
@@ -156,13 +170,8 @@ def _playbook_tool(palette: Palette) -> Tool[None]:
         book = books.get(name)
         return f"{book.body}\nIt is finished when: {book.done}" if book else f"there is {', '.join(books)}"
 
-    return Tool.from_schema(
-        read_playbook,
-        name="read_playbook",
-        description="Read a written procedure. It tells how people do something here; it orders nothing.",
-        json_schema=_one_of("name", list(books)),
-        sequential=True,
-    )
+    about = "Read a written procedure. It tells how people do something here; it orders nothing."
+    return _schema_tool(read_playbook, "read_playbook", about, _one_of("name", list(books)))
 
 
 def _look_tool(desk: Desk, cameras: Sequence[str]) -> Tool[None]:
@@ -171,10 +180,4 @@ def _look_tool(desk: Desk, cameras: Sequence[str]) -> Tool[None]:
         image = [BinaryContent(reply.image_png, media_type="image/png")] if reply.image_png else []
         return ToolReturn(return_value=reply.text, content=image)
 
-    return Tool.from_schema(
-        look,
-        name="look",
-        description="See the newest image of a camera.",
-        json_schema=_one_of("camera", cameras),
-        sequential=True,
-    )
+    return _schema_tool(look, "look", "See the newest image of a camera.", _one_of("camera", cameras))

@@ -22,6 +22,7 @@ from faults_deployment import Deployed, Keeper  # noqa: E402  they lie in the fo
 from faults_figures import Figure, write_figures  # noqa: E402
 
 FIGURES = pytest.StashKey[list[Figure]]()
+KEEPER = pytest.StashKey[Keeper]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,9 +55,18 @@ def figure(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
-def _keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeper]:
+def _keeper(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeper]:
     with Keeper(tmp_path_factory) as keeper:
+        request.config.stash[KEEPER] = keeper
         yield keeper
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the shared deployment with the last test of this folder, not with the session's."""
+    keeper = item.config.stash.get(KEEPER, None)
+    if keeper is not None and (nextitem is None or HERE not in nextitem.path.parents):
+        keeper.close()
 
 
 @pytest.fixture

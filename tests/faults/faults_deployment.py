@@ -144,7 +144,12 @@ class Keeper:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it; the next test that asks for one gets another."""
         self._open.close()
+        self._deployed = None
 
     def get(self) -> Deployed:
         """Return a deployment that is up."""
@@ -156,19 +161,12 @@ class Keeper:
             self._deployed.operator.until(lambda: self._up().operator.missions, "the reasoner")
         return self._deployed
 
-    def rest_after(self, handle: Any) -> None:
-        """Cancel a goal, and wait until nothing moves."""
-        handle.cancel_goal_async()
-        self.operator.until(handle.get_result_async().done, "the goal's end")
-        self.rest()
-
     def rest(self) -> None:
         """Bring it to rest after a test, or give it up."""
         try:
             self._up().rest()
         except AssertionError:
-            self._open.close()
-            self._deployed = None
+            self.close()
 
     def _up(self) -> Deployed:
         assert self._deployed is not None

@@ -63,7 +63,7 @@ def run(folder: Path, victim: str, chance: random.Random) -> str:
         wait_for(lambda: not own.stack.processes(), lambda: f"orphans of {victim}", 30.0)
         assert left_behind(held) == [], victim
         told = own.operator.missions[-1].state if own.operator.missions else "none"
-    return judged(world.run_dir, asked=asked, told=told, output=own.stack.output)
+    return judged(world.run_dir, victim, asked=asked, told=told)
 
 
 def has_ended(own: Deployed) -> bool:
@@ -72,8 +72,12 @@ def has_ended(own: Deployed) -> bool:
     return not own.stack.running or bool(missions and missions[-1].question)
 
 
-def judged(run_dir: Path, *, asked: bool, told: str, output: str) -> str:
-    """Return how a mission ended; fail if its record says what the simulator's denies."""
+def judged(run_dir: Path, victim: str, *, asked: bool, told: str) -> str:
+    """Return how a mission ended; fail if its record says what the simulator's denies, or says nothing.
+
+    Only with the launcher everything is gone at once: the record stays open then, and a reasoner that is started
+    again in that folder takes the mission up.
+    """
     truth_file, mission_file = run_dir / "truth.npz", run_dir / "mission.json"
     if truth_file.is_file():
         with np.load(truth_file) as archive:
@@ -94,8 +98,9 @@ def judged(run_dir: Path, *, asked: bool, told: str, output: str) -> str:
     if mission["state"] in ENDED:
         assert mission["message"], mission
         return str(mission["state"])
-    assert told not in ("done",), (told, mission)
-    return "broken off with the deployment"
+    assert told != "done", (told, mission)
+    assert victim == "launcher", (victim, mission["state"], mission["message"])
+    return "open, to be taken up"
 
 
 def really_done(truth: dict[str, Any], task: dict[str, Any]) -> bool:

@@ -13,20 +13,26 @@ INSTALL := $(BIN)/python tools/install.py
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Two suites: the runtime's and the stack's. Both run, whatever becomes of the first.
+# Three suites: the runtime's, the stack's, and whole deployments, one at a time. All run, whatever becomes of the first.
 RUNTIME_TESTS = tests --ignore=tests/soak
-TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars
+DEPLOYMENT_TESTS = tests/system tests/faults
+STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
+PYTEST = $(abspath $(BIN))/python -m pytest
+IN_TWO = -n 2 --dist loadfile
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
-	@(cd ros2_embedded && $(abspath $(BIN))/python -m pytest $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
-	$(BIN)/python -m pytest $(TESTS) && touch $(VENV)/.passed-stack; \
-	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack
+	@(cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
+	$(PYTEST) $(IN_TWO) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
+	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
+	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-deployments
 
-# Once more, only what failed, or the whole of a suite that did not come to its end.
+# Once more, one at a time, only what failed, or the whole of a suite that did not come to its end.
 retest: $(VENV)/.dev lint
-	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(abspath $(BIN))/python -m pytest $(RUNTIME_TESTS) --last-failed)
-	@test -e $(VENV)/.passed-stack || $(BIN)/python -m pytest $(TESTS) --last-failed
+	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS) --last-failed)
+	@test -e $(VENV)/.passed-stack || $(PYTEST) $(STACK_TESTS) --last-failed
+	@test -e $(VENV)/.passed-deployments || \
+	  $(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENT_TESTS) --last-failed
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -484,7 +484,7 @@ def test_the_emergency_stop_does_not_wait_for_a_reset(start, observer):
     stop = observer.node.create_client(Trigger, "/openral/estop")
     observer.until(lambda: resets.service_is_ready() and stop.service_is_ready())
     waiting = [
-        resets.call_async(ResetScene.Request(task="drawer-close-v3", seed=seed)) for seed in range(200)
+        resets.call_async(ResetScene.Request(task="drawer-close-v3", seed=seed)) for seed in range(1000)
     ]
     answer = stop.call_async(Trigger.Request())
     observer.until(answer.done)

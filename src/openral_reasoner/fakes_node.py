@@ -90,7 +90,7 @@ class FakeSkillServer(GuardedCallbacks, Node):
         self._status.publish(status)
 
     def _execute(self, goal: Any) -> Any:
-        self._active = (bytes(goal.goal_id.uuid).hex(), goal.request.instruction)
+        mine = self._active = (bytes(goal.goal_id.uuid).hex(), goal.request.instruction)
         self._announce()
         begin = time.monotonic()
         result = ExecuteSkill.Result()
@@ -105,7 +105,8 @@ class FakeSkillServer(GuardedCallbacks, Node):
                 goal.abort()
                 result.outcome, result.check = ExecuteSkill.Result.DEADLINE, "deadline"
                 break
-        self._active = ("", "")
+        if self._active == mine:  # else the next goal has begun in another thread
+            self._active = ("", "")
         self._announce()
         return result
 

@@ -45,7 +45,7 @@ class Client:
     def until(self, condition: Callable[[], object], what: str) -> None:
         end = time.monotonic() + PATIENCE_S
         while not condition():
-            assert time.monotonic() < end, what
+            assert time.monotonic() < end, f"{what}: {self.reasons()}"
             self._executor.spin_once(timeout_sec=0.05)
 
     def goal(self) -> Any:

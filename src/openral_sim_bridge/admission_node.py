@@ -15,7 +15,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
 from openral_core.errors import ContractError
 from openral_sim_bridge.admission import Admission
-from openral_sim_bridge.bridge_messages import read_announcement, read_chunk
+from openral_sim_bridge.bridge_messages import read_announcement, read_chunk, unreadable_chunk
 from openral_sim_bridge.chunk_queue import Chunk
 
 ANNOUNCEMENTS = QoSProfile(depth=64, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -42,7 +42,7 @@ class AdmissionTopics:
         self._admission = Admission(admit, self._refused)
         self._looks = 0
         self.malformed = 0
-        """Messages with a field that was not right, since the start."""
+        """Messages with a field that was not right, since the start; chunks of a known goal are not among them."""
         group = MutuallyExclusiveCallbackGroup()  # what waits for a reset of the scene must not hold this up
         subscribe = node.create_subscription
         subscribe(SkillInfo, "/openral/skills", self._on_skill, ANNOUNCEMENTS, callback_group=group)
@@ -64,8 +64,12 @@ class AdmissionTopics:
         try:
             chunk = read_chunk(message)
         except ContractError as error:
-            self._dropped("an action chunk", error)
-            return
+            # Its goal suffers by it, where that is known: what the goal planned before may be as wrong.
+            unreadable = unreadable_chunk(message, str(error))
+            if unreadable is None:
+                self._dropped("an action chunk", error)
+                return
+            chunk = unreadable
         with self._lock:
             self._admission.offer(chunk, time.monotonic())
 

@@ -59,6 +59,24 @@ def read_chunk(message: Any) -> Chunk:
     )
 
 
+def unreadable_chunk(message: Any, fault: str) -> Chunk | None:
+    """Return a chunk without numbers in place of one that `read_chunk` refused; None: not even its goal is known."""
+    try:
+        goal, skill = _goal_id(message.goal_id), text_field("skill", message.skill, MAX_SKILL)
+    except ContractError:
+        return None
+    try:
+        stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
+    except ContractError:
+        stamp_s = math.nan
+    nothing = np.empty(0, np.float32)
+    return (
+        Chunk(stamp_s, goal, skill, "", "", int(message.sequence), 1, 0, 0.0, nothing, fault=fault)
+        if goal
+        else None
+    )
+
+
 def read_announcement(message: Any) -> Announcement:
     """Return what an `openral/msg/SkillInfo` says of the node that moves the arm.
 

@@ -32,6 +32,8 @@ class Chunk:
     """[s] inference wall time."""
     horizon_limit_s: float = math.inf
     """[s] longest chunk that its sender announced."""
+    fault: str = ""
+    """Why the message could not be read; nothing of such a chunk is executed."""
 
     @classmethod
     def end_of(cls, goal_id: str) -> Chunk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -226,15 +227,15 @@ class ControlLoop:
             chunk = self._inbox.popleft()
             goal = self._executor.active_goal
             reason = self._executor.offer(chunk, self._step, self._state)
-            if self._recorder is not None and not chunk.ends_goal:
+            dated = not chunk.ends_goal and math.isfinite(chunk.stamp_s)
+            if self._recorder is not None and dated:
                 self._recorder.chunk(chunk.stamp_s, chunk.latency_s, reason is not None)
             if reason is not None:
                 self._sink.rejected(chunk, reason)
             if self._executor.active_goal != goal:
                 self._sink.goal_changed()
             # A refused answer moves time on as well: the policy will not answer the same observation twice.
-            answers = not chunk.ends_goal and round(chunk.stamp_s / self._dt) == self._step
-            answered = answered or answers
+            answered = answered or (dated and round(chunk.stamp_s / self._dt) == self._step)
         return answered
 
     def _advance(self, cameras: set[str]) -> None:

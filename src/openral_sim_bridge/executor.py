@@ -115,7 +115,7 @@ class Executor:
                 self._end_goal(chunk.goal_id)
                 return None
             answered = self._step_of(chunk)
-            past = 0 if answered is None else min(max(step - answered, 0), chunk.horizon)
+            past = 0 if answered is None or chunk.fault else min(max(step - answered, 0), chunk.horizon)
             self._count(expired=past)
             reason = self._outdated(chunk, answered, step)
             if reason is None:
@@ -199,7 +199,7 @@ class Executor:
             return "the emergency stop is latched; call /openral/estop_reset"
         if chunk.goal_id in self._retired:
             return f"goal {chunk.goal_id} has ended or been replaced by a newer one"
-        if answered is None or answered > step:
+        if answered is None or answered > step or chunk.fault:
             return None
         if answered < self._origin:
             return "it answers an observation from before the scene was reset"
@@ -214,6 +214,8 @@ class Executor:
         """A chunk that can be refused without a look at its numbers."""
         if not chunk.goal_id:
             return "goal_id is empty"
+        if chunk.fault:
+            return chunk.fault
         if chunk.horizon < 1 or chunk.dim < 1 or chunk.data.size != chunk.horizon * chunk.dim:
             return f"it holds {chunk.data.size} values, not horizon {chunk.horizon} x dim {chunk.dim}"
         if chunk.representation != self._representation:

@@ -78,8 +78,8 @@ def turned_away(sender: StandIn) -> int:
 def fuzz(shared: Deployed, count: int) -> int:
     """Send so many bad chunks, each into a motion; return how many steps the arm made after a refusal, at most.
 
-    What is malformed is dropped and counted before it is judged. After each bad chunk goes one that is refused
-    aloud, so that the bad one has been seen when that refusal comes.
+    After each bad chunk goes one that is refused with a text of its own, so that the bad one has been seen when that
+    refusal comes. None of them is turned away at the door: each counts for the goal that it names.
     """
     chance, worst, aloud = np.random.default_rng(count), 0, 0
     with StandIn(shared.stack) as sender:
@@ -102,7 +102,9 @@ def fuzz(shared: Deployed, count: int) -> int:
             )
             del sender.status[:-2]
         refused, dropped = sender.status[-1].rejected - refused, turned_away(sender) - dropped
-    assert refused - aloud + dropped == count, f"{refused} refused, {dropped} dropped, of {count} + {aloud}"
+    assert (refused, dropped) == (count + aloud, 0), (
+        f"{refused} refused, {dropped} dropped, of {count} + {aloud}"
+    )
     truth = shared.until_recorded()
     assert np.isfinite(truth["action"]).all()
     assert np.isfinite(truth["qpos"]).all()
@@ -112,12 +114,12 @@ def fuzz(shared: Deployed, count: int) -> int:
 
 
 def steps_after_a_refusal(shared: Deployed, sender: StandIn, chance: np.random.Generator) -> int:
-    """Send a bad number into a motion from the middle of the workspace; return the steps made after its refusal."""
+    """Send a bad chunk into a motion from the middle of the workspace; return the steps made after its refusal."""
     begin_anew(shared, sender)
     before = sender.status[-1]
     sender.send(GOOD)
     sender.until(lambda: sender.status[-1].executed > before.executed, "motion")
-    actions, changes = spoil_value(chance)
+    actions, changes = chance.choice(FAULTS[:-1])(chance)
     sender.send(actions, **changes)
     sender.until(lambda: sender.status[-1].rejected > before.rejected, "a refusal")
     refusal = next(status for status in sender.status if status.rejected > before.rejected)

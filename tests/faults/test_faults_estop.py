@@ -74,7 +74,9 @@ def assert_latched(shared: Deployed) -> None:
     executed = shared.status.executed
     for slug, words in ((STEADY, "wave"), (SERVED, WORDS)):
         result = operator.run_skill(slug, words, 5.0)()
-        assert (result.outcome, result.check) == (REJECTED, "estop"), (slug, result)
+        # The news of the stop and the goal come from two processes: a goal that came first ends by the news.
+        assert result.outcome in (REJECTED, ESTOPPED), (slug, result)
+        assert (result.check, result.steps) == ("estop", 0), (slug, result)
         assert "/openral/estop_reset" in result.message
     assert shared.status.executed == executed
 

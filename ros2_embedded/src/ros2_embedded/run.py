@@ -4,9 +4,13 @@ this process.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
+from types import FrameType
+from typing import Any
 
 from ros2_embedded.packages import EXECUTABLES_GROUP, executables
 
@@ -30,12 +34,40 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     sys.argv = [name, *rest]
     try:
-        # A launch holds SIGINT back until here: an exception before this line cannot be caught.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        result = EntryPoint(name=name, value=executable.target, group=EXECUTABLES_GROUP).load()()
+        with _interruptible():
+            target = EntryPoint(name=name, value=executable.target, group=EXECUTABLES_GROUP).load()
+        result = target()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     return result if isinstance(result, int) else 0
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have Ctrl-C end the block as a KeyboardInterrupt, whatever the code in it makes of the exception.
+
+    Extension modules drop an exception at times, or turn it into an ImportError, while they are imported.
+    """
+    came = False
+    former: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        raise KeyboardInterrupt
+
+    watched = former is signal.default_int_handler
+    if watched:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        # A launch holds SIGINT back until here: an exception before this line cannot be caught.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        yield
+    finally:
+        if watched:
+            signal.signal(signal.SIGINT, former)
+        if came:
+            raise KeyboardInterrupt from None
 
 
 if __name__ == "__main__":

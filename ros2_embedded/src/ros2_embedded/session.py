@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
-from threading import Lock
+from threading import Lock, Thread, current_thread
 from typing import Any, TypeAlias
 
 import zenoh
@@ -18,6 +19,10 @@ from ros2_embedded.wire.tokens import PREFIX
 
 # Takes a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
 Listener: TypeAlias = Callable[[bytearray | bytes, bytes, Shared], None]
+
+
+TOKENS_WAITING = 1 << 20
+"""How many changes of the graph may wait to be read."""
 
 
 class RosSession:
@@ -40,9 +45,13 @@ class RosSession:
         self._listeners: dict[str, tuple[Listener, ...]] = {}
         self._lock = Lock()
         self._liveliness = self.zenoh.liveliness()
+        # Not `direct`: these come in a thread that Zenoh needs for taking back a latched publisher, for
+        # which it waits with the interpreter's lock held.
         self._watcher = self._liveliness.declare_subscriber(
-            f"{PREFIX}/{domain}/**", direct(self._on_token), history=True
+            f"{PREFIX}/{domain}/**", zenoh.handlers.FifoChannel(TOKENS_WAITING), history=True
         )
+        self._reader = Thread(target=self._read_tokens, name="graph", daemon=True)
+        self._reader.start()
 
     def next_id(self) -> int:
         """A number no other entity of this session has."""
@@ -78,8 +87,14 @@ class RosSession:
         """Who hears a key in this process."""
         return self._listeners.get(key, ())
 
+    def _read_tokens(self) -> None:
+        """Follow the graph until the session is closed."""
+        with contextlib.suppress(zenoh.ZError):  # the channel's end
+            while True:
+                self._on_token(self._watcher.recv())
+
     def _on_token(self, sample: zenoh.Sample) -> None:
-        """A token came or went; runs in a thread of Zenoh."""
+        """A token came or went."""
         if sample.kind == zenoh.SampleKind.PUT:
             self.graph.add(str(sample.key_expr))
         else:
@@ -89,6 +104,8 @@ class RosSession:
         """Close the session and with it everything declared on it; a second call does nothing."""
         if not self.zenoh.is_closed():
             self.zenoh.close()
+        if current_thread() is not self._reader:
+            self._reader.join()
 
 
 def direct(function: Callable[[Any], None]) -> Any:

@@ -50,26 +50,33 @@ class Script:
 
 
 class Obedient:
-    """Does what any text tells it, whoever wrote it: every `CALL tool {…}` once, then ends the mission."""
+    """Does what any text tells it, whoever wrote it: every `CALL tool {…}` once a conversation, then ends it."""
 
     def __init__(self) -> None:
         self.obeyed: list[Call] = []
         self.heard = ""
         """Every text of the newest request."""
-        self._obeyed: Counter[tuple[str, str]] = Counter()
 
     def __call__(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Call:
         """See `Brain`."""
         texts = [_text(message) for message in messages if message["role"] != "assistant"]
         texts += [tool.get("description", "") for tool in tools]
         self.heard = "\n".join(texts)
-        orders = Counter(order for text in texts for order in ORDER.findall(text))
+        orders = Counter(
+            (name, json.dumps(json.loads(told))) for text in texts for name, told in ORDER.findall(text)
+        )
+        orders.subtract(_calls_of(messages))
         for (name, arguments), times in orders.items():
-            if self._obeyed[name, arguments] < times:
-                self._obeyed[name, arguments] += 1
+            if times > 0:
                 self.obeyed.append((name, json.loads(arguments)))
                 return self.obeyed[-1]
         return ("finish_mission", {"done": True, "words": "I did everything I was told"})
+
+
+def _calls_of(messages: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """Count what the model has called in a conversation: tool and arguments, the latter as JSON."""
+    calls = (call["function"] for message in messages for call in message.get("tool_calls") or ())
+    return Counter((call["name"], json.dumps(json.loads(call["arguments"]))) for call in calls)
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -65,6 +65,15 @@ def test_errors_are_one_message_and_exit_code_one() -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_a_cache_that_cannot_be_made_is_named_with_its_variable() -> None:
+    result = RUN.invoke(cli.app, ["sidecar", "list"], env={"OPENRAL_CACHE_HOME": "/proc/nope"})
+    assert result.exit_code == 1
+    assert result.output.startswith(
+        "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to"
+    )
+    assert result.output.count("\n") == 1
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['openral', '--help']\n"

@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from faults_files import PLUGIN
+
 BIN = Path(sys.executable).parent
 PATIENCE_S = 240.0
 MEASURED = """
@@ -47,3 +49,20 @@ def run(*command: str, cwd: Path | None = None, **variables: str) -> Ran:
     seconds = time.perf_counter() - begun
     errors, _, peak = done.stderr.rpartition("\npeak ")
     return Ran(done.returncode, done.stdout + errors, seconds, int(peak) / 1024)
+
+
+def serve(cache: Path, said: Path, *words: str) -> subprocess.Popen[bytes]:
+    """Start the faults' sidecar server by hand, as an operator would; what it says goes to the file `said`."""
+    environment = {**os.environ, "OPENRAL_CACHE_HOME": str(cache), "PYTHONPATH": str(PLUGIN)}
+    command = [
+        sys.executable,
+        "-m",
+        "faults_sidecar",
+        "--dials",
+        str(cache / "dials"),
+        "--model",
+        "m",
+        "--alone",
+    ]
+    with said.open("w") as output:
+        return subprocess.Popen([*command, *words], env=environment, stdin=subprocess.DEVNULL, stderr=output)

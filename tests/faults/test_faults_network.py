@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from faults_commands import serve
 from faults_deployment import Deployed
-from faults_files import PLUGIN
 from system_stack import wait_for
 
 from openral_core.errors import SidecarError
@@ -41,25 +38,9 @@ def test_no_process_of_a_deployment_can_be_reached_from_outside(shared: Deployed
     )  # fmt: skip
 
 
-def serve(cache: Path, *words: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "OPENRAL_CACHE_HOME": str(cache), "PYTHONPATH": str(PLUGIN)}
-    command = [
-        sys.executable,
-        "-m",
-        "faults_sidecar",
-        "--dials",
-        str(cache / "dials"),
-        "--model",
-        "m",
-        "--alone",
-    ]
-    with (cache / "said.txt").open("w") as said:
-        return subprocess.Popen([*command, *words], env=environment, stdin=subprocess.DEVNULL, stderr=said)
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_a_server_off_loopback_needs_a_token(tmp_path: Path, figure: Any, host: str) -> None:
-    server = serve(tmp_path, "--host", host)
+    server = serve(tmp_path, tmp_path / "said.txt", "--host", host)
     assert server.wait(60) != 0
     said = (tmp_path / "said.txt").read_text()
     assert "token" in said, said
@@ -74,7 +55,7 @@ def test_a_server_serves_and_ends_for_nobody_without_its_token(
 ) -> None:
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
     (tmp_path / "token").write_text("s" * 40)
-    server = serve(tmp_path, "--token-file", str(tmp_path / "token"))
+    server = serve(tmp_path, tmp_path / "said.txt", "--token-file", str(tmp_path / "token"))
     try:
         wait_for(lambda: list(tmp_path.glob("run/*.json")), "the server's identity file")
         [file] = tmp_path.glob("run/*.json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -17,8 +16,9 @@ from typing import Any
 import psutil
 import pytest
 import zmq
+from faults_commands import serve
 from faults_deployment import SERVED, Deployed, deployed
-from faults_files import PLUGIN, World
+from faults_files import World
 from faults_truth import HORIZON_S, ages_of_executed_steps
 from sidecar_mutations import mutations
 from system_stack import wait_for
@@ -238,34 +238,15 @@ def test_a_reply_of_a_gigabyte_is_not_read(figure: Any) -> None:
     )  # fmt: skip
 
 
-def serve_faults(cache: Path, said: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start the faults' server by hand, as an operator would; what it says goes to a file."""
-    environment = {**os.environ, "OPENRAL_CACHE_HOME": str(cache), "PYTHONPATH": str(PLUGIN)}
-    command = [
-        sys.executable,
-        "-m",
-        "faults_sidecar",
-        "--dials",
-        str(cache / "dials"),
-        "--model",
-        "m",
-        "--alone",
-    ]
-    with said.open("w") as output:
-        return subprocess.Popen(
-            [*command, *arguments], env=environment, stdin=subprocess.DEVNULL, stderr=output
-        )
-
-
 def test_a_port_that_is_taken_is_refused_by_pid_and_name(tmp_path: Path, figure: Any) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    first = serve_faults(tmp_path, tmp_path / "first.txt", "--port", port)
+    first = serve(tmp_path, tmp_path / "first.txt", "--port", port)
     try:
         wait_for(lambda: list(tmp_path.glob(f"**/{port}.json")), "the first server's identity file")
         begun = time.perf_counter()
-        second = serve_faults(tmp_path, tmp_path / "second.txt", "--port", port)
+        second = serve(tmp_path, tmp_path / "second.txt", "--port", port)
         code, seconds = second.wait(60), time.perf_counter() - begun
     finally:
         first.terminate()

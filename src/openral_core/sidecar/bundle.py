@@ -11,7 +11,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from openral_core.sidecar.places import cache_home
+from openral_core.sidecar.places import cache_home, made
 
 PACKAGES = ("openral_core", "openral_policy_nodes", "openral_reward_monitor", "openral_sim_bridge")
 """Those of ours that sidecars may import; their `__init__` and what a server uses must be light."""
@@ -21,8 +21,7 @@ def bundle_for(module: str) -> Path:
     """Return a folder in which our packages and the package of `module` can be imported, and nothing else."""
     places = {name: place for name in {*PACKAGES, module.partition(".")[0]} if (place := _place(name))}
     key = hashlib.sha256(repr(sorted(places.items())).encode()).hexdigest()[:16]
-    folder = cache_home() / "bundles" / key
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = made(cache_home() / "bundles" / key)
     for place in places.values():
         with contextlib.suppress(FileExistsError):
             os.symlink(place, folder / place.name)

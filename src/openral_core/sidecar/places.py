@@ -1,9 +1,11 @@
-"""Where sidecars keep their files on this machine."""
+"""Where files that outlive a process are kept on this machine."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from openral_core.errors import OutputError
 
 
 def cache_home() -> Path:
@@ -19,7 +21,7 @@ def environments_folder() -> Path:
 
 def log_folder() -> Path:
     """Return the folder of the servers' logs, made if need be."""
-    return _private(cache_home() / "log")
+    return made(cache_home() / "log", mode=0o700)
 
 
 def run_folder() -> Path:
@@ -30,10 +32,20 @@ def run_folder() -> Path:
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and os.path.isdir(runtime) and not os.environ.get("OPENRAL_CACHE_HOME"):
-        return _private(Path(runtime) / "openral")
-    return _private(cache_home() / "run")
+        return made(Path(runtime) / "openral", mode=0o700)
+    return made(cache_home() / "run", mode=0o700)
 
 
-def _private(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def made(folder: Path, mode: int = 0o777) -> Path:
+    """Return a folder for files that outlive a process, made if need be.
+
+    Raises:
+        OutputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: {error.strerror}; set OPENRAL_CACHE_HOME to a folder that you may write"
+        ) from error
     return folder

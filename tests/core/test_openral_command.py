@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -57,21 +58,25 @@ def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     assert {"mini-metaworld-mt10", "mini-metaworld-mt50"} <= set(listed.output.split())
 
 
-def test_errors_are_one_message_and_exit_code_one() -> None:
-    code = "import sys; from openral_core.cli.app import main; sys.argv[1:] = ['rskill', 'show', 'no-such']; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 1
-    assert result.stderr.startswith("error: skill 'no-such' was not found; there is: ")
-    assert "Traceback" not in result.stderr
-
-
-def test_a_cache_that_cannot_be_made_is_named_with_its_variable() -> None:
-    result = RUN.invoke(cli.app, ["sidecar", "list"], env={"OPENRAL_CACHE_HOME": "/proc/nope"})
-    assert result.exit_code == 1
-    assert result.output.startswith(
-        "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to"
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["rskill", "show", "no-such"], "error: skill 'no-such' was not found; there is: "),
+        (
+            ["sidecar", "list"],
+            "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to a folder",
+        ),
+    ],
+)
+def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str) -> None:
+    code = f"import sys; from openral_core.cli.app import main; sys.argv[1:] = {command}; main()"
+    environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
     )
-    assert result.output.count("\n") == 1
+    assert result.returncode == 1
+    assert result.stderr.startswith(said)
+    assert "Traceback" not in result.stderr
 
 
 def test_help_imports_nothing_heavy() -> None:

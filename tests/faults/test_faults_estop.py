@@ -17,6 +17,7 @@ from faults_deployment import SERVED, STEADY, Deployed
 from faults_member import Member, StandIn
 from faults_truth import ages_of_executed_steps
 from lifecycle_msgs.msg import Transition
+from system_stack import wait_for
 
 ESTOPPED, REJECTED, DEADLINE = 6, 5, 3
 WORDS = "open the drawer"
@@ -33,23 +34,36 @@ def planning(shared: Deployed) -> None:
     shared.operator.say(WORDS)
 
 
+def wave(shared: Deployed) -> Any:
+    """Send a goal that moves the arm, and return its handle once it does.
+
+    The end of a stop and a goal come from two processes: a goal that came first is refused, and sent again.
+    """
+    while True:
+        handle = shared.operator.send_goal(STEADY, "wave", 600.0)
+        ended = handle.get_result_async()
+        shared.operator.until(
+            lambda ended=ended: ended.done() or not shared.status.holding, "motion or a refusal"
+        )
+        if not ended.done():
+            shared.operator.until_moving()
+            return handle
+        assert ended.result().result.check == "estop", ended.result().result.message
+
+
 def moving(shared: Deployed) -> None:
     """A goal moves the arm."""
-    shared.operator.send_goal(STEADY, "wave", 600.0)
-    shared.operator.until_moving()
+    wave(shared)
 
 
 def ending(shared: Deployed) -> None:
     """A goal is being cancelled."""
-    handle = shared.operator.send_goal(STEADY, "wave", 600.0)
-    shared.operator.until_moving()
-    handle.cancel_goal_async()
+    wave(shared).cancel_goal_async()
 
 
 def resetting(shared: Deployed) -> None:
     """The world is being put back while a goal runs."""
-    shared.operator.send_goal(STEADY, "wave", 600.0)
-    shared.operator.until_moving()
+    wave(shared)
     threading.Thread(target=shared.operator.reset, args=("", -1), daemon=True).start()
 
 
@@ -82,11 +96,19 @@ def assert_latched(shared: Deployed) -> None:
 
 
 def assert_lifted(shared: Deployed) -> None:
-    """After the reset both skills take goals again."""
+    """After the reset both skills take goals again, as soon as they have heard of it."""
     shared.operator.press("/openral/estop_reset")
     for slug, words in ((STEADY, "wave"), (SERVED, WORDS)):
-        result = shared.operator.run_skill(slug, words, 0.3)()
-        assert (result.outcome, result.check) == (DEADLINE, "deadline"), (slug, result.message)
+        wait_for(
+            lambda slug=slug, words=words: runs_to_its_deadline(shared, slug, words), f"{slug} to take goals"
+        )
+
+
+def runs_to_its_deadline(shared: Deployed, slug: str, words: str) -> bool:
+    """Whether a goal runs; False: it is refused because of the stop."""
+    result = shared.operator.run_skill(slug, words, 0.3)()
+    assert (result.outcome, result.check) in ((DEADLINE, "deadline"), (REJECTED, "estop")), result.message
+    return bool(result.outcome == DEADLINE)
 
 
 def stops(shared: Deployed, rounds: int) -> list[float]:

@@ -70,13 +70,11 @@ def memory_left_behind(before: Census) -> list[str]:
 def own() -> tuple[int, list[str]]:
     """Return how many threads the test's own process has, and what its descriptors lead to.
 
-    ROS domains are left out: each deployment of the tests has one, held by a lock until the tests end. So is shared
-    memory, which Zenoh keeps for every process that it has ever met; `memory_left_behind` speaks of that.
+    Shared memory is left out, which Zenoh keeps for every process that it has ever met; `memory_left_behind` speaks of
+    that.
     """
     targets = []
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             targets.append(os.readlink(f"/proc/self/fd/{number}"))
-    return threading.active_count(), sorted(
-        target for target in targets if "domain" not in target and not target.startswith(MEMORY)
-    )
+    return threading.active_count(), sorted(target for target in targets if not target.startswith(MEMORY))

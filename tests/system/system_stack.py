@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from domain_coordinator import domain_id
 
 BIN = Path(sys.executable).parent
 TAG = "OPENRAL_TEST_TAG"
+PR_SET_PDEATHSIG = 1
+"""<sys/prctl.h>"""
 PATIENCE_S = 90.0
 """[s] how long a wait may take on a busy machine before it counts as failed."""
 _held = contextlib.ExitStack()
@@ -38,6 +41,11 @@ def wait_for(
         time.sleep(0.05)
 
 
+def end_with_the_tests() -> None:
+    """Have the kernel kill this process when the one that starts it is gone; what it started sees to itself."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Stack:
     """One command and its descendants on a ROS domain of their own. Use it as a context manager."""
 
@@ -50,7 +58,8 @@ class Stack:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.domain = next_domain()
+        self._held = contextlib.ExitStack()
+        self.domain = self._held.enter_context(domain_id())
         self._tag = uuid4().hex
         self._output = folder / "output.txt"
         self._environment = {
@@ -65,7 +74,7 @@ class Stack:
             self._process = subprocess.Popen(
                 [str(BIN / command[0]), *command[1:]],
                 cwd=folder, env=self._environment, stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.STDOUT, start_new_session=True,
+                stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_the_tests,
             )  # fmt: skip
 
     def __enter__(self) -> Stack:
@@ -77,6 +86,7 @@ class Stack:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         self._process.wait()
+        self._held.close()
 
     @property
     def running(self) -> bool:

@@ -14,6 +14,7 @@ ROUNDS = 15
 """Of these the best one counts, as with `timeit`: what is slower was disturbed by something else."""
 LATENCY_BAR, FLOOD_BAR, SERVICE_BAR = 1.5, 0.7, 2.0
 STRINGS_PER_S = 30_000
+LINK_BAR = 1.1
 
 
 def test_images_at_30_hz(report):
@@ -80,3 +81,20 @@ def test_service_round_trip(report):
         f"p50 {SERVICE_BAR:g} x bare (now {ros50 / bare50:.2f})",
     )
     assert ros50 <= SERVICE_BAR * bare50
+
+
+def test_what_keeps_others_out_costs(report, monkeypatch):
+    """Unix sockets, which only their user can open, beside TCP on loopback with access control."""
+    medians = {}
+    for reach in ("", "LOCALHOST"):
+        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", reach)
+        with pair("serve", "call") as (_, caller):
+            caller.ask("call 200")
+            medians[reach] = float(np.median(caller.ask("call 3000")["ros"])) * 1e-6
+    report(
+        "service AddTwoInts, round trip by Unix socket",
+        f"p50 {medians['']:.2f} ms",
+        f"TCP on loopback with access control p50 {medians['LOCALHOST']:.2f} ms",
+        f"no slower than {LINK_BAR:g} x TCP",
+    )
+    assert medians[""] <= LINK_BAR * medians["LOCALHOST"]

@@ -42,6 +42,8 @@ class FakeBridge:
         self.size = size
         self.encoding = "rgb8"
         self.camera_on = True
+        self.pictures = 0
+        """How many were published."""
         self.alive = True
         self.chunks: list[Any] = []
         self.heartbeats = 0
@@ -152,6 +154,7 @@ class FakeBridge:
             info = CameraInfo(height=self.size, width=self.size)
             image.header.stamp = info.header.stamp = stamp
             self._image.publish(image)
+            self.pictures += 1
             self._info.publish(info)
 
     def _on_info(self, info: Any) -> None:

@@ -165,6 +165,18 @@ def test_other_encoding_in_the_middle_of_a_goal_ends_it(bridge, start):
     assert "bgr8" in result.message
 
 
+def test_camera_that_is_wrong_by_turns_does_not_fill_the_log(bridge, start):
+    process = start()
+    wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
+    for turn in range(60):
+        bridge.encoding = ("bgr8", "rgb8")[turn % 2]
+        shown = bridge.pictures
+        wait_for(lambda shown=shown: bridge.pictures > shown + 1, "two pictures")
+    process.stop()
+    lines = [line for line in process.log.splitlines() if "bgr8" in line or "as the scene says again" in line]
+    assert 1 <= len(lines) <= 20, lines
+
+
 @pytest.mark.parametrize("switch", ["camera_on", "alive"])
 def test_stale_camera_and_dead_bridge_end_the_goal(bridge, start, switch):
     start()

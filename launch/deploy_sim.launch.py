@@ -19,8 +19,8 @@ from openral_core.guarded import EXIT_UNFIT
 from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
-from openral_core.sidecar.settings import SidecarSettings
 from openral_reasoner.memory import default_memory_file
+from openral_sidecar.settings import SidecarSettings
 
 ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""

@@ -14,9 +14,9 @@ import subprocess
 import sys
 
 from openral_core.errors import OpenralError
-from openral_core.sidecar.bundle import bundle_for
-from openral_core.sidecar.environment import ensure_environment
 from openral_reward_monitor.robometer.spec import SPEC
+from openral_sidecar.bundle import bundle_for
+from openral_sidecar.environment import ensure_environment
 
 MODULE = "openral_reward_monitor.robometer.pack"
 

@@ -62,8 +62,8 @@ def main() -> None:
 
 
 def _in_sidecar(name: str) -> int:
-    from openral_core.sidecar.environment import ensure_environment
-    from openral_core.sidecar.table import sidecar_spec
+    from openral_sidecar.environment import ensure_environment
+    from openral_sidecar.table import sidecar_spec
 
     python = ensure_environment(sidecar_spec(name), progress=_say)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}

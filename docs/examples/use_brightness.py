@@ -3,7 +3,7 @@
 import numpy as np
 from brightness import SPEC
 
-from openral_core.sidecar.sidecar import Identity, Sidecar, SidecarSettings
+from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
 
 settings = SidecarSettings(call_timeout_s=2.0)
 with Sidecar.open(SPEC, ["--model", "luma"], Identity("luma"), settings, progress=print) as sidecar:

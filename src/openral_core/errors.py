@@ -40,7 +40,7 @@ class SimulationError(OpenralError):
 
 
 class SidecarError(OpenralError):
-    """A sidecar could not be built, started or asked. `openral_core.sidecar.errors` has the finer ones."""
+    """A sidecar could not be built, started or asked. `openral_sidecar.errors` has the finer ones."""
 
 
 class HubError(OpenralError):

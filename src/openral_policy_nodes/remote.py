@@ -15,7 +15,7 @@ from openral_policy_nodes.patience import Patience
 
 
 class Server(Protocol):
-    """The part of `openral_core.sidecar.sidecar.Sidecar` that is used here."""
+    """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ from faults_truth import HORIZON_S, ages_of_executed_steps
 from sidecar_mutations import mutations
 from system_stack import wait_for
 
-from openral_core.sidecar import wire
+from openral_sidecar import wire
 
 FAILED, DEADLINE = 2, 3
 WORDS = "open the drawer"
@@ -129,7 +129,7 @@ def test_a_sidecar_that_answers_nonsense_moves_nothing(shared: Deployed, figure:
 CLIENT = """
 import json, sys
 from openral_core.errors import SidecarError
-from openral_core.sidecar.client import SidecarClient
+from openral_sidecar.client import SidecarClient
 client, count, errors = SidecarClient(sys.argv[1]), int(sys.argv[2]), 0
 for _ in range(count):
     try:

@@ -20,7 +20,7 @@ Infer = Callable[[], np.ndarray]
 
 
 def openral(address: str, images: np.ndarray, state: np.ndarray) -> Infer:
-    from openral_core.sidecar.client import SidecarClient
+    from openral_sidecar.client import SidecarClient
 
     client = SidecarClient(address)
     data = {"front": images[0], "wrist": images[1], "state": state, "prompt": "open the drawer"}

@@ -18,8 +18,8 @@ CHUNK = np.zeros((16, 7), np.float32)
 
 
 def serve_openral() -> None:
-    from openral_core.sidecar.identity import Identity
-    from openral_core.sidecar.server import serve, server_arguments, server_options
+    from openral_sidecar.identity import Identity
+    from openral_sidecar.server import serve, server_arguments, server_options
 
     parser = argparse.ArgumentParser()
     server_arguments(parser)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from openral_core.sidecar.bundle import bundle_for
-from openral_core.sidecar.environment import ensure_environment
 from openral_reward_monitor.robometer.spec import SPEC
+from openral_sidecar.bundle import bundle_for
+from openral_sidecar.environment import ensure_environment
 
 ROOT = Path(__file__).parents[2]
 LEAST = "1000000"

@@ -15,8 +15,8 @@ import psutil
 import pytest
 from system_stack import wait_for
 
-from openral_core.sidecar.sidecar import Identity, Sidecar, SidecarSettings
-from openral_core.sidecar.spec import SidecarSpec
+from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
+from openral_sidecar.spec import SidecarSpec
 
 TRIES = 8
 KILLED_BAR_MS = 500.0
@@ -27,8 +27,8 @@ ORPHANS_BAR_S = 2.0
 SPEC = SidecarSpec("no-op", "3.11", (), "no_op_sidecar")
 SERVER = """
 import argparse, subprocess, sys
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import serve, server_arguments, server_options
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 parser = argparse.ArgumentParser()
 server_arguments(parser)
@@ -39,7 +39,7 @@ PARENT = """
 import sys, time
 from pathlib import Path
 from test_sidecar_faults import SPEC, SETTINGS
-from openral_core.sidecar.sidecar import Identity, Sidecar
+from openral_sidecar.sidecar import Identity, Sidecar
 sidecar = Sidecar.open(SPEC, [], Identity("no-op"), SETTINGS)
 print(sidecar.pid, sidecar.description["child"], flush=True)
 time.sleep(600)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from system_stack import wait_for
 
-from openral_core.sidecar.identity import announcements
+from openral_sidecar.identity import announcements
 
 HERE = Path(__file__).parent
 ROUNDS, CALLS, WARM_UP = 24, 60, 10

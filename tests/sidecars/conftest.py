@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from openral_core.sidecar.environment import ensure_environment
-from openral_core.sidecar.table import sidecar_spec
+from openral_sidecar.environment import ensure_environment
+from openral_sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[2]
 sys.path += [

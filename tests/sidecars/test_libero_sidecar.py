@@ -19,10 +19,10 @@ from link_poses import link_poses
 from openral_core.errors import SidecarError
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
-from openral_core.sidecar.bundle import bundle_for
-from openral_core.sidecar.environment import ensure_environment
 from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
+from openral_sidecar.bundle import bundle_for
+from openral_sidecar.environment import ensure_environment
 from openral_sim_bridge.arm_worlds.arms import PANDA
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.backend import RobotModel, Snapshot

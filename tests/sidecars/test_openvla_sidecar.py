@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from openral_core.registry import load_package
-from openral_core.sidecar.environment import ensure_environment
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families import load_policy
 from openral_policy_nodes.openvla_oft.spec import SPEC
+from openral_sidecar.environment import ensure_environment
 
 ROOT = Path(__file__).parents[2]
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]

@@ -8,8 +8,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from openral_core.sidecar.bundle import bundle_for
 from openral_policy_nodes.rldx.spec import SPEC
+from openral_sidecar.bundle import bundle_for
 
 PROOFS = Path(__file__).with_name("rldx_proofs.py")
 LAYERS = [f"backbone.qwen_model.model.language_model.layers.{i}" for i in range(2)]

@@ -14,9 +14,9 @@ import pytest
 import yaml
 from rldx_helpers import EMPTY_SAFETENSORS, MODULE, SHIPPED, Started, wait_for
 
-from openral_core.sidecar.environment import ensure_environment
-from openral_core.sidecar.identity import announcements
-from openral_core.sidecar.table import sidecar_spec
+from openral_sidecar.environment import ensure_environment
+from openral_sidecar.identity import announcements
+from openral_sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[2]
 COPY = ROOT.parent / "shared" / "data" / "libero_assets_repaired.tar.xz"

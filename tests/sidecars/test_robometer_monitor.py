@@ -20,7 +20,7 @@ import yaml
 from reward_camera import FakeCamera, wait_for
 from system_stack import Stack
 
-from openral_core.sidecar.identity import announcements
+from openral_sidecar.identity import announcements
 
 ROOT = Path(__file__).parents[2]
 SIZE = 224

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from openral_core.sidecar.bundle import bundle_for
 from openral_reward_monitor.robometer.spec import SPEC
+from openral_sidecar.bundle import bundle_for
 
 HERE = Path(__file__).parent
 

@@ -13,8 +13,8 @@ from openral_core.errors import NotFoundError, SimulationError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
-from openral_core.sidecar.environment import ensure_environment
 from openral_core.suite import Suite, load_suite
+from openral_sidecar.environment import ensure_environment
 from openral_sim_bridge.arm_worlds.arms import Arm, arm_of
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot

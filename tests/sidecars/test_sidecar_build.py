@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openral_core.sidecar.sidecar import Identity, Sidecar
-from openral_core.sidecar.spec import SidecarSpec
+from openral_sidecar.sidecar import Identity, Sidecar
+from openral_sidecar.spec import SidecarSpec
 
 CODE = """
 import argparse, sys
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import serve, server_arguments, server_options
 
 parser = argparse.ArgumentParser()
 server_arguments(parser)

@@ -10,7 +10,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-from openral_core.cli import doctor_command, rskill_commands, sidecar_commands
+from openral_core.cli import doctor_command, rskill_commands
 from openral_core.cli.plugins import PluginGroup
 from openral_core.errors import OpenralError
 from openral_core.output_folder import disk_fault
@@ -28,7 +28,6 @@ app = typer.Typer(
 )
 app.command("doctor")(doctor_command.doctor)
 app.add_typer(rskill_commands.app, name="rskill")
-app.add_typer(sidecar_commands.app, name="sidecar")
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from openral_core.cache import cache_home, make_folder
 from openral_core.hub.lock import SkillLock, load_lock
 from openral_core.hub.reference import HubReference
-from openral_core.sidecar.places import cache_home, made
 
 
 def installed_skills() -> Path:
@@ -54,7 +54,7 @@ def find_lock(name: str, folder: Path) -> SkillLock | None:
 @contextlib.contextmanager
 def one_at_a_time(name: str) -> Iterator[None]:
     """Hold the store for one name; another process that wants the same waits. Freed when the process ends."""
-    folder = made(cache_home() / "rskills" / "locks")
+    folder = make_folder(cache_home() / "rskills" / "locks")
     with (folder / name.replace("/", "--")).open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -26,10 +26,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from openral_core.sidecar import rldx_wire
-from openral_core.sidecar.server import port_number
-from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.external import openpi_wire
+from openral_sidecar import rldx_wire
+from openral_sidecar.server import port_number
+from openral_sidecar.stop import StopRequest
 
 Behaviour = Literal["answer", "hang", "fail", "drop", "wrong_shape", "garbage"]
 

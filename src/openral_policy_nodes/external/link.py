@@ -12,11 +12,11 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from openral_core.errors import SidecarError
-from openral_core.sidecar.client import SidecarClient
-from openral_core.sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
-from openral_core.sidecar.wire import MAX_BYTES
 from openral_policy_nodes.external import openpi_wire
 from openral_policy_nodes.external.address import Address
+from openral_sidecar.client import SidecarClient
+from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
+from openral_sidecar.wire import MAX_BYTES
 
 CONNECT_S = 10.0
 """[s] to open a connection and hear who is there."""

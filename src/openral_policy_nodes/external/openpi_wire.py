@@ -14,8 +14,8 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from openral_core.sidecar.errors import WireError
-from openral_core.sidecar.wire import DTYPES, MAX_BYTES, MAX_ITEMS, MAX_NDIM
+from openral_sidecar.errors import WireError
+from openral_sidecar.wire import DTYPES, MAX_BYTES, MAX_ITEMS, MAX_NDIM
 
 ARRAY, SCALAR = b"__ndarray__", b"__npgeneric__"
 

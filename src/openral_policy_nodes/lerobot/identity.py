@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from openral_core.sidecar.identity import Identity
 from openral_policy_nodes.lerobot.checkpoint import Checkpoint
+from openral_sidecar.identity import Identity
 
 
 def identity_of(checkpoint: Checkpoint, dtype: str) -> Identity:

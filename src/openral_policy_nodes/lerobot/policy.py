@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.skill import skill_sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.lerobot.features import Features
@@ -20,6 +18,8 @@ from openral_policy_nodes.lerobot.match import absent_cameras, checkpoint_faults
 from openral_policy_nodes.lerobot.spec import spec_for
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.remote import RemotePolicy, Server
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.skill import skill_sidecar
 
 
 class LeRobotPolicy:

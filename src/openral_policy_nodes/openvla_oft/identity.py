@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from openral_core.sidecar.identity import Identity
 from openral_policy_nodes.openvla_oft.checkpoint import Checkpoint
 from openral_policy_nodes.openvla_oft.settings import Settings
+from openral_sidecar.identity import Identity
 
 
 def identity_of(checkpoint: Checkpoint, settings: Settings, dtype: str) -> Identity:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.skill import skill_sidecar
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.openvla_oft.actions import gripper_to_libero
 from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
@@ -21,6 +19,8 @@ from openral_policy_nodes.openvla_oft.settings import Settings
 from openral_policy_nodes.openvla_oft.spec import SPEC
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.remote import RemotePolicy, Server
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.skill import skill_sidecar
 
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
 """What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the

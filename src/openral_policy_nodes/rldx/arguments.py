@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import server_arguments
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import server_arguments
 
 QUANTIZATIONS = ("none", "nf4")
 DEFAULT_TAG = "GENERAL_EMBODIMENT"

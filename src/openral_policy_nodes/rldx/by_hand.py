@@ -11,11 +11,11 @@ from pathlib import Path
 
 from openral_core.errors import OpenralError, SidecarError
 from openral_core.license import check_checkpoint_license
-from openral_core.sidecar.bundle import bundle_for
-from openral_core.sidecar.environment import ensure_environment
-from openral_core.sidecar.spec import SidecarSpec
 from openral_policy_nodes.rldx.arguments import rldx_parser
 from openral_policy_nodes.rldx.options import DEFAULT_PORT, interpreter_from
+from openral_sidecar.bundle import bundle_for
+from openral_sidecar.environment import ensure_environment
+from openral_sidecar.spec import SidecarSpec
 
 
 def run_by_hand(spec: SidecarSpec, words: Sequence[str]) -> int:

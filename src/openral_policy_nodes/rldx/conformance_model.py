@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.sidecar.rldx_wire import ActionPart, ModalityConfig
+from openral_sidecar.rldx_wire import ActionPart, ModalityConfig
 
 HORIZON = 16
 LABEL = "random weights, proves plumbing only"

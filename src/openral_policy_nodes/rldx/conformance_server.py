@@ -20,12 +20,12 @@ from typing import Any
 
 import zmq
 
-from openral_core.sidecar import rldx_wire
-from openral_core.sidecar.server import ServerOptions, announced, server_options
-from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.rldx.arguments import identity_of, rldx_parser
 from openral_policy_nodes.rldx.conformance_model import LABEL, ConformanceModel
 from openral_policy_nodes.rldx.conformance_wrapper import ConformanceWrapper
+from openral_sidecar import rldx_wire
+from openral_sidecar.server import ServerOptions, announced, server_options
+from openral_sidecar.stop import StopRequest
 
 _log = logging.getLogger("openral.rldx.conformance")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.sidecar.rldx_wire import ModalityConfig
 from openral_policy_nodes.rldx.conformance_model import ConformanceModel
+from openral_sidecar.rldx_wire import ModalityConfig
 
 _VIDEO_ALIASES = {"video.image": "video.front_view", "video.wrist_image": "video.left_wrist_view"}
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from openral_core.manifest import RSkillManifest
-from openral_core.sidecar.rldx_wire import ModalityConfig
 from openral_policy_nodes.rldx.layouts import WireLayout
+from openral_sidecar.rldx_wire import ModalityConfig
 
 
 def modality_faults(found: Mapping[str, Any], layout: WireLayout, manifest: RSkillManifest) -> list[str]:

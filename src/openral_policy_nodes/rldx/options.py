@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from openral_core.cache import cache_home
 from openral_core.errors import PolicyError
 from openral_core.hub.reference import HUB, HubReference
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.places import cache_home
-from openral_core.sidecar.settings import SidecarSettings
 from openral_policy_nodes.patience import LEAST_S
 from openral_policy_nodes.rldx.arguments import DEFAULT_TAG
+from openral_sidecar.identity import Identity
+from openral_sidecar.settings import SidecarSettings
 
 PREFIX = "OPENRAL_RLDX_"
 DEFAULT_PORT = 5555

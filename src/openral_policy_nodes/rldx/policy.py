@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.skill import skill_sidecar
-from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.rldx.arguments import rldx_arguments
@@ -21,13 +19,15 @@ from openral_policy_nodes.rldx.handshake import modality_faults
 from openral_policy_nodes.rldx.layouts import layout_named
 from openral_policy_nodes.rldx.options import identity_for, settings_from
 from openral_policy_nodes.rldx.spec import SPEC
+from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.spec import SidecarSpec
 
 HANDSHAKE_S = 10.0
 """[s] `get_modality_config` needs no model."""
 
 
 class Server(Protocol):
-    """The part of `openral_core.sidecar.sidecar.Sidecar` that is used here."""
+    """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
 
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None

@@ -20,9 +20,9 @@ from types import ModuleType
 from typing import Any
 
 from openral_core.errors import PolicyError
-from openral_core.sidecar.server import ServerOptions, announced, server_options
-from openral_core.sidecar.stop import StopRequest
 from openral_policy_nodes.rldx.arguments import identity_of, rldx_parser
+from openral_sidecar.server import ServerOptions, announced, server_options
+from openral_sidecar.stop import StopRequest
 
 UPSTREAM = "rldx.eval.run_rldx_server"
 _POLICY, _LOADER = "rldx.policy.rldx_policy", "rldx.policy.policy_loader"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from openral_core.sidecar.identity import Identity
+from openral_sidecar.identity import Identity
 
 
 def identity_of(folder: Path, quantization: str) -> Identity:

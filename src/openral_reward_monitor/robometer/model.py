@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.skill import skill_sidecar
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.robometer.identity import identity_of
 from openral_reward_monitor.robometer.sampling import chosen_frames, spread
 from openral_reward_monitor.robometer.spec import SPEC
+from openral_sidecar.identity import Identity
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.skill import skill_sidecar
 
 MAX_SIDE = 640
 """[px] Larger frames are made smaller before they are sent: eight of them stay below a message's limit, and a frame of

@@ -6,7 +6,7 @@ torch is asked for by version alone, so uv's own settings say which build of it:
 
 from __future__ import annotations
 
-from openral_core.sidecar.spec import InstallStep, SidecarSpec
+from openral_sidecar.spec import InstallStep, SidecarSpec
 
 SPEC = SidecarSpec(
     name="robometer",

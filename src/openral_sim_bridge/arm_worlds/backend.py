@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_core.sidecar.errors import SidecarRefused
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.sidecar import Sidecar
-from openral_core.sidecar.spec import SidecarSpec
 from openral_core.types import RobotState
+from openral_sidecar.errors import SidecarRefused
+from openral_sidecar.identity import Identity
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.sidecar import Sidecar
+from openral_sidecar.spec import SidecarSpec
 from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.arms import Arm
 from openral_sim_bridge.arm_worlds.command import CONTROL_HZ, OPEN, Control

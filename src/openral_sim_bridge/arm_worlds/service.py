@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, OpenralError, SimulationError
-from openral_core.sidecar.errors import SidecarRefused
+from openral_sidecar.errors import SidecarRefused
 from openral_sim_bridge.arm_worlds.advice import Advice
 from openral_sim_bridge.arm_worlds.arms import ROOT_BODY, Arm
 from openral_sim_bridge.arm_worlds.command import Control

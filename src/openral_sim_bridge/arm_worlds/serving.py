@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import get_args
 
 from openral_core.errors import OpenralError
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import serve, server_arguments, server_options
 from openral_sim_bridge.arm_worlds.command import ControlName
 from openral_sim_bridge.arm_worlds.service import World, WorldService
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.sidecar.places import cache_home
+from openral_core.cache import cache_home
 from openral_sim_bridge.arm_worlds.command import named_control
 from openral_sim_bridge.arm_worlds.service import World
 from openral_sim_bridge.arm_worlds.serving import main

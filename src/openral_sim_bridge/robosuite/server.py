@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from openral_core.sidecar.places import cache_home
+from openral_core.cache import cache_home
 from openral_sim_bridge.arm_worlds.arms import arm_of
 from openral_sim_bridge.arm_worlds.command import named_control
 from openral_sim_bridge.arm_worlds.service import World

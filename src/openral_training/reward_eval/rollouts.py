@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from openral_core.cache import cache_home, make_folder
 from openral_core.errors import SimulationError
-from openral_core.sidecar import places
 from openral_sim_bridge.rendering import profile
 from openral_training.dataset.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate
@@ -98,7 +98,7 @@ def _file(recipe: Recipe, rollout: Rollout, seed: int) -> Path:
         "simulators": {name: _version(name) for name in SIMULATORS},
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    return places.cache_home() / "rollouts" / digest[:2] / f"{digest}.npz"
+    return cache_home() / "rollouts" / digest[:2] / f"{digest}.npz"
 
 
 def _version(name: str) -> str | None:
@@ -121,7 +121,7 @@ def _film(recipe: Recipe, batch: list[Rollout], files: list[Path], seed: int) ->
                 ]
             except SimulationError:
                 made = []
-            save_shard(places.made(file.parent) / file.name, made)
+            save_shard(make_folder(file.parent) / file.name, made)
     finally:
         world.close()
     return len(batch)

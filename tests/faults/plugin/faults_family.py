@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import PolicyError, SidecarError
-from openral_core.sidecar.sidecar import Identity, Sidecar, SidecarSettings
-from openral_core.sidecar.spec import SidecarSpec
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.sim_truth import SimTruthModel, SimTruthSource
+from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
+from openral_sidecar.spec import SidecarSpec
 
 SPEC = SidecarSpec("faults", "3.11", (), "faults_sidecar")
 BUDGET_S = 1.0

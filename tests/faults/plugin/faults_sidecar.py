@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import SidecarError
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import serve, server_arguments, server_options
 
 STEP_M = 0.01
 """[m] of an action of 1."""

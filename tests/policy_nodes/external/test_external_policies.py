@@ -15,7 +15,6 @@ from openral_core.errors import ManifestError, PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.registry import RSkillPackage, load_package
 from openral_core.share import share_directory
-from openral_core.sidecar.errors import WireError
 from openral_core.types import Policy, PolicyBatch
 from openral_policy_nodes.external import openpi_wire
 from openral_policy_nodes.external.address import Address, parse_url
@@ -23,6 +22,7 @@ from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiSer
 from openral_policy_nodes.external.link import probe
 from openral_policy_nodes.external.names import names_from
 from openral_policy_nodes.families import load_policy
+from openral_sidecar.errors import WireError
 
 KEY = "observation.images.camera1"
 ACTION = (0.25, -0.5, 0.0, 1.0)

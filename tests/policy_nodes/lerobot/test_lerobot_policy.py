@@ -12,15 +12,15 @@ import pytest
 from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoint
 
 from openral_core.errors import PolicyError
-from openral_core.sidecar.client import SidecarClient
-from openral_core.sidecar.identity import announcements
-from openral_core.sidecar.table import sidecar_spec
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families import BUILT_IN, load_policy
 from openral_policy_nodes.lerobot.match import feature_faults
 from openral_policy_nodes.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.lerobot.server import handlers
 from openral_policy_nodes.lerobot.spec import spec_for
+from openral_sidecar.client import SidecarClient
+from openral_sidecar.identity import announcements
+from openral_sidecar.table import sidecar_spec
 
 BATCH = PolicyBatch(
     {CAMERA: np.zeros((2, 32, 32, 3), np.uint8)},
@@ -36,8 +36,8 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from lerobot_files import ScriptedModel, features
-from openral_core.sidecar.identity import Identity
-from openral_core.sidecar.server import ServerOptions, serve
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import ServerOptions, serve
 from openral_policy_nodes.lerobot.server import handlers
 from openral_policy_nodes.lerobot.spec import spec_for
 model = ScriptedModel(features())

@@ -13,9 +13,9 @@ import pytest
 from rldx_helpers import PATIENCE_S, make_batch, wait_for
 
 from openral_core.errors import SidecarError
-from openral_core.sidecar.client import SidecarClient
-from openral_core.sidecar.identity import Announcement, Identity, announcements
 from openral_policy_nodes.rldx.policy import RldxPolicy
+from openral_sidecar.client import SidecarClient
+from openral_sidecar.identity import Announcement, Identity, announcements
 
 UPSTREAM = Path(__file__).with_name("upstream")
 MODEL = "RLWRLD/RLDX-1-FT-LIBERO"

@@ -11,8 +11,8 @@ import msgpack
 import numpy as np
 import pytest
 
-from openral_core.sidecar.errors import WireError
-from openral_core.sidecar.rldx_wire import ActionPart, ModalityConfig, decode, encode
+from openral_sidecar.errors import WireError
+from openral_sidecar.rldx_wire import ActionPart, ModalityConfig, decode, encode
 
 PING = b"\x82\xa8endpoint\xa4ping\xa9api_token\xa6secret"
 NUMBERS = (

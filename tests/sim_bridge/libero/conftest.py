@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from libero_parts import TASKS, fill_assets
 
-from openral_core.sidecar.settings import SidecarSettings
-from openral_core.sidecar.spec import SidecarSpec
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.spec import SidecarSpec
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.libero import backend as libero
 

@@ -12,7 +12,7 @@ import pytest
 from libero_parts import TASKS
 
 from openral_core.errors import NotFoundError, SidecarError, SimulationError
-from openral_core.sidecar.errors import SidecarDown
+from openral_sidecar.errors import SidecarDown
 from openral_sim_bridge.arm_worlds import backend as module
 from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.frames import LinkFrames

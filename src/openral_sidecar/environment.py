@@ -1,0 +1,128 @@
+"""The environment of a sidecar: built with `uv` from its spec, once, and locked.
+
+`$OPENRAL_CACHE_HOME/sidecars/<name>-<digest>/` holds it; beside it `<name>-<digest>.lock.txt` names the exact versions
+that were resolved, which outlives the folder and decides what the next build installs. A build that was killed goes on
+where it was: what is installed stays, and what was downloaded is in uv's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from openral_core.errors import SidecarError
+from openral_sidecar.locks import exclusive
+from openral_sidecar.paths import environments_folder
+from openral_sidecar.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.uv_command import Uv
+
+OURS = InstallStep(("msgpack>=1.1,<2", "numpy", "pyzmq>=26,<28"))
+"""What our side of the wire needs in every sidecar; installed last, so that a spec's own pins hold."""
+READY = ".openral-ready"
+BUILD_S = 4 * 3600.0
+"""How long one process waits for another that builds the same [s]."""
+
+Progress = Callable[[str], None]
+
+
+def environment_folder(spec: SidecarSpec) -> Path:
+    """Return where the environment of this spec is, or will be."""
+    return environments_folder() / f"{spec.name}-{spec.digest[:12]}"
+
+
+def lock_file(spec: SidecarSpec) -> Path:
+    """Return where the exact versions of this spec's environment are written."""
+    return environments_folder() / f"{spec.name}-{spec.digest[:12]}.lock.txt"
+
+
+def is_built(spec: SidecarSpec) -> bool:
+    """Return whether the environment is complete and its interpreter still exists."""
+    folder = environment_folder(spec)
+    return (folder / READY).is_file() and os.access(_python(folder), os.X_OK)
+
+
+def ensure_environment(
+    spec: SidecarSpec, *, source: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """Return the interpreter of the spec's environment, built first if need be.
+
+    Args:
+        spec: what is wanted.
+        source: folder with upstream's code, instead of where the spec takes it from.
+        progress: told one line a step.
+
+    Raises:
+        SidecarError: it could not be built; the text says why and what to do.
+    """
+    spec = spec.with_source(source)
+    folder = environment_folder(spec)
+    if not is_built(spec):
+        say = progress or (lambda line: None)
+        building = environments_folder() / f".{folder.name}.building"
+        try:
+            with exclusive(building, BUILD_S, _once(say, f"{spec.name}: another process builds it; waiting")):
+                if not is_built(spec):
+                    _build(spec, folder, say)
+        except OSError as error:
+            where, why = error.filename or folder, error.strerror
+            raise SidecarError(f"sidecar {spec.name}: {where}: {why}; mend that, then try again") from error
+    return _python(folder)
+
+
+def _build(spec: SidecarSpec, folder: Path, say: Progress) -> None:
+    say(f"{spec.name}: building {folder}")
+    uv, lock = Uv(spec.name, say), lock_file(spec)
+    if not os.access(_python(folder), os.X_OK):
+        uv.run("venv", "--quiet", "--clear", "--no-project", "--python", spec.python, str(folder))
+    install = ("pip", "install", "--python", str(_python(folder)))
+    if lock.is_file():
+        say(f"{spec.name}: the versions of {lock}; remove that file to resolve them anew")
+        uv.run(*install, "--no-deps", "--requirements", str(lock))
+    else:
+        steps = (*spec.steps, OURS)
+        for number, step in enumerate(steps, 1):
+            say(f"{spec.name}: step {number} of {len(steps)}: {' '.join(step.requirements)}")
+            uv.run(*install, *(["--no-deps"] if step.no_deps else []), *step.requirements)
+        _write(lock, uv.run("pip", "freeze", "--python", str(_python(folder))))
+    if spec.source is not None:
+        _add_source(spec.name, spec.source, folder, lambda what: uv.run(*install, "--no-deps", what))
+    _write(folder / READY, spec.digest)
+    say(f"{spec.name}: ready")
+
+
+def _add_source(name: str, source: Source, folder: Path, install: Callable[[str], object]) -> None:
+    """Install upstream's code; a folder is put on the path as it is, so it is neither built nor written to."""
+    if source.kind == "package":
+        install(source.location)
+    elif source.kind == "git":
+        if not re.fullmatch(r"[0-9a-f]{40}", source.revision):
+            raise SidecarError(
+                f"sidecar {name}: revision {source.revision!r} of its source; give a full commit"
+            )
+        install(f"git+{source.location}@{source.revision}")
+    else:
+        root = Path(source.location)
+        if not root.is_dir():
+            raise SidecarError(f"sidecar {name}: there is no folder {root}; mend --source")
+        paths = [path for path in (root / "src", root) if path.is_dir()]
+        site = next(folder.glob("lib/python*/site-packages"))
+        _write(site / "openral_source.pth", "".join(f"{path}\n" for path in paths))
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    half.write_text(text)
+    half.replace(path)
+
+
+def _once(say: Progress, line: str) -> Callable[[], None]:
+    """Return a function that says the line when it is first called."""
+    lines = [line]
+    return lambda: say(lines.pop()) if lines else None

@@ -1,0 +1,139 @@
+"""Which model answers at a port: the identity, and the file beside the port that tells it before a call is made."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from openral_sidecar.paths import run_folder
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a client must agree on with a server before it trusts an answer."""
+
+    model: str
+    """Hub id or path of the checkpoint."""
+    tag: str = ""
+    """Which of the checkpoint's embodiments, suites or heads is served."""
+    quantization: str = "none"
+    revision: str = ""
+    """Commit of the checkpoint; empty: not pinned."""
+
+    def __str__(self) -> str:
+        words = [self.model, f"tag {self.tag or '-'}", f"quantization {self.quantization}"]
+        return ", ".join([*words, f"revision {self.revision[:12] or '-'}"])
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """The content of an identity file: a server that runs on this machine, and how to reach it."""
+
+    identity: Identity
+    spec: str
+    """Name of its spec; empty for a server that was started without one."""
+    digest: str
+    """Digest of that spec."""
+    arguments: tuple[str, ...]
+    """The family's own arguments, without the ones that every server takes."""
+    pid: int
+    host: str
+    port: int
+    shared: bool = True
+    """False: it has a state that belongs to one client, and no other may use it."""
+    token_file: str = ""
+    log: str = ""
+    socket: str = ""
+    """Unix socket that is the same door for this user; empty: there is none."""
+
+    @property
+    def endpoint(self) -> str:
+        """The quickest address in ZeroMQ's words: a Unix socket takes a quarter off the way of a large message."""
+        return f"ipc://{self.socket}" if self.socket else f"tcp://{self.host}:{self.port}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process exists."""
+        return is_alive(self.pid)
+
+    def token(self) -> str:
+        """Return the token of the server; empty where it has none or we may not read it."""
+        with contextlib.suppress(OSError):
+            return Path(self.token_file).read_text().strip() if self.token_file else ""
+        return ""
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process of that number runs; one that ended and that nobody has waited for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]  # proc(5)
+    except (OSError, IndexError):
+        return True  # no /proc here
+    return state not in ("Z", "X")
+
+
+def write_announcement(announcement: Announcement) -> Path:
+    """Write the identity file of a port, at once and readable by this user only; return its path."""
+    path = run_folder() / f"{announcement.port}.json"
+    write_private(path, json.dumps(asdict(announcement), indent=1))
+    return path
+
+
+def read_announcement(port: int) -> Announcement | None:
+    """Return who is announced at `port`; None where nobody is, or the one that was has ended."""
+    found = _read(run_folder() / f"{port}.json")
+    return found if found is not None and found.alive else None
+
+
+def announcements() -> Iterator[Announcement]:
+    """Yield every server that is announced and alive, by port."""
+    for path in sorted(run_folder().glob("[0-9]*.json")):
+        if path.stem.isdigit() and (found := read_announcement(int(path.stem))) is not None:
+            yield found
+
+
+def forget(pid: int) -> None:
+    """Remove the identity files of a process that has ended."""
+    for path in run_folder().glob("[0-9]*.json"):
+        found = _read(path)
+        if found is not None and found.pid == pid:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".sock").unlink(missing_ok=True)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user can read (0600), so that no reader ever sees half of it."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _read(path: Path) -> Announcement | None:
+    """Return what an identity file says; None for one that is not there or not whole."""
+    try:
+        data = json.loads(path.read_text())
+        known = {field.name: data[field.name] for field in fields(Announcement)}
+        known |= {"identity": Identity(**data["identity"]), "arguments": tuple(data["arguments"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    found = Announcement(**known)
+    whole = (
+        type(found.pid) is int and found.pid > 1 and type(found.port) is int
+    )  # other pids mean many processes
+    return found if whole else None

@@ -1,0 +1,159 @@
+"""A server as a process: how it is started, what became of it, how it is ended with all that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from openral_core.errors import SidecarError
+from openral_sidecar.bundle import bundle_for
+from openral_sidecar.errors import SidecarDown, SidecarTimeout
+from openral_sidecar.identity import Announcement, announcements, forget, write_private
+from openral_sidecar.paths import log_folder, run_folder
+from openral_sidecar.spec import SidecarSpec
+
+LOOK_S = 0.05
+GRACE_S = 5.0
+"""How long a server may take to end by itself."""
+LAST_LINES = 3
+_FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+
+
+def new_token_file(spec: SidecarSpec) -> Path:
+    """Write a random token where only this user can read it; return the path."""
+    path = run_folder() / f"{spec.name}-{secrets.token_hex(4)}.token"
+    write_private(path, secrets.token_urlsafe(32))
+    return path
+
+
+def new_log(spec: SidecarSpec) -> Path:
+    """Return the path for the log of a new server."""
+    return log_folder() / f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}.log"
+
+
+def last_lines(log: Path) -> str:
+    """Return the last lines of a log as one; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return " / ".join([line.strip() for line in lines if line.strip()][-LAST_LINES:])
+
+
+class ServerProcess:
+    """A running server, with a token and a log of its own.
+
+    With `tied` it ends with this process, and on Linux also with the thread that starts it, which therefore has to
+    live as long.
+
+    Args:
+        spec: what to run.
+        python: the interpreter.
+        arguments: the family's own arguments.
+        host: address to listen on.
+        port: 0: a free one.
+        shared: whether other clients may use it.
+        tied: whether it ends with us.
+
+    Raises:
+        SidecarError: the interpreter cannot be run.
+    """
+
+    def __init__(
+        self, spec: SidecarSpec, python: Path, arguments: Sequence[str], *,
+        host: str = "127.0.0.1", port: int = 0, shared: bool = True, tied: bool = True,
+    ) -> None:  # fmt: skip
+        self.log = new_log(spec)
+        self.token_file = new_token_file(spec)
+        command = [str(python), "-m", "openral_sidecar.bootstrap", *(["--with-parent"] if tied else [])]
+        command += [spec.module, *arguments, "--host", host, "--port", str(port)]
+        command += ["--token-file", str(self.token_file), "--spec", f"{spec.name}@{spec.digest}"]
+        command += ["--log-file", str(self.log), *([] if shared else ["--private"])]
+        try:
+            with self.log.open("ab") as output:
+                self._process = subprocess.Popen(
+                    command, env=_environment(spec), start_new_session=True, stdout=output, stderr=subprocess.STDOUT,
+                    stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
+                )  # fmt: skip
+        except OSError as error:
+            self.token_file.unlink(missing_ok=True)
+            raise SidecarError(
+                f"{python}: {error.strerror}; `openral sidecar build {spec.name}` makes it"
+            ) from error
+        self.pid = self._process.pid
+
+    def wait_ready(
+        self, name: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None
+    ) -> Announcement:
+        """Wait until it has loaded its model and opened its port.
+
+        Args:
+            name: what messages call it.
+            timeout_s: how long to wait.
+            on_wait: called while waiting, every LOOK_S; may raise to give up.
+
+        Raises:
+            SidecarDown: it ended; the text has the last lines of its log.
+            SidecarTimeout: it is not ready yet.
+        """
+        until = time.monotonic() + timeout_s
+        while (found := self.announcement()) is None:
+            on_wait()
+            if (fate := self.fate()) is not None:
+                raise SidecarDown(f"{name} did not start: {fate}")
+            if time.monotonic() > until:
+                raise SidecarTimeout(f"{name} was not ready within {timeout_s:g} s; see {self.log}")
+            time.sleep(LOOK_S)
+        return found
+
+    def announcement(self) -> Announcement | None:
+        """Return what it announces; None: nothing yet."""
+        return next((found for found in announcements() if found.pid == self.pid), None)
+
+    def fate(self) -> str | None:
+        """Return how it ended, with the last lines of its log; None while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return f"pid {self.pid} {how}; its log {self.log} ends: {last_lines(self.log) or '(nothing)'}"
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End it and all that it started; `at_once`: without asking it first, which a stopped one would not hear."""
+        if not at_once:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+        end_group(self.pid)
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        forget(self.pid)
+        self.token_file.unlink(missing_ok=True)
+
+
+def end_group(leader: int) -> None:
+    """Kill what is left of a server's process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says so of a group of zombies
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _environment(spec: SidecarSpec) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    return {
+        **ours,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONUNBUFFERED": "1",
+        **spec.environment,
+        "PYTHONPATH": str(bundle_for(spec.module)),
+    }

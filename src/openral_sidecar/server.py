@@ -1,0 +1,178 @@
+"""The server's side: what a sidecar runs in its own interpreter.
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--checkpoint")
+    server_arguments(parser)
+    args = parser.parse_args()
+    policy = load(args.checkpoint)
+    serve({"infer": policy.infer}, Identity(args.checkpoint), server_options(args))
+
+Handlers run one at a time on the main thread, where CUDA, OpenGL and signal handlers want to be. `ping` is answered
+while one runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ipaddress
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import SidecarError
+from openral_sidecar.door import Door, Request, refusal, reply
+from openral_sidecar.errors import SidecarRefused
+from openral_sidecar.identity import Announcement, Identity, read_announcement, write_announcement
+
+Handler = Callable[[dict[str, Any]], dict[str, Any]]
+_log = logging.getLogger("openral.sidecar")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What every server takes, whatever it serves."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: a free one."""
+    token: str = ""
+    """Demanded of every request; empty: nothing is, which only loopback allows."""
+    token_file: str = ""
+    spec: str = ""
+    digest: str = ""
+    shared: bool = True
+    log: str = ""
+    arguments: tuple[str, ...] = ()
+    """The family's own arguments."""
+
+
+def server_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that every server takes; `server_options` reads them."""
+    group = parser.add_argument_group("sidecar")
+    group.add_argument("--host", default="127.0.0.1", help="address to listen on; off loopback needs a token")
+    group.add_argument("--port", type=port_number, default=0, help="0: a free one, told in the identity file")
+    group.add_argument("--token-file", default="", help="file whose first line every request must carry")
+    group.add_argument("--spec", default="", help="name@digest of the spec, for the identity file")
+    group.add_argument("--private", action="store_true", help="serves one client; others must not reuse it")
+    group.add_argument("--log-file", default="", help="where the output goes, for the identity file")
+
+
+def server_options(args: argparse.Namespace) -> ServerOptions:
+    """Read what `server_arguments` added.
+
+    Raises:
+        SidecarError: the token file cannot be read or is empty, or the address is off loopback and there is no token.
+    """
+    token = ""
+    if args.token_file:
+        try:
+            token = Path(args.token_file).read_text().strip()
+        except OSError as error:
+            raise SidecarError(
+                f"--token-file {args.token_file}: {error.strerror}; write a token into it"
+            ) from error
+        if not token:
+            raise SidecarError(f"--token-file {args.token_file}: empty; write a token into it")
+    if not token and not is_loopback(args.host):
+        raise SidecarError(f"--host {args.host} is off loopback; give a --token-file, or listen on 127.0.0.1")
+    spec, _, digest = args.spec.partition("@")
+    standard = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    server_arguments(standard)
+    return ServerOptions(
+        host=args.host, port=args.port, token=token, token_file=args.token_file, spec=spec, digest=digest,
+        shared=not args.private, log=args.log_file, arguments=tuple(standard.parse_known_args(sys.argv[1:])[1]),
+    )  # fmt: skip
+
+
+def port_number(text: str) -> int:
+    """Return the TCP port, 0 to 65535, that an argument names; argparse shows what ArgumentTypeError says."""
+    if not (text.isascii() and text.isdigit() and int(text[:6]) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
+    return int(text)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach `host`; a name other than localhost counts as reachable."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def announced(identity: Identity, options: ServerOptions, port: int, socket: str = "") -> Iterator[None]:
+    """Keep the identity file beside `port` while the server runs. For servers that do not use `serve`, too."""
+    path = write_announcement(
+        Announcement(
+            identity, options.spec, options.digest, options.arguments, os.getpid(), options.host, port,
+            options.shared, options.token_file, options.log, socket,
+        )
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        mine = read_announcement(port)
+        if mine is not None and mine.pid == os.getpid():
+            path.unlink(missing_ok=True)
+            path.with_suffix(".sock").unlink(missing_ok=True)
+
+
+def serve(
+    handlers: Mapping[str, Handler],
+    identity: Identity,
+    options: ServerOptions,
+    *,
+    describe: Callable[[], dict[str, Any]] = dict,
+) -> None:
+    """Serve until `stop`, SIGTERM or SIGINT; a handler that runs is finished first.
+
+    Three operations are there without a handler: `hello` (identity, what `describe` returns, the operations), `ping`
+    (answered while a handler runs: `busy_s` says for how long, None: idle) and `stop` (only where there is a token).
+
+    Args:
+        handlers: op -> function of the request's data that returns the reply's. It raises SidecarRefused for input that
+            it cannot work with; any other exception is logged and becomes a refusal with the code `internal`.
+        identity: which model this is.
+        options: where to listen, and the token.
+        describe: asked once, before the first request.
+
+    Raises:
+        SystemExit: the port is taken, or the address does not exist; the text says so to who started the process.
+    """
+    hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
+    try:
+        door = Door(options.host, options.port, options.token, hello)
+    except SidecarError as error:
+        raise SystemExit(f"error: {error}") from error
+    with (
+        contextlib.closing(door),
+        door.stop.on_signals(),
+        announced(identity, options, door.port, door.socket),  # who reads it may send a signal at once
+    ):
+        _log.info("%s answers at %s:%d", identity, options.host, door.port)
+        while (request := door.next()) is not None:
+            with door.away():
+                frame = _answer(request, handlers)
+            door.send(request, frame)
+
+
+def _answer(request: Request, handlers: Mapping[str, Handler]) -> bytes:
+    try:
+        handler = handlers.get(request.op)
+        if handler is None:
+            known = ", ".join(sorted([*handlers, "hello", "ping", "stop"]))
+            raise SidecarRefused("unknown_op", f"no {request.op[:40]!r}; known are {known}")
+        data = handler(request.data)
+        if not isinstance(data, dict):
+            raise TypeError(f"the handler of {request.op} returned {type(data).__name__}, not a dict")
+        return reply(request.call, data)
+    except SidecarRefused as why:
+        return refusal(request.call, why)
+    except Exception as error:  # noqa: BLE001  whatever a model raises, the next request must find a server
+        _log.exception("%s failed", request.op)
+        return refusal(request.call, SidecarRefused("internal", f"{type(error).__name__}: {error}"))

@@ -1,0 +1,135 @@
+"""Values as bytes, for sidecars of our own: one msgpack message `[data, value]` that carries arrays as raw bytes.
+
+`value` is what was sent, with `{"__array__": [dtype, shape]}` in place of each array: numpy's name of a little-endian
+dtype ("<f4") and a list of sizes. `data` holds the bytes of those arrays in C order, one after another in the order in
+which they appear, always with the header `bin 32` of msgpack. So an image is copied once on the way out and once on the
+way in, where `.npy` files inside msgpack cost five copies: half of a round trip (tests/perf/test_sidecar_speed.py).
+
+Nothing that is read here runs code, and a message cannot make its reader allocate more than its own size.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from openral_sidecar.errors import WireError
+
+MAX_BYTES = 16 * 1024 * 1024
+"""The largest message, either way. Two cameras of 1920×1080 in RGB are 12 MB."""
+MAX_ITEMS = 16_384
+"""The most items of one list or map; long rows of numbers are arrays."""
+MAX_NDIM = 8
+
+ARRAY = "__array__"
+DTYPES = frozenset(
+    ["|b1", "|i1", "|u1"] + [f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)] + ["<f2", "<f4", "<f8"]
+)
+_START = b"\x92\xc6"
+"""A list of two, and then bytes whose length follows as 32 bits, big-endian (msgpack's specification)."""
+_HEAD = len(_START) + 4
+
+
+def pack(value: Any) -> bytes:
+    """Write None, bool, int, float, str, bytes, list, dict with text keys, and arrays of bool, ints or floats.
+
+    Raises:
+        WireError: something else is in it, or it is larger than MAX_BYTES.
+    """
+    writer = _Writer()
+    try:
+        packed = msgpack.packb(value, default=writer.plain)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WireError(f"cannot be sent to a sidecar: {error}") from error
+    length = sum(len(data) for data in writer.data)
+    if _HEAD + length + len(packed) > MAX_BYTES:
+        size = (length + len(packed)) / 2**20
+        raise WireError(
+            f"a message of {size:.1f} MiB; at most {MAX_BYTES >> 20} MiB can be sent: send fewer images"
+        )
+    return b"".join([_START, length.to_bytes(4, "big"), *writer.data, packed])
+
+
+def unpack(frame: bytes | memoryview) -> Any:
+    """Read what `pack` wrote; arrays come back C-ordered and writable.
+
+    Raises:
+        WireError: these bytes are no message.
+    """
+    if len(frame) > MAX_BYTES:
+        raise WireError(f"a message of {len(frame)} bytes; at most {MAX_BYTES} are read")
+    view = memoryview(frame)
+    end = _HEAD + int.from_bytes(view[len(_START) : _HEAD], "big")
+    if view[: len(_START)] != _START or not _HEAD <= end <= len(view):
+        raise WireError("not a message: no list of data and value")
+    reader = _Reader(view[:end])
+    try:
+        value = msgpack.unpackb(
+            view[end:], object_hook=reader.arrays, ext_hook=_no_extension,
+            max_array_len=MAX_ITEMS, max_map_len=MAX_ITEMS,
+        )  # fmt: skip
+        reader.check_end()
+    except (ValueError, msgpack.UnpackException) as error:
+        raise WireError(f"not a message ({type(error).__name__}: {str(error)[:80]})") from error
+    return value
+
+
+class _Writer:
+    """Takes the arrays out of a value."""
+
+    def __init__(self) -> None:
+        self.data: list[memoryview] = []
+
+    def plain(self, value: Any) -> Any:
+        """Turn what msgpack does not know into what it does."""
+        if isinstance(value, np.ndarray):
+            array = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+            if array.dtype.str not in DTYPES:
+                raise TypeError(f"array of {value.dtype}; only bool, integers and floats to 64 bits")
+            if array.ndim > MAX_NDIM:
+                raise TypeError(f"array of {array.ndim} dimensions; at most {MAX_NDIM}")
+            self.data.append(array.reshape(-1).view(np.uint8).data)
+            return {ARRAY: [array.dtype.str, list(value.shape)]}
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"{type(value).__name__} has no form on the wire")
+
+
+class _Reader:
+    """Puts the arrays back, each from the bytes after those of the one before, so none is read twice."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._at = _HEAD
+
+    def arrays(self, values: dict[str, Any]) -> Any:
+        """Turn the map of an array back into the array; every other map stays."""
+        if ARRAY not in values:
+            return values
+        fields = values[ARRAY]
+        if not (len(values) == 1 and isinstance(fields, list) and len(fields) == 2):
+            raise ValueError("malformed array")
+        dtype, shape = fields
+        if not (
+            isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list) and len(shape) <= MAX_NDIM
+        ):
+            raise ValueError("malformed array: dtype or shape")
+        if not all(type(size) is int and size >= 0 for size in shape):
+            raise ValueError("malformed array: shape")
+        begin = self._at
+        self._at += math.prod(shape) * int(dtype[2])
+        if self._at > len(self._data):
+            raise ValueError("malformed array: larger than the message")
+        return np.ndarray(shape, dtype, self._data, begin).copy()
+
+    def check_end(self) -> None:
+        """Raise ValueError for data that belongs to no array."""
+        if self._at != len(self._data):
+            raise ValueError("the arrays and their data differ")
+
+
+def _no_extension(code: int, data: bytes) -> Any:
+    raise ValueError(f"extension type {code}")

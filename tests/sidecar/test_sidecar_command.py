@@ -1,0 +1,135 @@
+"""`openral sidecar`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sidecar_helpers import PATIENCE_S, running, wait_for
+
+from openral_core.cli.app import main
+from openral_sidecar import table
+from openral_sidecar.environment import environment_folder
+from openral_sidecar.identity import Identity, announcements
+from openral_sidecar.locks import exclusive
+from openral_sidecar.paths import environments_folder, log_folder, run_folder
+from openral_sidecar.sidecar import Sidecar, SidecarSettings
+from openral_sidecar.spec import SidecarSpec
+
+SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", description="sends back what comes")
+Openral = Callable[..., str]
+
+
+@pytest.fixture
+def openral(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Openral:
+    """Run `openral sidecar` with a table of two: the echo, and one that cannot be imported."""
+    monkeypatch.setattr(table, "BUILT_IN", {"echo": f"{__name__}:SPEC", "broken": "no_such_module:SPEC"})
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("OPENRAL_ACCEPT_NONCOMMERCIAL", "1")  # nothing is known of the weights of an echo
+
+    def run(*words: str, fails: bool = False) -> str:
+        monkeypatch.setattr(sys, "argv", ["openral", "sidecar", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert bool(ended.value.code) == fails, out + err
+        return out + err
+
+    return run
+
+
+@pytest.fixture
+def started(openral: Openral) -> Iterator[str]:
+    """The port of a server that `openral sidecar start` left running."""
+    printed = openral("start", "echo", "--python", sys.executable, "--", "--model", "m1")
+    (server,) = announcements()
+    assert f"echo serves m1, tag -, quantization none, revision - at 127.0.0.1:{server.port}" in printed
+    assert server.token_file in printed
+    yield str(server.port)
+    if running(server.pid):
+        os.killpg(server.pid, signal.SIGKILL)
+        wait_for(lambda: not running(server.pid), "the end of the server")
+
+
+def test_list_shows_sidecars_servers_and_what_is_broken(started, openral) -> None:
+    printed = openral("list")
+    assert "sends back what comes" in printed
+    assert "not built" in printed
+    assert "No module named 'no_such_module'" in printed
+    assert f"echo at port {started}, pid" in printed
+    rows = json.loads(openral("list", "--json"))
+    assert [row["name"] for row in rows["sidecars"]] == ["broken", "echo"]
+    assert rows["servers"][0]["port"] == int(started)
+
+
+def test_a_started_server_is_used_and_stays_until_it_is_stopped(started, openral) -> None:
+    settings = SidecarSettings(python=Path(sys.executable), call_timeout_s=PATIENCE_S)
+    with Sidecar.open(SPEC, ["--model", "m1"], Identity("m1"), settings) as sidecar:
+        assert sidecar.pid is None
+        assert sidecar.call("echo", {"x": 1}) == {"x": 1}
+        grandchild = sidecar.call("spawn")["pid"]
+    (server,) = announcements()
+    assert f"stopped echo at port {started}, pid {server.pid}" in openral("stop", started)
+    wait_for(lambda: not running(server.pid) and not running(grandchild), "the end of the server")
+    assert not (run_folder() / f"{started}.json").exists()
+    assert f"no server '{started}'; those that run: none" in openral("stop", started, fails=True)
+
+
+def test_stop_by_name_or_all_and_never_by_silence(started, openral) -> None:
+    assert "give a port or a sidecar's name, or --all" in openral("stop", fails=True)
+    assert "stopped echo" in openral("stop", "echo")
+    assert openral("stop", "--all") == ""
+
+
+def test_a_stopped_process_is_killed(started, openral) -> None:
+    (server,) = announcements()
+    os.kill(server.pid, signal.SIGSTOP)
+    openral("stop", started)
+    wait_for(lambda: not running(server.pid), "the end of the server")
+
+
+def test_logs_are_found_by_port_and_by_name(started, openral) -> None:
+    for words in ([started], ["echo"], []):
+        assert f"answers at 127.0.0.1:{started}" in openral("logs", *words, "-n", "5")
+    assert "no log of 'nothing'" in openral("logs", "nothing", fails=True)
+
+
+def test_a_server_that_does_not_start_says_why(openral) -> None:
+    printed = openral("start", "echo", "--python", sys.executable, "--", "--die-at-start", fails=True)
+    assert "RuntimeError: no such checkpoint" in printed
+    assert "no 'nothing'; known are broken, echo" in openral("start", "nothing", fails=True)
+    assert list(announcements()) == []
+
+
+def test_prune_keeps_what_is_used(started, openral) -> None:
+    (server,) = announcements()
+    wanted, unwanted = environment_folder(SPEC), environments_folder() / "old-0123456789ab"
+    building = environments_folder() / "new-0123456789ab"
+    for folder in (wanted, unwanted, building):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("x" * 1000)
+    old_log, stale, fresh_token = (
+        log_folder() / "old.log",
+        run_folder() / "1.json",
+        run_folder() / "new.token",
+    )
+    for file in (old_log, stale, fresh_token):
+        file.write_text("{}")
+    os.utime(old_log, (0, 0))
+    with exclusive(environments_folder() / f".{building.name}.building", 0.0):
+        assert f"would remove {unwanted}" in openral("prune", "--dry-run")
+        assert unwanted.exists()
+        assert f"kept {building}: it is being built" in openral("prune")
+        assert [path.exists() for path in (unwanted, old_log, stale)] == [False, False, False]
+        assert [path.exists() for path in (wanted, building, fresh_token)] == [True, True, True]
+        openral("prune", "--all")
+    assert wanted.exists(), "a server with this spec is running"
+    assert Path(server.log).exists()
+    openral("stop", "--all")
+    openral("prune", "--all")
+    assert not wanted.exists()

@@ -16,10 +16,10 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch import LaunchDescription
 from openral_core.errors import OpenralError
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
 from openral_reasoner.memory import default_memory_file
+from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
 
 ASK_PATIENCE_S = 60.0

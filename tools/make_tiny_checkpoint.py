@@ -51,7 +51,7 @@ def main() -> None:
     sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
     if importlib.util.find_spec(marker) is None:
         sys.exit(_in_sidecar(sidecar))
-    from openral_core.torchvision_shim import ensure_torchvision
+    from openral_sidecar.torchvision_shim import ensure_torchvision
 
     ensure_torchvision()  # before anything imports it
     make = importlib.import_module(f"tiny_checkpoints.{builder}").make

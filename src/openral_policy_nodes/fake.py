@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openral_core.errors import PolicyError
-from openral_core.registry import RSkillPackage
 from openral_core.types import PolicyBatch
+from openral_rskill.registry import RSkillPackage
 
 Behaviour = Literal["constant", "nan", "wrong_shape", "slow", "hang", "raise", "crowded"]
 CROWDING = 0.03

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from openral_core.errors import NotFoundError, PolicyError
 from openral_core.plugin_table import load_plugin
-from openral_core.registry import RSkillPackage
 from openral_core.types import Policy
+from openral_rskill.registry import RSkillPackage
 
 GROUP = "openral.policy_families"
 """Entry-point group of families that live in other distributions."""

@@ -14,11 +14,9 @@ from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import State, TransitionCallbackReturn
 
-from openral_core.contract import match, require
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.observation_adapter import cameras_for
-from openral_core.registry import RSkillPackage, resolve
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_policy_nodes.execute_node import ExecuteServer, PolicyHost
@@ -29,6 +27,8 @@ from openral_policy_nodes.sensors_node import LATCHED_QOS, STATE_QOS, SensorInta
 from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.supervisor import Limits
 from openral_policy_nodes.warm_up import blank_sensors
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage, resolve
 
 HEARTBEAT_S = 1.0
 """[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from openral_core.registry import resolve
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
 from openral_reasoner.gate import GateConfig
 from openral_reasoner.playbook import Playbook, load_playbook
+from openral_rskill.registry import resolve
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import ManifestError
-from openral_core.registry import RSkillPackage
 from openral_reasoner.vocabulary import FILLERS, stem, words
+from openral_rskill.registry import RSkillPackage
 
 MAX_BODY = 8_000
 """Characters of a playbook's text."""

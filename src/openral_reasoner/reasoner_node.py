@@ -27,7 +27,6 @@ from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
-from openral_core.license import accepts_noncommercial
 from openral_core.scene import Resume
 from openral_reasoner.agents import agent_maker
 from openral_reasoner.attempt import (
@@ -63,6 +62,7 @@ from openral_reasoner.roster_node import PROGRESS, Roster
 from openral_reasoner.senses_node import CameraAndMonitor
 from openral_reasoner.skill_client_node import SkillClients
 from openral_reasoner.thinker import Thinker
+from openral_rskill.license import accepts_noncommercial
 
 TICK_S = 0.1
 FAREWELL_S = 0.5

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_core.contract import match, package_findings, require
 from openral_core.errors import NotFoundError
 from openral_core.manifest import Reward
-from openral_core.registry import RSkillPackage, resolve
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SceneCamera, load_scene
 from openral_reward_monitor.calibration import Calibration, load_calibration
 from openral_reward_monitor.models import RewardModel, checked, load_reward_model
+from openral_rskill.contract import match, package_findings, require
+from openral_rskill.registry import RSkillPackage, resolve
 
 WARM_UP_SIZE = 224
 """[px] side of the black frames that warm the model up where no scene says how large a camera's are."""

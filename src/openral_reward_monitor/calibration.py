@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
 from openral_core.errors import ManifestError
-from openral_core.hub.install import CALIBRATION_NAME
-from openral_core.package import RSkillPackage
 from openral_core.schema import Count, Fault, Many, Schema, Unit, Word, raise_faults
-from openral_core.weights_hash import weights_sha256
 from openral_reward_monitor.models import RewardScores
+from openral_rskill.hub.install import CALIBRATION_NAME
+from openral_rskill.package import RSkillPackage
+from openral_rskill.weights_hash import weights_sha256
 
 FILE_NAME = CALIBRATION_NAME
 

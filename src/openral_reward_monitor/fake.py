@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openral_core.errors import PolicyError
-from openral_core.registry import RSkillPackage
 from openral_reward_monitor.models import RewardScores
+from openral_rskill.registry import RSkillPackage
 
 FULL_SCALE = 255.0
 

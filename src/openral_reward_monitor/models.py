@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.plugin_table import load_plugin
-from openral_core.registry import RSkillPackage
+from openral_rskill.registry import RSkillPackage
 
 GROUP = "openral.reward_families"
 """Entry-point group of families that live in other distributions."""

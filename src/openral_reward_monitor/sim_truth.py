@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openral_core.errors import PolicyError
-from openral_core.registry import RSkillPackage
 from openral_reward_monitor.models import RewardScores
+from openral_rskill.registry import RSkillPackage
 
 RECORD = "truth.npz"
 """What `openral_sim_bridge.recorder` writes, again and again while the world runs."""

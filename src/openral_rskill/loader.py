@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from openral_core.errors import NotFoundError
-from openral_core.hub.install import install
-from openral_core.registry import RSkillPackage, load_package, resolve
+from openral_rskill.hub.install import install
+from openral_rskill.registry import RSkillPackage, load_package, resolve
 
 __all__ = ["rSkill"]
 
 
 class rSkill(RSkillPackage):
-    """A manifest, its folder, and the way to its weights; see `openral_core.registry.RSkillPackage`."""
+    """A manifest, its folder, and the way to its weights; see `openral_rskill.registry.RSkillPackage`."""
 
     @classmethod
     def from_pretrained(

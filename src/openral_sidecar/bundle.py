@@ -17,6 +17,7 @@ PACKAGES = (
     "openral_core",
     "openral_policy_nodes",
     "openral_reward_monitor",
+    "openral_rskill",
     "openral_sidecar",
     "openral_sim_bridge",
 )

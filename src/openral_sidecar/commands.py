@@ -93,7 +93,7 @@ def start(
     boot_timeout: Annotated[float, numbers.seconds("How long loading the model may take [s].")] = 900.0,
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
-    from openral_core.license import check_checkpoint_license
+    from openral_rskill.license import check_checkpoint_license
     from openral_sidecar.environment import ensure_environment
     from openral_sidecar.process import ServerProcess
     from openral_sidecar.table import sidecar_spec

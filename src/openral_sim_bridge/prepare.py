@@ -8,10 +8,10 @@ from rich.console import Console
 
 from openral_core.cli.downloads import download_bars
 from openral_core.errors import ManifestError
-from openral_core.gates.package import is_known
-from openral_core.hub.install import ready
 from openral_core.scene import DeployScene
-from openral_core.vram import budget, require_budget
+from openral_rskill.checks.package import is_known
+from openral_rskill.hub.install import ready
+from openral_rskill.vram import budget, require_budget
 
 
 def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_core.mini.checkpoint import load_network, save_network
 from openral_core.sentence import SentenceEncoder
 from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
+from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache

@@ -98,7 +98,7 @@ def _plan(
 ) -> Plan:
     from openral_core.cli.downloads import download_bars
     from openral_core.errors import ContractError
-    from openral_core.hub.install import ready
+    from openral_rskill.hub.install import ready
     from openral_training.progress import console
     from openral_training.recipe import load_recipe
     from openral_training.reward_eval.run import Plan

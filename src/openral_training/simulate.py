@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.action_adapter import ActionAdapter
-from openral_core.contract import match, require
 from openral_core.errors import NotFoundError
-from openral_core.gates.package import is_known
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.output_folder import make_private
-from openral_core.registry import RSkillPackage
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation
-from openral_core.vram import budget, require_budget
 from openral_policy_nodes.families import load_policy
+from openral_rskill.checks.package import is_known
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
 

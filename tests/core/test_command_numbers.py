@@ -14,8 +14,8 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from typer.testing import CliRunner
 
-from openral_core.cli.app import app
-from openral_core.cli.plugins import GROUP
+from openral_cli.app import app
+from openral_cli.plugins import GROUP
 
 NEVER = ("nan", "NaN", "inf", "-inf", "1e400", "1e20", "-1e20", "99999999999", str(2**70), "-2", "twelve", "")
 """Refused of every number, whatever it counts: no kind of number reaches 1e11, or goes below -1."""

@@ -9,12 +9,12 @@ from importlib.metadata import EntryPoint
 import pytest
 from pydantic import ValidationError
 
-from openral_core.contract import match, package_findings
 from openral_core.manifest import ImagePreprocessing, RSkillManifest, families
 from openral_core.manifest.families import FamilyRule, family_rule, server_elsewhere
-from openral_core.registry import load_package
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
+from openral_rskill.contract import match, package_findings
+from openral_rskill.registry import load_package
 
 Make = Callable[..., RSkillManifest]
 RULE = FamilyRule(needs=("starting_pose",), cameras=2)

@@ -17,11 +17,11 @@ from example_skill import MANIFEST, write_safetensors
 from hub_server import Hub
 
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
-from openral_core.hub import transfer
-from openral_core.hub.client import HubClient
-from openral_core.hub.install import install
-from openral_core.hub.remove import remove
-from openral_core.registry import list_skills, load_package, resolve
+from openral_rskill.hub import transfer
+from openral_rskill.hub.client import HubClient
+from openral_rskill.hub.install import install
+from openral_rskill.hub.remove import remove
+from openral_rskill.registry import list_skills, load_package, resolve
 
 SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"

@@ -15,12 +15,12 @@ import yaml
 from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import LicenseError, OpenralError
-from openral_core.hub.install import install
-from openral_core.license import OPT_INS, check_checkpoint_license, check_license
-from openral_core.registry import RSkillPackage, load_package, resolve
 from openral_core.share import share_directory
 from openral_policy_nodes.families import load_policy
+from openral_rskill.hub.install import install
+from openral_rskill.license import OPT_INS, check_checkpoint_license, check_license
 from openral_rskill.loader import rSkill
+from openral_rskill.registry import RSkillPackage, load_package, resolve
 
 MESSAGE = (
     "RLWRLD/RLDX-1-FT-LIBERO: licence 'rlwrld_non_commercial' does not allow commercial use; "

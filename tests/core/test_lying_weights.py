@@ -17,10 +17,10 @@ import pytest
 from example_skill import MANIFEST, write_safetensors
 from typer.testing import CliRunner
 
-from openral_core.cli.app import app
+from openral_cli.app import app
 from openral_core.errors import OpenralError
-from openral_core.registry import load_package
-from openral_core.safetensors_file import weights_fault
+from openral_rskill.registry import load_package
+from openral_rskill.safetensors_file import weights_fault
 
 PATIENCE_S = 120.0
 MEMORY = 4 * 2**30
@@ -139,7 +139,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     return subprocess.run(
-        [sys.executable, "-c", "from openral_core.cli.app import main; main()", *words],
+        [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
         capture_output=True, text=True, check=False, timeout=PATIENCE_S, preexec_fn=bound,
         env={**os.environ, "COLUMNS": "250", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
     )  # fmt: skip

@@ -14,11 +14,10 @@ import typer
 from example_skill import MANIFEST
 from typer.testing import CliRunner
 
-from openral_core import doctor
-from openral_core.cli import app as cli
-from openral_core.cli import plugins
-from openral_core.doctor import Check
+from openral_cli import app as cli
+from openral_cli import doctor, plugins
 from openral_core.errors import OpenralError
+from openral_core.machine_check import Check
 
 RUN = CliRunner()
 
@@ -69,7 +68,7 @@ def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     ],
 )
 def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str) -> None:
-    code = f"import sys; from openral_core.cli.app import main; sys.argv[1:] = {command}; main()"
+    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {command}; main()"
     environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope"}
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
@@ -82,7 +81,7 @@ def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str)
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['openral', '--help']\n"
-        "from openral_core.cli.app import app\n"
+        "from openral_cli.app import app\n"
         "try:\n    app()\nexcept SystemExit as end:\n    assert end.code == 0\n"
         "heavy = {'torch', 'mujoco', 'metaworld', 'rclpy', 'cv2', 'numpy', 'pydantic'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.cli import app as cli
+from openral_cli import app as cli
 from openral_core.errors import OpenralError, OutputError
 from openral_core.output_folder import check_file, check_folder, make_private
 
@@ -139,7 +139,7 @@ def test_a_disk_that_becomes_full_is_one_line(full_disk: Path) -> None:
     """The folder has room for the trial; what is written afterwards has none."""
     (full_disk / "filler").write_bytes(bytes(40 * 1024))
     code = (
-        "import sys, pathlib; from openral_core.cli import app\n"
+        "import sys, pathlib; from openral_cli import app\n"
         "def write(): pathlib.Path(sys.argv[1]).write_bytes(bytes(1 << 20))\n"
         "app.app = write; app.main()"
     )

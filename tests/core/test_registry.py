@@ -10,9 +10,9 @@ import pytest
 from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import LicenseError, ManifestError, NotFoundError, WeightsError
-from openral_core.license import check_license, is_evaluated
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import list_skills, load_package, resolve
+from openral_rskill.license import check_license, is_evaluated
+from openral_rskill.registry import list_skills, load_package, resolve
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ from example_skill import MANIFEST, SEED, write_safetensors
 from hub_server import Hub
 from typer.testing import CliRunner
 
-from openral_core.cli.app import app
+from openral_cli.app import app
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
-from openral_core.hub.scaffold import Choices, new_skill
 from openral_core.manifest import load_manifest
-from openral_core.registry import resolve
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
+from openral_rskill.hub.scaffold import Choices, new_skill
+from openral_rskill.registry import resolve
 
 RUN = CliRunner()
 PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from openral_core import vram
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
-from openral_core.vram import budget, free_gb, require_budget
+from openral_rskill import vram
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, free_gb, require_budget
 
 Make = Callable[..., RSkillPackage]
 INT4 = {"quantization": {"dtype": "int4"}, "min_vram_gb": {"bf16": 18.0, "int4": 7.0}}

@@ -11,9 +11,9 @@ import pytest
 from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import NotFoundError, WeightsError
-from openral_core.hub.convert import convert
-from openral_core.registry import load_package
-from openral_core.weights_files import checkpoint_faults, select
+from openral_rskill.hub.convert import convert
+from openral_rskill.registry import load_package
+from openral_rskill.weights_files import checkpoint_faults, select
 
 torch = pytest.importorskip("torch")
 

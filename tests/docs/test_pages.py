@@ -95,7 +95,7 @@ def parses(command: str) -> None:
     """Check the words of an `openral` command against its own parser, without running it."""
     import typer
 
-    from openral_core.cli.app import app
+    from openral_cli.app import app
 
     name, *words = shlex.split(command)
     assert name == "openral", f"only openral commands can be long: {command}"

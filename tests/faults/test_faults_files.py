@@ -20,7 +20,7 @@ from faults_files import SKILL, World
 from system_files import EMPTY_SAFETENSORS, load_truth
 from system_stack import BIN
 
-from openral_core.license import OPT_INS
+from openral_rskill.license import OPT_INS
 
 GOOD = yaml.safe_dump({"name": "tests/rskill-good", "model_family": "fake", **SKILL})
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from openral_core.torchvision_shim import ensure_torchvision
 from openral_reward_monitor.robometer.server import pin_kernels
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 
 def memory(field: str) -> int:

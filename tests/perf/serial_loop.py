@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from openral_core.action_adapter import ActionAdapter
 from openral_core.observation_adapter import ObservationAdapter
-from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.types import Observation, Policy, RobotState
+from openral_rskill.registry import RSkillPackage
 
 CORNER2 = (0.75, 0.075, 0.7)
 """[m] where the skill's camera hangs, which is also where lerobot puts it; MetaWorld's own is farther away."""

@@ -17,11 +17,11 @@ import pytest
 import torch
 from serial_loop import steps_per_s
 
-from openral_core.registry import resolve
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Policy
 from openral_policy_nodes.families import load_policy
+from openral_rskill.registry import resolve
 from openral_training.benchmark.execute import execute
 from openral_training.benchmark.means import Means
 from openral_training.benchmark.plan import Settings

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from std_srvs.srv import Trigger
 
-from openral_core.registry import resolve
+from openral_rskill.registry import resolve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reward_monitor"))
 from reward_beside_trigger import BARE

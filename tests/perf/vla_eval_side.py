@@ -21,11 +21,11 @@ from vla_eval.specs import DimSpec
 
 from openral_core.action_adapter import ActionAdapter
 from openral_core.observation_adapter import ObservationAdapter
-from openral_core.registry import resolve
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.families import load_policy
+from openral_rskill.registry import resolve
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.factory import make_backend
 

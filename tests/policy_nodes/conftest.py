@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import yaml
 
-from openral_core.registry import RSkillPackage, resolve
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
+from openral_rskill.registry import RSkillPackage, resolve
 
 HORIZON = 16
 SIZE = 32

@@ -10,7 +10,6 @@ import yaml
 from director_desk import SKILL
 
 from openral_core.errors import ManifestError
-from openral_core.registry import load_package, resolve
 from openral_core.share import share_directory
 from openral_reasoner.deployment import load_deployment
 from openral_reasoner.llm.words import first_message
@@ -19,6 +18,7 @@ from openral_reasoner.palette import Palette
 from openral_reasoner.planner import CannotDo, Plan
 from openral_reasoner.playbook import MAX_BODY, Playbook, load_playbook, steps_of
 from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_rskill.registry import load_package, resolve
 
 STEPS = "# Title\n\nWords.\n\n## Steps\n\n1. close the drawer\n2. open the drawer\n"
 

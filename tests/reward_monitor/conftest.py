@@ -14,7 +14,7 @@ import yaml
 from reward_camera import FakeCamera
 from reward_manifest import EMPTY_SAFETENSORS, MANIFEST, SCENE, SIZE
 
-from openral_core.registry import RSkillPackage, resolve
+from openral_rskill.registry import RSkillPackage, resolve
 
 
 @pytest.fixture

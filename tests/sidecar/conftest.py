@@ -12,7 +12,7 @@ import pytest
 from sidecar_helpers import PROGRAM, wait_for
 
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import resolve
+from openral_rskill.registry import resolve
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.identity import Announcement, announcements
 

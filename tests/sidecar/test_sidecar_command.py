@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sidecar_helpers import PATIENCE_S, running, wait_for
 
-from openral_core.cli.app import main
+from openral_cli.app import main
 from openral_sidecar import table
 from openral_sidecar.environment import environment_folder
 from openral_sidecar.identity import Identity, announcements

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_core.torchvision_shim import ensure_torchvision
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 

@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from openral_core.torchvision_shim import ensure_torchvision
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 import torch
@@ -23,8 +23,8 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel, Qwen3VLConfig
 from transformers.models.qwen3_vl import Qwen3VLForConditionalGeneration
 
-from openral_core.nf4.rule import MIN_NUMEL, linears_to_pack
 from openral_policy_nodes.rldx.backbone import BackboneInNf4
+from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
 
 WIDE = 2048
 QWEN = {

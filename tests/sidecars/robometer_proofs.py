@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from openral_core.torchvision_shim import ensure_torchvision
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 import numpy as np
@@ -23,14 +23,14 @@ from bitsandbytes.nn import Params4bit
 from safetensors import safe_open
 from transformers import Qwen3VLConfig
 
-from openral_core.nf4 import weights
-from openral_core.nf4.modules import quantize_module
-from openral_core.nf4.rule import linears_to_pack
 from openral_reward_monitor.robometer.checkpoint import build_skeleton, load_rbm
 from openral_reward_monitor.robometer.inputs import RbmInputs
 from openral_reward_monitor.robometer.pack import pack_folder
 from openral_reward_monitor.robometer.rbm import RBM
 from openral_reward_monitor.robometer.server import pin_kernels
+from openral_rskill.nf4 import weights
+from openral_rskill.nf4.modules import quantize_module
+from openral_rskill.nf4.rule import linears_to_pack
 
 LEAST = 4096
 REAL = {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from openral_core.errors import SimulationError
-from openral_core.registry import resolve
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite
+from openral_rskill.registry import resolve
 from openral_sim_bridge.factory import make_backend
 from openral_training.collect import Unit, perform
 from openral_training.dataset.episode import decode_png, load_shard, save_shard

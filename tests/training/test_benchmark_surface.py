@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, NotFoundError, PolicyError
 from openral_core.manifest import load_manifest
-from openral_core.registry import load_package
 from openral_core.share import share_directory
 from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
+from openral_rskill.registry import load_package
 from openral_training.benchmark.cli import app
 from openral_training.benchmark.record import record_result
 

@@ -59,7 +59,7 @@ def test_sim_run_of_hopeless_words_says_so(tmp_path: Path) -> None:
 def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_path: Path) -> None:
     import yaml
 
-    from openral_core.registry import resolve
+    from openral_rskill.registry import resolve
 
     shutil.copytree(resolve("mini-metaworld").folder, tmp_path / "skill")
     file = tmp_path / "skill" / "rskill.yaml"
@@ -93,7 +93,7 @@ def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path
 
 
 def test_shipped_results_belong_to_the_shipped_weights() -> None:
-    from openral_core.registry import resolve
+    from openral_rskill.registry import resolve
     from openral_training.provenance import provenance
 
     ours = sorted(path.parent.name for path in (Path(__file__).parents[2] / "rskills").glob("mini-*/eval"))

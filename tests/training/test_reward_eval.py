@@ -12,8 +12,6 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ManifestError
-from openral_core.registry import load_package, resolve
-from openral_core.weights_hash import weights_sha256
 from openral_reward_monitor.calibration import (
     FILE_NAME,
     Calibration,
@@ -21,6 +19,8 @@ from openral_reward_monitor.calibration import (
     load_calibration,
 )
 from openral_reward_monitor.models import RewardScores
+from openral_rskill.registry import load_package, resolve
+from openral_rskill.weights_hash import weights_sha256
 from openral_training.recipe import Recipe
 from openral_training.reward_cli import app
 from openral_training.reward_eval.cases import Case, Scored

@@ -67,8 +67,8 @@ def make(family: str, folder: Path, *, seed: int) -> None:
     size = SIZES[family]
     from transformers import Qwen3VLConfig
 
-    from openral_core.nf4.writer import SafetensorsWriter
     from openral_reward_monitor.robometer.rbm import RBM
+    from openral_rskill.nf4.writer import SafetensorsWriter
 
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = _save_tokenizer(folder)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_core.types import Policy, PolicyBatch
 from openral_policy_nodes.external.address import parse_url
 from openral_policy_nodes.external.link import OpenpiLink, zmq_client
 from openral_policy_nodes.external.names import names_from
 from openral_policy_nodes.patience import Patience
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.client import SidecarClient
 
 

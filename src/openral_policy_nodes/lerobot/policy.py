@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.lerobot.features import Features
@@ -18,6 +17,7 @@ from openral_policy_nodes.lerobot.match import absent_cameras, checkpoint_faults
 from openral_policy_nodes.lerobot.spec import spec_for
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.remote import RemotePolicy, Server
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from openral_core.mini.trunk import FilmTrunk
+from openral_rskill.mini.trunk import FilmTrunk
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError
-from openral_core.mini.checkpoint import load_network
-from openral_core.registry import RSkillPackage
 from openral_core.sentence import SentenceEncoder
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
+from openral_rskill.mini.checkpoint import load_network
+from openral_rskill.registry import RSkillPackage
 
 
 class MiniPolicy:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.openvla_oft.actions import gripper_to_libero
 from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
@@ -19,6 +18,7 @@ from openral_policy_nodes.openvla_oft.settings import Settings
 from openral_policy_nodes.openvla_oft.spec import SPEC
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.remote import RemotePolicy, Server
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar
 

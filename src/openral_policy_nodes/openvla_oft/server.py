@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openral_core.errors import OpenralError
-from openral_core.torchvision_shim import ensure_torchvision
 from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.openvla_oft.identity import identity_of
 from openral_policy_nodes.openvla_oft.settings import add_arguments, settings_of
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 if TYPE_CHECKING:
     from openral_policy_nodes.openvla_oft.model import OpenVLAOFTModel

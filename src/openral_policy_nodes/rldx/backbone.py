@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from openral_core.errors import PolicyError
-from openral_core.nf4.modules import quantize_module
-from openral_core.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.modules import quantize_module
+from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
 
 BACKBONE = "backbone"
 """Name of the part that is packed, in upstream's `RLDX` (rldx/model/core/rldx.py)."""

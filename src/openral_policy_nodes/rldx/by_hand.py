@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.errors import OpenralError, SidecarError
-from openral_core.license import check_checkpoint_license
 from openral_policy_nodes.rldx.arguments import rldx_parser
 from openral_policy_nodes.rldx.options import DEFAULT_PORT, interpreter_from
+from openral_rskill.license import check_checkpoint_license
 from openral_sidecar.bundle import bundle_for
 from openral_sidecar.environment import ensure_environment
 from openral_sidecar.spec import SidecarSpec

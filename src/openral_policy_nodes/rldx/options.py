@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from openral_core.cache import cache_home
 from openral_core.errors import PolicyError
-from openral_core.hub.reference import HUB, HubReference
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_policy_nodes.patience import LEAST_S
 from openral_policy_nodes.rldx.arguments import DEFAULT_TAG
+from openral_rskill.hub.reference import HUB, HubReference
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.patience import Patience
 from openral_policy_nodes.rldx.arguments import rldx_arguments
@@ -19,6 +18,7 @@ from openral_policy_nodes.rldx.handshake import modality_faults
 from openral_policy_nodes.rldx.layouts import layout_named
 from openral_policy_nodes.rldx.options import identity_for, settings_from
 from openral_policy_nodes.rldx.spec import SPEC
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.skill import skill_sidecar
 from openral_sidecar.spec import SidecarSpec
 

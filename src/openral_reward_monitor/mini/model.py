@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from openral_core.mini.checkpoint import load_network
-from openral_core.registry import RSkillPackage
 from openral_core.sentence import SentenceEncoder
 from openral_reward_monitor.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_reward_monitor.models import RewardScores
+from openral_rskill.mini.checkpoint import load_network
+from openral_rskill.registry import RSkillPackage
 
 
 class MiniRewardModel:

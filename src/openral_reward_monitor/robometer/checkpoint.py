@@ -10,13 +10,13 @@ from accelerate import init_empty_weights
 from transformers import Qwen3VLConfig
 
 from openral_core.errors import PolicyError
-from openral_core.nf4.load import load_checkpoint
-from openral_core.nf4.metadata import check_metadata
-from openral_core.nf4.modules import quantize_module
-from openral_core.nf4.rule import MIN_NUMEL
 from openral_reward_monitor.robometer.config import PROGRESS_TOKEN, read_rbm_config
 from openral_reward_monitor.robometer.inputs import RbmInputs
 from openral_reward_monitor.robometer.rbm import RBM
+from openral_rskill.nf4.load import load_checkpoint
+from openral_rskill.nf4.metadata import check_metadata
+from openral_rskill.nf4.modules import quantize_module
+from openral_rskill.nf4.rule import MIN_NUMEL
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"

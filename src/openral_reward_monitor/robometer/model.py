@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage
 from openral_reward_monitor.models import RewardScores
 from openral_reward_monitor.robometer.identity import identity_of
 from openral_reward_monitor.robometer.sampling import chosen_frames, spread
 from openral_reward_monitor.robometer.spec import SPEC
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar

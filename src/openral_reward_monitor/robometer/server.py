@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from openral_core.nf4.rule import MIN_NUMEL
-from openral_core.torchvision_shim import ensure_torchvision
 from openral_reward_monitor.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.robometer.identity import identity_of
 from openral_reward_monitor.robometer.sampling import MAX_FRAMES
+from openral_rskill.nf4.rule import MIN_NUMEL
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.torchvision_shim import ensure_torchvision
 
 
 def pin_kernels() -> None:

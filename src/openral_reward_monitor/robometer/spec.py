@@ -29,7 +29,7 @@ SPEC = SidecarSpec(
             )
         ),
         # Qwen3-VL's processor needs torchvision's Python half; its compiled half must fit torch's build (see
-        # `openral_core.torchvision_shim`), which no resolver can know.
+        # `openral_sidecar.torchvision_shim`), which no resolver can know.
         InstallStep(("torchvision==0.28.0",), no_deps=True),
     ),
     module="openral_reward_monitor.robometer.server",

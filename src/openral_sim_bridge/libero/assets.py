@@ -21,11 +21,11 @@ from pathlib import Path
 
 from openral_core.cache import cache_home
 from openral_core.errors import HubError, OpenralError, SimulationError
-from openral_core.hub.client import HubClient
-from openral_core.hub.reference import HubReference
-from openral_core.hub.store import one_at_a_time
-from openral_core.hub.transfer import fetch
 from openral_core.schema import inside
+from openral_rskill.hub.client import HubClient
+from openral_rskill.hub.reference import HubReference
+from openral_rskill.hub.store import one_at_a_time
+from openral_rskill.hub.transfer import fetch
 
 VARIABLE = "OPENRAL_LIBERO_ASSETS"
 REPOSITORY = "lerobot/libero-assets"

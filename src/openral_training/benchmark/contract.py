@@ -12,10 +12,10 @@ from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.named_files import find_file
 from openral_core.output_folder import make_private
-from openral_core.registry import RSkillPackage, load_package
 from openral_policy_nodes.external.address import parse_url
 from openral_policy_nodes.external.link import probe
 from openral_policy_nodes.external.names import names_from
+from openral_rskill.registry import RSkillPackage, load_package
 
 PATTERNS = ("benchmarks/contracts/{}.yaml",)
 FAMILY = "external"

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from openral_core.contract import match, require
-from openral_core.registry import RSkillPackage
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_core.vram import budget, require_budget
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.trace import Trace
 from openral_training.benchmark.engine import Engine
 from openral_training.benchmark.films import draw_films, filmed_rows, trace_path

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.cli.downloads import download_bars
-from openral_core.contract import require
-from openral_core.gates.states import unseen_states
-from openral_core.hub.install import ready
 from openral_core.output_folder import check_folder
-from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_rskill.checks.states import unseen_states
+from openral_rskill.contract import require
+from openral_rskill.hub.install import ready
+from openral_rskill.registry import RSkillPackage
 from openral_training.benchmark.contract import served_skill, server_says
 from openral_training.benchmark.execute import execute
 from openral_training.benchmark.means import Means

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 from openral_core.errors import NotFoundError
-from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.fingerprint import fingerprint
 from openral_sim_bridge.rollout import Job
 from openral_training.provenance import weights_sha256

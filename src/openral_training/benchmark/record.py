@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from openral_core.manifest import MANIFEST_NAME, load_manifest
-from openral_core.registry import RSkillPackage
 from openral_core.vocabulary import Benchmark
+from openral_rskill.registry import RSkillPackage
 from openral_training.provenance import write_result
 
 _BLOCK = re.compile(r"^benchmarks:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.registry import RSkillPackage
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.table import sidecar_names, sidecar_spec
 from openral_sim_bridge.fingerprint import fingerprint
 from openral_training.benchmark.journal import Entry

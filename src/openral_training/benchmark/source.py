@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from openral_core.registry import RSkillPackage, load_package
 from openral_core.types import Policy
 from openral_policy_nodes.families import load_policy
+from openral_rskill.registry import RSkillPackage, load_package
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import ContractError, PolicyError
-from openral_core.registry import RSkillPackage
-from openral_core.weights_hash import weights_sha256
 from openral_reward_monitor.calibration import FILE_NAME, Calibration, CameraCalibration, load_calibration
 from openral_reward_monitor.models import RewardModel, load_reward_model
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.weights_hash import weights_sha256
 from openral_training.provenance import provenance
 from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import Scored, cases, score

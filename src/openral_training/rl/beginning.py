@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 
 from openral_core.errors import ContractError
-from openral_core.registry import resolve
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
+from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
 from openral_training.rl.demonstrate import clone, demonstrate, joined
 from openral_training.rl.eyes import MiniEyes, check_skill

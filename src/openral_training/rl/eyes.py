@@ -14,15 +14,15 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.action_adapter import ActionAdapter
-from openral_core.contract import match, require
 from openral_core.errors import ContractError
 from openral_core.observation_adapter import ObservationAdapter
-from openral_core.registry import RSkillPackage, load_package
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.sentence import SentenceEncoder
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.mini.policy import load_mini
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backend import Backend
 
 

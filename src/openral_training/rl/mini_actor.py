@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.registry import RSkillPackage
 from openral_core.schema import Count, Finite, Schema, Word
 from openral_policy_nodes.mini.policy import load_mini
+from openral_rskill.registry import RSkillPackage
 from openral_training.rl.heads import GaussianHead
 from openral_training.rl.mini_skill import write_mini_skill
 from openral_training.rl.policy import Decision, Judgement

@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from openral_core.manifest import MANIFEST_NAME
-from openral_core.mini.checkpoint import save_network
-from openral_core.registry import RSkillPackage
 from openral_policy_nodes.mini.network import MiniNetwork
+from openral_rskill.mini.checkpoint import save_network
+from openral_rskill.registry import RSkillPackage
 
 ENDING = "-rl"
 """What is added to the skill's name."""

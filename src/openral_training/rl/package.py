@@ -10,9 +10,9 @@ import yaml
 
 from openral_core.errors import ContractError
 from openral_core.manifest import MANIFEST_NAME
-from openral_core.registry import RSkillPackage, resolve
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_rskill.registry import RSkillPackage, resolve
 from openral_training.benchmark.execute import execute
 from openral_training.benchmark.means import Means
 from openral_training.benchmark.plan import Settings

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_core.registry import resolve
 from openral_reward_monitor.models import RewardModel, load_reward_model
+from openral_rskill.registry import resolve
 from openral_training.rl.attempts import Trajectory
 from openral_training.rl.settings.reward import ProgressReward
 

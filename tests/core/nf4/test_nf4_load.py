@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.nf4.load import load_checkpoint
+from openral_rskill.nf4.load import load_checkpoint
 
 
 class Model(nn.Module):

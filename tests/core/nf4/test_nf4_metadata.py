@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from openral_core.errors import PolicyError
-from openral_core.nf4.metadata import FILE, check_metadata, write_metadata
+from openral_rskill.nf4.metadata import FILE, check_metadata, write_metadata
 
 
 def test_what_is_written_fits_the_weights_it_speaks_of_and_no_others(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from openral_core.nf4.writer import SafetensorsWriter
+from openral_rskill.nf4.writer import SafetensorsWriter
 
 TENSORS = {
     "wide": torch.arange(6, dtype=torch.float32).reshape(2, 3),

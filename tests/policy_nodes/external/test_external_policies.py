@@ -13,7 +13,6 @@ import yaml
 
 from openral_core.errors import ManifestError, PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
-from openral_core.registry import RSkillPackage, load_package
 from openral_core.share import share_directory
 from openral_core.types import Policy, PolicyBatch
 from openral_policy_nodes.external import openpi_wire
@@ -22,6 +21,7 @@ from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiSer
 from openral_policy_nodes.external.link import probe
 from openral_policy_nodes.external.names import names_from
 from openral_policy_nodes.families import load_policy
+from openral_rskill.registry import RSkillPackage, load_package
 from openral_sidecar.errors import WireError
 
 KEY = "observation.images.camera1"

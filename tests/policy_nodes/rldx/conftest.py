@@ -13,7 +13,7 @@ import pytest
 import yaml
 from rldx_helpers import EMPTY_SAFETENSORS, MODULE, PATIENCE_S, SHIPPED, Started, wait_for
 
-from openral_core.registry import RSkillPackage, load_package
+from openral_rskill.registry import RSkillPackage, load_package
 from openral_sidecar.identity import announcements
 
 

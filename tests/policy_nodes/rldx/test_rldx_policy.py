@@ -14,9 +14,9 @@ import pytest
 from rldx_helpers import MODULE, Started, free_port, make_batch, wait_for
 
 from openral_core.errors import LicenseError, PolicyError
-from openral_core.registry import RSkillPackage
 from openral_policy_nodes.rldx.policy import RldxPolicy, load_with
 from openral_policy_nodes.rldx.spec import SPEC
+from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import announcements
 
 CONFORMANCE = replace(SPEC, module=MODULE)

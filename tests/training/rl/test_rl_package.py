@@ -12,8 +12,8 @@ import pytest
 from rl_settings import PPO, SEEING, small, write
 
 from openral_core.errors import ContractError
-from openral_core.gates.states import unseen_states
-from openral_core.registry import resolve
+from openral_rskill.checks.states import unseen_states
+from openral_rskill.registry import resolve
 from openral_training.rl.beginning import begin
 from openral_training.rl.config import load_config
 from openral_training.rl.package import check_packable

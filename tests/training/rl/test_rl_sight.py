@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rl_settings import SEEING, small
 
 from openral_core.errors import ContractError, PolicyError
-from openral_core.registry import load_package
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_core.types import RobotState
 from openral_policy_nodes.mini.policy import load_folder, load_mini
+from openral_rskill.registry import load_package
 from openral_sim_bridge.factory import make_backend
 from openral_training.rl.beginning import Beginning, begin
 from openral_training.rl.eyes import check_skill
@@ -47,8 +47,8 @@ def test_a_skill_sees_and_does_as_in_the_benchmark(
     beginning: Beginning, seen: tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]
 ) -> None:
     from openral_core.observation_adapter import ObservationAdapter
-    from openral_core.registry import resolve
     from openral_core.types import Observation
+    from openral_rskill.registry import resolve
 
     features, picture, state = seen
     [(_, scene)] = beginning.scenes.items()

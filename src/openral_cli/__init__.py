@@ -1,0 +1,1 @@
+"""The command `openral`; other packages add their verbs by entry points of the group `openral.cli`."""

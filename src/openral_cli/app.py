@@ -1,0 +1,52 @@
+"""`openral`: the root of the command line, and the one place where its errors become an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+
+from openral_cli import doctor_command
+from openral_cli.plugins import PluginGroup
+from openral_core.errors import OpenralError
+from openral_core.output_folder import disk_fault
+
+EXIT_FAILURE = 1
+"""Exit code of an error that the user can mend."""
+
+app = typer.Typer(
+    name="openral",
+    cls=PluginGroup,
+    help="Vision-language-action checkpoints as ROS 2 skills: one sentence moves an arm.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.callback()(lambda: None)  # else typer makes a single built-in verb the whole command
+app.command("doctor")(doctor_command.doctor)
+
+
+def main() -> None:
+    """Run the command line; an error of openral's own, or of a disk, is one message and exit code 1."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    try:
+        app()
+    except OpenralError as error:
+        _refuse(str(error))
+    except OSError as error:
+        fault = disk_fault(error)
+        if fault is None:
+            raise
+        _refuse(fault)
+
+
+def _refuse(why: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # standard error itself may be on the disk that is full
+        Console(stderr=True).print(
+            f"error: {why}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
+    sys.exit(EXIT_FAILURE)

@@ -1,0 +1,40 @@
+"""Gates of what a skill does: the action vector, its rate, and whether inference keeps up with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from openral_core.manifest import RSkillManifest
+from openral_core.scene import DeployScene
+from openral_rskill.checks.finding import Finding
+
+
+def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
+    """Length and meaning of an action must be the scene's."""
+    offered, demanded = scene.action, manifest.action_contract
+    if demanded is None:
+        yield Finding("action", False, "no action_contract", f"{offered.dim} numbers", "add action_contract")
+        return
+    mend = "choose a scene with that action contract, or a skill trained for this one"
+    yield Finding.of("action dim", offered.dim == demanded.dim, str(offered.dim), str(demanded.dim), mend)
+    needed = demanded.representation or "not stated"
+    ok = demanded.representation in (None, offered.representation)
+    yield Finding.of("action representation", ok, offered.representation, needed, mend)
+
+
+def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterator[Finding]:
+    """Actions must come at the rate of the demonstrations, and a chunk must last longer than an inference.
+
+    The latter not in lockstep, where the world waits.
+    """
+    trained = manifest.action_contract.control_hz if manifest.action_contract else None
+    if trained is not None:
+        ok = abs(trained - scene.control_hz) <= 0.01 * trained
+        mend = f"set control_hz of the scene to {trained:g}"
+        yield Finding.of("control rate", ok, f"{scene.control_hz:g} Hz", f"{trained:g} Hz", mend)
+    covered_ms = 1000.0 * manifest.chunk_size * scene.dt
+    budget_ms = manifest.latency_budget.per_chunk_ms
+    found = f"{budget_ms:g} ms an inference"
+    needed = f"less than {covered_ms:g} ms ({manifest.chunk_size} steps at {scene.control_hz:g} Hz)"
+    mend = "the arm would hold more than it moves: use lockstep, a faster device or a longer chunk"
+    yield Finding.of("latency", lockstep or budget_ms < covered_ms, found, needed, mend)

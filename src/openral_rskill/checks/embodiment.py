@@ -1,0 +1,113 @@
+"""Gates between a skill and a body: is it the one it was trained on, and may it be moved that way?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from openral_core.manifest import RSkillManifest
+from openral_core.manifest.actuators import GRIPPER_MODES
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene
+from openral_core.vocabulary import ControlMode
+from openral_rskill.checks.finding import Finding
+
+CONTROL_MODES: dict[str, ControlMode] = {
+    "joint_positions": "joint_position",
+    "joint_velocities": "joint_velocity",
+    "delta_ee_6d_plus_gripper": "cartesian_delta",
+    "delta_ee_6d": "cartesian_delta",
+    "delta_ee_3d_plus_gripper": "cartesian_delta",
+    "delta_joints_plus_gripper": "joint_position",
+    "cartesian_pose": "cartesian_pose",
+}
+"""Representation of an action -> how it commands the arm."""
+
+
+def embodiment(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
+    """One of the skill's bodies must be the robot's."""
+    tags = manifest.embodiment_tags
+    ok = "any" in tags or not set(tags).isdisjoint(robot.embodiment_tags)
+    mend = f"choose a scene whose robot is one of {', '.join(tags)}"
+    return Finding.of(
+        "embodiment", ok, f"robot {robot.name} ({', '.join(robot.embodiment_tags)})", ", ".join(tags), mend
+    )
+
+
+def capabilities(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
+    """Each flag that the skill demands must have that value."""
+    for name, value in manifest.capabilities_required.items():
+        found = robot.capabilities.flags.get(name)
+        mend = f"choose a robot with {name}: {str(value).lower()}"
+        shown = "not stated" if found is None else str(found).lower()
+        yield Finding.of(f"capability {name}", found is value, shown, str(value).lower(), mend)
+
+
+def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
+    """The robot must take commands of the sort that the actions are.
+
+    What the actions are is said by `action_contract.representation`, else by the scene; the kinds of
+    `actuators_required` count for grippers only, since older manifests call every arm `joint_position`.
+    """
+    contract = manifest.action_contract
+    representation = (contract.representation if contract else None) or scene.action.representation
+    kinds = [actuator.kind for actuator in manifest.actuators_required]
+    wanted = [CONTROL_MODES[representation], *(kind for kind in kinds if kind in GRIPPER_MODES)]
+    offered = robot.capabilities.supported_control_modes
+    missing = [mode for mode in wanted if not _is_offered(mode, offered)]
+    mend = f"choose a robot that takes {', '.join(missing)}"
+    yield Finding.of("control mode", not missing, ", ".join(offered), ", ".join(wanted), mend)
+    counts = [actuator.n_dof for actuator in manifest.actuators_required]
+    if contract is not None and counts and None not in counts:
+        total = sum(count or 0 for count in counts)
+        mend = f"let the n_dof of actuators_required add up to {contract.dim}"
+        yield Finding.of(
+            "actuators", total == contract.dim, f"{total} numbers", f"{contract.dim} numbers", mend
+        )
+
+
+def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
+    """The joints of the skill's starting pose must be the robot's."""
+    if manifest.starting_pose:
+        unknown = sorted(set(manifest.starting_pose) - set(robot.joint_names))
+        found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
+        mend = f"name joints of {robot.name}: {', '.join(robot.joint_names)}"
+        yield Finding.of("starting pose", not unknown, found, ", ".join(manifest.starting_pose), mend)
+
+
+def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
+    """The frame and the joints that the skill's state vector reads must be the robot's."""
+    bound = manifest.state_contract.bindings if manifest.state_contract else None
+    if bound is None:
+        return
+    frame, joints = robot.end_effectors[0].frame, bound.gripper_qpos_joints
+    mend = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
+    yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, mend)
+    unknown = sorted(set(joints) - set(robot.joint_names))
+    found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
+    mend = f"bind gripper_qpos_joints to joints of {robot.name}: {', '.join(robot.joint_names)}"
+    yield Finding.of("state joints", not unknown, found, ", ".join(joints), mend)
+
+
+def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
+    """Robot and scene must not allow more than the skill's makers do."""
+    wanted = manifest.envelope
+    if wanted is None:
+        return
+    if wanted.max_ee_speed_m_s is not None:
+        speed = robot.safety.max_ee_speed_m_s
+        mend = f"lower safety.max_ee_speed_m_s of {robot.name} to {wanted.max_ee_speed_m_s:g}"
+        needed = f"at most {wanted.max_ee_speed_m_s:g} m/s"
+        yield Finding.of("speed", speed <= wanted.max_ee_speed_m_s, f"{speed:g} m/s allowed", needed, mend)
+    if wanted.workspace is not None:
+        inner, outer = scene.workspace, wanted.workspace
+        ok = inner is not None and all(
+            outer.low[axis] <= inner.low[axis] and inner.high[axis] <= outer.high[axis] for axis in range(3)
+        )
+        found = f"{inner.low} to {inner.high}" if inner else "none"
+        mend = "make the scene's workspace smaller"
+        yield Finding.of("workspace", ok, found, f"inside {outer.low} to {outer.high} m", mend)
+
+
+def _is_offered(mode: ControlMode, offered: tuple[ControlMode, ...]) -> bool:
+    """A gripper that takes positions takes open and close, too."""
+    return mode in offered or (mode in GRIPPER_MODES and any(other in offered for other in GRIPPER_MODES))

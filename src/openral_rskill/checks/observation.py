@@ -1,0 +1,67 @@
+"""Gates of what a skill sees and feels: cameras by feature key and resolution, the proprioception vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from openral_core.errors import ContractError
+from openral_core.manifest import RSkillManifest, SensorRequirement
+from openral_core.manifest.contracts import LAYOUT_DIMS
+from openral_core.observation_adapter import cameras_for
+from openral_core.scene import DeployScene, SceneCamera
+from openral_core.state_layout import layout_of
+from openral_rskill.checks.finding import Finding
+
+
+def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
+    """Each sensor that the skill demands must be there, large enough."""
+    other = [
+        sensor.modality
+        for sensor in manifest.sensors_required
+        if sensor.modality not in ("rgb", "proprioception")
+    ]
+    for modality in other:
+        mend = "openral's scenes have rgb cameras only; choose another skill"
+        yield Finding(f"sensor {modality}", False, "none", modality, mend)
+    try:
+        chosen = cameras_for(manifest, scene)
+    except ContractError as error:
+        keys = ", ".join(camera.feature_key for camera in scene.cameras)
+        yield Finding(
+            "cameras", False, keys, str(error).split(";")[0].split(",")[0], str(error).rsplit(": ", 1)[-1]
+        )
+        return
+    wanted = [sensor for sensor in manifest.sensors_required if sensor.modality == "rgb"]
+    needs = [sensor for sensor in wanted for _ in range(1 if sensor.vla_feature_key else sensor.count)]
+    for sensor, camera in zip(needs, chosen, strict=True):
+        yield _camera(manifest, sensor, camera)
+
+
+def state(manifest: RSkillManifest) -> Finding:
+    """The layout of the proprioception vector must be one that can be built, of the stated length."""
+    contract = manifest.state_contract
+    dim = contract.dim if contract else None
+    try:
+        layout = layout_of(manifest)
+    except ContractError as error:
+        return Finding(
+            "state", False, str(contract.layout if contract else None), "a known layout", str(error)
+        )
+    needed = dim if dim is not None else LAYOUT_DIMS[layout]
+    ok = LAYOUT_DIMS[layout] == needed
+    mend = f"set state_contract.dim to {LAYOUT_DIMS[layout]}"
+    return Finding.of("state", ok, f"{layout} ({LAYOUT_DIMS[layout]})", f"{needed} numbers", mend)
+
+
+def _camera(manifest: RSkillManifest, sensor: SensorRequirement, camera: SceneCamera) -> Finding:
+    """A camera is large enough if it has the least size, or the size that the checkpoint itself takes."""
+    preprocessing = manifest.image_preprocessing
+    size = preprocessing.image_size if preprocessing else None
+    width, height = sensor.min_width or 0, sensor.min_height or 0
+    ok = camera.width >= width and camera.height >= height
+    if not ok and size is not None:
+        height, width = size
+        ok = camera.width >= width and camera.height >= height
+    found = f"{camera.name} {camera.width}x{camera.height}"
+    mend = f"set observation_width and observation_height of the scene to at least {width} and {height}"
+    return Finding.of(f"camera {camera.feature_key}", ok, found, f"at least {width}x{height} px", mend)

@@ -1,0 +1,142 @@
+"""Gates that need no robot and no scene: what runs the skill, its licence, its weights, its memory; and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from openral_core.errors import LicenseError, OpenralError
+from openral_core.manifest import RSkillManifest
+from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.runtime import LOCAL
+from openral_core.scene import DeployScene
+from openral_rskill.checks.finding import Finding
+from openral_rskill.hub.lock import LOCK_NAME, SkillLock, faults
+from openral_rskill.hub.store import find_lock, snapshot
+from openral_rskill.license import check_license, is_evaluated
+from openral_rskill.registry import RSkillPackage, resolve
+from openral_rskill.safetensors_file import SUFFIX
+from openral_rskill.vram import Budget
+
+RUNTIMES = ("pytorch",)
+"""Runtimes that openral's families use."""
+_UNDEPLOYED = ("wam",)
+"""Kinds whose manifests are understood, and that nothing here can run."""
+
+
+def runtime(manifest: RSkillManifest) -> Finding:
+    """There must be something here that runs the skill."""
+    runs = manifest.runtime in RUNTIMES and manifest.kind not in _UNDEPLOYED
+    found = f"{', '.join(RUNTIMES)} for every kind but {', '.join(_UNDEPLOYED)}"
+    mend = "take the checkpoint's pytorch weights; openral runs no others"
+    return Finding.of("runtime", runs, found, f"{manifest.runtime}, kind {manifest.kind}", mend)
+
+
+def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
+    """The licence of the weights must allow commercial use, or its terms be accepted."""
+    needed = "commercial use, or its terms accepted"
+    try:
+        check_license(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
+    except LicenseError as error:
+        return Finding("licence", False, manifest.license, needed, str(error))
+    return Finding("licence", True, manifest.license, needed)
+
+
+def weights(package: RSkillPackage) -> Finding:
+    """The weights must be on this machine, as whole safetensors files. Call it past the licence gate."""
+    needed = "whole safetensors files"
+    elsewhere = server_elsewhere(package.manifest.model_family)
+    if elsewhere is not None:
+        return Finding("weights", True, f"with the server that runs ({elsewhere})", needed)
+    try:
+        folder = package.checkpoint()
+    except OpenralError as error:
+        return Finding("weights", False, str(package.manifest.weights_uri), needed, str(error))
+    size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+    return Finding("weights", True, f"{package.manifest.weights_uri}, {size / 1e6:.1f} MB", needed)
+
+
+def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
+    """Every byte of what was fetched for a skill must fit its lock; weights that no lock knows are not vouched for."""
+    lock = find_lock(package.manifest.name, package.folder)
+    mend = f"openral rskill install {package.reference}"
+    manifest = lock.manifest if lock else None
+    for locked in (manifest, lock.weights, *lock.extra) if lock else ():
+        if locked is not None:
+            folder = package.folder if locked is manifest else snapshot(locked.reference)
+            fault = next(faults(locked.files, folder, hashes=True), None)
+            found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
+            yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
+    if not _is_hashed(package, lock):
+        found = f"not hashed: no {LOCK_NAME} says what the weights were"
+        mend = (
+            "install the skill from a hub, which writes one, or compare `sha256sum` with its maker's by hand"
+        )
+        yield Finding("hashes", False, found, "as in the lock", mend)
+
+
+def _is_hashed(package: RSkillPackage, lock: SkillLock | None) -> bool:
+    """Whether the lock has hashes of a skill's weights; also where it has none, or a server elsewhere has them."""
+    manifest = package.manifest
+    if manifest.weights_uri is None or server_elsewhere(manifest.model_family) is not None:
+        return True
+    if not manifest.weights_uri.startswith(LOCAL):
+        return package.locked_weights() is not None
+    beside = lock.manifest if lock else None
+    return beside is not None and any(name.endswith(SUFFIX) for name in beside.files)
+
+
+def companions(
+    manifest: RSkillManifest, search: Sequence[Path], accept_noncommercial: bool | None
+) -> Iterator[Finding]:
+    """The skills that the manifest names must be there, of the right kind, and past a licence gate of their own."""
+    named = {
+        "fallback skill": (manifest.fallback_skill_id, manifest.kind),
+        "reward skill": (manifest.reward_rskill_name, "reward"),
+    }
+    for gate, (name, kind) in named.items():
+        if name is None:
+            continue
+        needed = f"a skill of kind {kind} that may be run"
+        try:
+            other = replace(resolve(name, search), accept_noncommercial=accept_noncommercial)
+            other.require_license()
+        except OpenralError as error:
+            yield Finding(gate, False, name, needed, str(error))
+            continue
+        found = f"{name}, kind {other.manifest.kind}"
+        yield Finding.of(gate, other.manifest.kind == kind, found, needed, f"name a skill of kind {kind}")
+
+
+def memory(found: Budget) -> Finding:
+    """The accelerator must have enough free memory."""
+    return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.mend)
+
+
+def is_known(manifest: RSkillManifest, scene: DeployScene, task: str = "") -> bool:
+    """Whether the skill was evaluated on a task of the scene, or on one of them at least.
+
+    Several skills may share one deployment: it is enough if this one knows something to do there.
+    """
+    return any(is_evaluated(manifest.evaluated_tasks, name, scene.scene.id) for name in _offered(scene, task))
+
+
+def tasks(manifest: RSkillManifest, scene: DeployScene, task: str, allow_unevaluated: bool) -> Finding:
+    """The task, or one of the scene's at least, must be among those that the skill was evaluated on."""
+    known = is_known(manifest, scene, task)
+    found = ", ".join(_offered(scene, task))
+    if not known and allow_unevaluated:
+        found += " (not evaluated there, allowed by the operator)"
+    needed = ", ".join(manifest.evaluated_tasks) or "any (none stated)"
+    mend = (
+        "choose a scene it was evaluated on, evaluate it here and add the task to evaluated_tasks, "
+        "or run it with --allow-unevaluated"
+    )
+    return Finding.of("evaluated tasks", known or allow_unevaluated, found, needed, mend)
+
+
+def _offered(scene: DeployScene, task: str) -> tuple[str, ...]:
+    """The tasks to compare: one of them, if one was chosen, else all of the scene's."""
+    chosen = [name for name in scene.task_ids if task and (name == task or name.endswith(f"/{task}"))]
+    return tuple(chosen) or scene.task_ids or (scene.scene.id,)

@@ -1,0 +1,1 @@
+"""`openral rskill`."""

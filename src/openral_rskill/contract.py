@@ -1,0 +1,56 @@
+"""Does a skill fit a robot in a scene? One row a gate, each with its mend, before anything is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from openral_core.manifest import RSkillManifest
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene
+from openral_rskill.checks import Finding, action, embodiment, observation, package, require
+from openral_rskill.registry import RSkillPackage
+
+__all__ = ["Finding", "match", "package_findings", "require"]
+
+
+def match(
+    manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene, *, folder: Path | None = None,
+    accept_noncommercial: bool | None = None, lockstep: bool = False, task: str = "", allow_unevaluated: bool = False,
+) -> list[Finding]:  # fmt: skip
+    """Compare a skill's demands with what a robot and a scene offer.
+
+    Args:
+        manifest: the skill.
+        robot: the scene's robot.
+        scene: where it is to run.
+        folder: the skill's folder; with it, the weights are looked at, too.
+        accept_noncommercial: see `openral_rskill.license.check_license`.
+        lockstep: the world waits for the policy, so that an inference may take longer than its chunk.
+        task: the one task of the scene that is to be done; empty: any.
+        allow_unevaluated: run it although it was not evaluated on that task; whoever sets it writes it into the
+            result of the run.
+
+    Returns:
+        One finding a gate, all gates, in a fixed order.
+    """
+    findings = [embodiment.embodiment(manifest, robot), *embodiment.capabilities(manifest, robot)]
+    findings += observation.cameras(manifest, scene)
+    if manifest.kind == "vla":
+        findings += embodiment.control_mode(manifest, robot, scene)
+        findings += [observation.state(manifest), *embodiment.bindings(manifest, robot)]
+        findings += [*action.action(manifest, scene), *action.rate(manifest, scene, lockstep)]
+        findings += [*embodiment.starting_pose(manifest, robot), *embodiment.envelope(manifest, robot, scene)]
+    findings += package_findings(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
+    findings.append(package.tasks(manifest, scene, task, allow_unevaluated))
+    return findings
+
+
+def package_findings(
+    manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None
+) -> list[Finding]:
+    """Return the rows that need no scene: runtime, licence and, with the skill's folder, weights. See `match`."""
+    gate = package.license_(manifest, folder, accept_noncommercial)
+    findings = [package.runtime(manifest), gate]
+    if gate.ok and folder is not None and manifest.weights_uri is not None:
+        findings.append(package.weights(RSkillPackage(manifest, folder, accept_noncommercial)))
+    return findings

@@ -1,0 +1,218 @@
+"""The three requests of the hub's HTTP interface that openral makes: list a repository, search, fetch a file.
+
+Our own client on the standard library, and not `huggingface_hub`: that one throws a partly downloaded file away when
+its process ends (version 2.4, `_download_to_tmp_and_move`), so 14 GB would begin again after every interruption, and
+it would put its HTTP stack below everything that openral installs. Interface: https://huggingface.co/docs/hub/api.
+Honoured: `HF_ENDPOINT` (another hub), `HF_TOKEN` or the file of `hf auth login` (private and gated repositories), the
+proxies of the environment, `HF_HUB_OFFLINE=1`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import HubError
+from openral_rskill.hub.reference import HubReference
+
+ENDPOINT = "https://huggingface.co"
+TIMEOUT_S = 60.0
+"""[s] without a byte until a request is given up."""
+MAX_LISTING = 64 * 1024 * 1024
+"""[byte] the longest answer that is read as a listing."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """One file of a repository."""
+
+    path: str
+    """Relative to the repository, with slashes."""
+    size: int
+    """[byte]"""
+    sha256: str | None = None
+    """Known for large files (git LFS)."""
+    git_sha1: str | None = None
+    """Hash of the git blob, known for small ones: sha1 of `blob <size>\\0` and the bytes."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A repository at one commit."""
+
+    reference: HubReference
+    """Pinned to the commit."""
+    files: tuple[HubFile, ...]
+    """All of them, sorted by path."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One result of a search."""
+
+    repository: str
+    downloads: int
+    license: str
+
+
+class HubClient:
+    """Talks to one hub. Holds no connection; safe to share."""
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Read endpoint, token and offline mode from the environment.
+
+        Raises:
+            HubError: the endpoint would send a token unencrypted to another machine.
+        """
+        self.endpoint = (environment.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
+        self._offline = environment.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+        parts = urllib.parse.urlsplit(self.endpoint)
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+            raise HubError(f"HF_ENDPOINT={self.endpoint} is not https; write an https address")
+        self._token = _token(environment)
+        self._opener = urllib.request.build_opener(_Redirects())
+
+    def listing(self, reference: HubReference) -> Listing:
+        """Return what a repository holds, pinned to the commit that the revision means now.
+
+        Raises:
+            HubError: no such repository or revision, no permission, no network.
+        """
+        revision = urllib.parse.quote(reference.revision, safe="")
+        kind = "datasets" if reference.dataset else "models"
+        answer = self._json(f"/api/{kind}/{reference.repository}/revision/{revision}?blobs=true", reference)
+        try:
+            files = sorted((_file(entry) for entry in answer["siblings"]), key=lambda file: file.path)
+            return Listing(reference.at(str(answer["sha"])), tuple(files))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise HubError(
+                f"{reference}: {self.endpoint} gave no list of files; is HF_ENDPOINT a hub?"
+            ) from error
+
+    def search(self, words: str, limit: int) -> list[Found]:
+        """Return repositories whose name speaks of rSkills and of all words, most downloaded first.
+
+        Raises:
+            HubError: no network, or no hub.
+        """
+        query = urllib.parse.urlencode(
+            {"search": "rskill", "sort": "downloads", "direction": -1, "limit": 1000}
+        )
+        answer = self._json(f"/api/models?{query}", None)
+        try:
+            found = [
+                Found(
+                    str(entry["id"]), int(entry.get("downloads") or 0), _license_tag(entry.get("tags") or [])
+                )
+                for entry in answer
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise HubError(f"{self.endpoint} gave no list of models; is HF_ENDPOINT a hub?") from error
+        wanted = words.lower().split()
+        return [item for item in found if all(word in item.repository.lower() for word in wanted)][:limit]
+
+    def open(self, reference: HubReference, path: str, start: int) -> http.client.HTTPResponse:
+        """Begin to fetch a file from byte `start`; the answer's status is 206 where the hub goes along, else 200.
+
+        Raises:
+            HubError: not there, no permission, no network.
+        """
+        kind = "/datasets" if reference.dataset else ""
+        url = f"{kind}/{reference.repository}/resolve/{reference.revision}/{urllib.parse.quote(path)}"
+        return self._request(url, reference, {"Range": f"bytes={start}-"} if start else {})
+
+    def _json(self, url: str, reference: HubReference | None) -> Any:
+        with self._request(url, reference, {}) as answer:
+            try:
+                return json.loads(answer.read(MAX_LISTING))
+            except (OSError, http.client.HTTPException) as error:
+                raise HubError(
+                    f"{self.endpoint} broke off: {error}; check the network and try again"
+                ) from error
+            except (ValueError, RecursionError) as error:
+                raise HubError(f"{self.endpoint}{url} is not JSON; is HF_ENDPOINT a hub?") from error
+
+    def _request(
+        self, url: str, reference: HubReference | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        what = str(reference) if reference else self.endpoint
+        if self._offline:
+            raise HubError(f"{what}: HF_HUB_OFFLINE is set; unset it to ask {self.endpoint}")
+        token = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        request = urllib.request.Request(
+            self.endpoint + url, headers={"User-Agent": "openral", "Accept-Encoding": "identity", **headers}
+        )
+        for name, value in token.items():
+            request.add_unredirected_header(name, value)
+        try:
+            answer: http.client.HTTPResponse = self._opener.open(request, timeout=TIMEOUT_S)
+            return answer
+        except urllib.error.HTTPError as error:
+            raise HubError(f"{what}: {self._refusal(error.code, reference)}") from error
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise HubError(
+                f"{what}: {self.endpoint} cannot be reached ({reason}); check the network"
+            ) from error
+
+    def _refusal(self, code: int, reference: HubReference | None) -> str:
+        if code in (401, 403):
+            page = f"{self.endpoint}/{reference.repository}" if reference else self.endpoint
+            return f"the hub wants to know you ({code}); accept the terms on {page} and set HF_TOKEN"
+        if code == 404:
+            return "there is no such repository, revision or file on the hub (404); check the name"
+        return f"the hub answered {code}; try again later"
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Large files are on other hosts. The token stays at home, and nothing leaves TLS on the way."""
+
+    http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        if req.full_url.startswith("https:") and not newurl.startswith("https:"):
+            raise urllib.error.HTTPError(newurl, code, "redirect away from https", headers, fp)
+        # 308 is as 307 for a GET; Python knows it from 3.11 on.
+        following = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
+        same_host = urllib.parse.urlsplit(newurl).netloc == urllib.parse.urlsplit(req.full_url).netloc
+        if following is not None and same_host and "Authorization" in req.unredirected_hdrs:
+            following.add_unredirected_header("Authorization", req.unredirected_hdrs["Authorization"])
+        return following
+
+
+def _token(environment: Mapping[str, str]) -> str | None:
+    """Return the user's token, from where the hub's own tools keep it."""
+    if environment.get("HF_TOKEN"):
+        return environment["HF_TOKEN"].strip()
+    home = environment.get("HF_HOME") or "~/.cache/huggingface"
+    path = Path(environment.get("HF_TOKEN_PATH") or f"{home}/token").expanduser()
+    try:
+        return path.read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _file(entry: Mapping[str, Any]) -> HubFile:
+    lfs = entry.get("lfs") or {}
+    size = lfs.get("size", entry.get("size"))
+    return HubFile(
+        path=str(entry["rfilename"]),
+        size=int(size) if size is not None else -1,
+        sha256=lfs.get("sha256") or lfs.get("oid"),
+        git_sha1=None if lfs else entry.get("blobId"),
+    )
+
+
+def _license_tag(tags: list[str]) -> str:
+    return next((tag.removeprefix("license:") for tag in tags if tag.startswith("license:")), "unknown")

@@ -1,0 +1,206 @@
+"""Installing a skill: the manifest first, then the licence gate, then the weights; all of it pinned and hashed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from openral_core.errors import HubError, NotFoundError
+from openral_core.manifest import MANIFEST_NAME
+from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.runtime import LOCAL
+from openral_rskill.hub.checkpoint import complete, fetch_weights
+from openral_rskill.hub.client import HubClient, Listing
+from openral_rskill.hub.lock import LOCK_NAME, LockedFile, LockedRepository, SkillLock, faults, load_lock
+from openral_rskill.hub.reference import HUB, HubReference
+from openral_rskill.hub.store import (
+    find_lock,
+    one_at_a_time,
+    skill_folder,
+    staging_folder,
+)
+from openral_rskill.hub.transfer import Progress, fetch
+from openral_rskill.registry import RSkillPackage, load_package, resolve
+from openral_rskill.weights_files import select
+
+CALIBRATION_NAME = "calibration.json"
+"""What a reward model's scores mean; see openral_reward_monitor.calibration."""
+MAX_SMALL = 1024 * 1024
+"""[byte] a manifest, README or evaluation may have."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A skill with all of its files on this machine."""
+
+    package: RSkillPackage
+    lock: SkillLock
+    """What was pinned; without repositories for a skill whose weights lie with its manifest."""
+
+
+def install(
+    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None, update: bool = False,
+    client: HubClient | None = None, progress: Progress = lambda name, done, total: None,
+) -> Installed:  # fmt: skip
+    """Fetch what a skill needs and does not have yet, and write its `rskill.lock`.
+
+    A skill that was installed before is completed at the commit in its lock, and all its hashes are compared; where
+    nothing is missing the network is not asked.
+
+    Args:
+        ref: any reference that `openral_rskill.registry.resolve` takes, or a repository on the hub.
+        search: see `resolve`.
+        accept_noncommercial: see `openral_rskill.license.check_license`.
+        update: forget the lock, and pin what the references mean now.
+        client: of the hub; None: the one that the environment describes.
+        progress: told how each download goes on.
+
+    Raises:
+        LicenseError: the gate refuses; nothing of the weights was fetched.
+        HubError: the hub did not give what was asked.
+        NotFoundError: there is no such skill.
+        ManifestError: its manifest is wrong.
+        WeightsError: its weights are pickles, altered, or not whole.
+    """
+    client = client or HubClient()
+    package = replace(
+        _manifest(ref, search, update, client, progress), accept_noncommercial=accept_noncommercial
+    )
+    package.require_license()
+    name = package.manifest.name
+    if update and (package.folder / LOCK_NAME).is_file() and package.folder != skill_folder(name):
+        raise HubError(f"{package.folder / LOCK_NAME} pins this skill; remove it to take what is new")
+    with one_at_a_time(name):
+        lock = (None if update else find_lock(name, package.folder)) or SkillLock(skill=name)
+        source = (load_lock(package.folder) or lock).manifest
+        if source is not None and (package.manifest.weights_uri or "").startswith(LOCAL):
+            source = _weights_beside(package, source, client, progress)
+            lock = lock.model_copy(update={"manifest": source})
+        elif package.manifest.weights_uri is not None:
+            lock = fetch_weights(package, lock, client, progress)
+            lock = lock.model_copy(update={"manifest": source})
+        if (lock.manifest, lock.weights) != (None, None):
+            skill_folder(name).mkdir(parents=True, exist_ok=True)
+            lock.write(skill_folder(name))
+    if package.manifest.weights_uri is not None:
+        package.checkpoint()
+    return Installed(package, lock)
+
+
+def ready(
+    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> RSkillPackage:  # fmt: skip
+    """Return a skill that can be loaded: what is missing at its first use is fetched, past the licence gate.
+
+    Nothing is fetched for weights that a server holds which somebody else started. Raises as `install` does.
+    """
+    try:
+        package = replace(resolve(ref, search), accept_noncommercial=accept_noncommercial)
+    except NotFoundError:
+        package = install(ref, accept_noncommercial=accept_noncommercial, progress=progress).package
+    package.require_license()
+    is_far = (package.manifest.weights_uri or "").startswith(HUB) and package.locked_weights() is None
+    if is_far and server_elsewhere(package.manifest.model_family) is None:
+        return install(
+            ref, search=search, accept_noncommercial=accept_noncommercial, progress=progress
+        ).package
+    return package
+
+
+def _manifest(
+    ref: str, search: Sequence[Path], update: bool, client: HubClient, progress: Progress
+) -> RSkillPackage:
+    """Return the skill, from this machine if it is here, else with its manifest fetched."""
+    try:
+        package = resolve(ref, search)
+    except NotFoundError as error:
+        try:
+            wanted = HubReference.parse(ref)
+        except NotFoundError:
+            raise error from None
+        return _fetch_manifest(wanted, client, progress)
+    lock = load_lock(package.folder)
+    if update and lock is not None and lock.manifest is not None:
+        wanted = HubReference(lock.manifest.repository, lock.manifest.requested)
+        return _fetch_manifest(HubReference.parse(ref) if ref.startswith(HUB) else wanted, client, progress)
+    return package
+
+
+def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress) -> RSkillPackage:
+    """Fetch manifest, README, licence, evaluations and calibration; nothing else of the repository is touched."""
+    listing = client.listing(wanted)
+    small = [file for file in listing.files if _is_small(file.path)]
+    if MANIFEST_NAME not in [file.path for file in small]:
+        raise HubError(
+            f"{wanted}: there is no {MANIFEST_NAME} in it; "
+            f"for a checkpoint: openral rskill new {HUB}{wanted.repository}"
+        )
+    with one_at_a_time(wanted.repository):
+        target = skill_folder(wanted.repository)
+        staging = staging_folder(wanted.repository)
+        shutil.rmtree(staging, ignore_errors=True)
+        files: dict[str, LockedFile] = {}
+        for file in small:
+            if file.size > MAX_SMALL:
+                raise HubError(
+                    f"{wanted}: {file.path} has {file.size} bytes, more than {MAX_SMALL}; ask its owner"
+                )
+            digest = fetch(client, listing.reference, file, staging / file.path, progress)
+            files[file.path] = LockedFile(size=(staging / file.path).stat().st_size, sha256=digest)
+        package = load_package(staging)
+        if package.manifest.name.lower() != wanted.repository.lower():
+            raise HubError(
+                f"{wanted}: its manifest calls itself {package.manifest.name}; a fork must write its own name"
+            )
+        _move_into(staging, target, files)
+        locked = _locked(listing, wanted, files)
+        before = load_lock(target) or SkillLock(skill=package.manifest.name)
+        before.model_copy(update={"skill": package.manifest.name, "manifest": locked}).write(target)
+    return load_package(target)
+
+
+def _weights_beside(
+    package: RSkillPackage, source: LockedRepository, client: HubClient, progress: Progress
+) -> LockedRepository:
+    """Fetch the weights that lie in the same repository as the manifest."""
+    listing = client.listing(source.reference) if not _is_whole(package, source) else None
+    if listing is None:
+        return source
+    names = [name for name in select([file.path for file in listing.files]) if not _is_small(name)]
+    small = {name: entry for name, entry in source.files.items() if _is_small(name)}
+    files = complete(listing, names, package.folder, source, client, progress)
+    return source.model_copy(update={"files": {**small, **files}})
+
+
+def _is_whole(package: RSkillPackage, source: LockedRepository) -> bool:
+    has_weights = any(not _is_small(name) for name in source.files)
+    return has_weights and not any(faults(source.files, package.folder, hashes=True))
+
+
+def _locked(listing: Listing, wanted: HubReference, files: Mapping[str, LockedFile]) -> LockedRepository:
+    return LockedRepository(
+        repository=wanted.repository,
+        requested=wanted.revision,
+        revision=listing.reference.revision,
+        files=dict(files),
+    )
+
+
+def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> None:
+    """Replace the small files of an installed skill; weights beside them stay and are compared later."""
+    for name in files:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(staging / name, target / name)
+    shutil.rmtree(staging)
+
+
+def _is_small(name: str) -> bool:
+    path = PurePosixPath(name)
+    if len(path.parts) == 1:
+        known = (MANIFEST_NAME, "README.md", CALIBRATION_NAME)
+        return path.name in known or path.name.upper().startswith("LICENSE")
+    return path.parts[0] == "eval" and len(path.parts) == 2 and path.suffix == ".json"

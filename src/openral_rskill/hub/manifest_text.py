@@ -1,0 +1,136 @@
+"""A manifest as text, from what a checkpoint and a scene say; what neither says is written down as a guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from openral_core.scene import DeployScene
+from openral_rskill.hub.lerobot_config import POSTPROCESSOR, PREPROCESSOR, PolicyFacts
+
+PER_CHUNK_MS = 200.0
+"""[ms] a guess for the latency budget where no scene says how long a chunk lasts."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is known of the new skill."""
+
+    name: str
+    """owner/rskill-name"""
+    license: str
+    embodiment: str
+    weights_uri: str
+    processors: str
+    """URI prefix of the processor files: hf://owner/repository/ or local://checkpoint/."""
+    dtype: str
+    source_repo: str | None
+    facts: PolicyFacts
+    scene: DeployScene | None
+    """The scene whose cameras and action contract the skill is to fit."""
+
+
+def manifest_text(draft: Draft) -> str:
+    """Return `rskill.yaml`; every line that is a guess says so."""
+    return (
+        "\n".join([*_identity(draft), *_senses(draft), *_weights(draft), *_motion(draft), *_words(draft)])
+        + "\n"
+    )
+
+
+def camera_keys(draft: Draft) -> dict[str, str]:
+    """Return feature key of the scene -> name in the checkpoint; without a scene, the checkpoint's own names.
+
+    Equal names are paired first, the others in their order: look at the aliases in the manifest.
+    """
+    wanted = list(draft.facts.cameras)
+    if draft.scene is None:
+        return {name: name for name in wanted}
+    offered = [camera.feature_key for camera in draft.scene.cameras]
+    pairs = {name: name for name in wanted if name in offered}
+    left = [key for key in offered if key not in pairs]
+    for name in wanted:
+        if name not in pairs:
+            pairs[left.pop(0) if left else name] = name
+    return pairs
+
+
+def _identity(draft: Draft) -> Iterator[str]:
+    family = draft.facts.family
+    yield "# Written by `openral rskill new`. Lines marked with ? are guesses: check them."
+    yield 'schema_version: "0.1"'
+    yield f"name: {draft.name}"
+    yield 'version: "0.1.0"'
+    if draft.license == "unknown":
+        yield "# ? Of the weights. Until it is stated nothing of them is opened."
+    yield f"license: {draft.license}"
+    yield "role: s1"
+    yield "kind: vla"
+    yield f"model_family: {family}"
+    yield f"description: {json.dumps(f'A policy of the {family} family, {draft.facts.action_dim} numbers an action.')}"
+
+
+def _senses(draft: Draft) -> Iterator[str]:
+    facts, pairs = draft.facts, camera_keys(draft)
+    yield f"embodiment_tags: [{draft.embodiment}]"
+    if pairs:
+        yield "sensors_required:"
+        yield from (f"  - {{modality: rgb, vla_feature_key: {key}}}" for key in pairs)
+    yield "image_preprocessing:"
+    yield "  # ? Whether the demonstrations' images are turned: compare one with the scene's."
+    yield "  flip_180: false"
+    if facts.image_size:
+        yield f"  image_size: [{facts.image_size[0]}, {facts.image_size[1]}]"
+    if facts.n_obs_steps > 1:
+        yield f"  history: {list(range(1 - facts.n_obs_steps, 1))}"
+    aliases = {key: name for key, name in pairs.items() if key != name}
+    if aliases:
+        yield "  aliases:  # ? camera of the scene -> name in the checkpoint"
+        yield from (f"    {key}: {name}" for key, name in aliases.items())
+    if facts.state_dim:
+        history = ", history: true" if facts.n_obs_steps > 1 else ""
+        yield "# ? Add `layout:` where the usual one of this robot is not meant; `openral rskill schema` lists them."
+        yield f"state_contract: {{dim: {facts.state_dim}{history}}}"
+
+
+def _weights(draft: Draft) -> Iterator[str]:
+    yield "runtime: pytorch"
+    yield f"quantization: {{dtype: {draft.dtype}, backend: pytorch}}"
+    yield f"weights_uri: {draft.weights_uri}"
+    if draft.source_repo:
+        yield f"source_repo: {draft.source_repo}"
+    yield "processors:"
+    yield f"  preprocessor_uri: {draft.processors}{PREPROCESSOR}"
+    yield f"  postprocessor_uri: {draft.processors}{POSTPROCESSOR}"
+
+
+def _motion(draft: Draft) -> Iterator[str]:
+    facts, scene = draft.facts, draft.scene
+    fields = [f"dim: {facts.action_dim}"]
+    if scene is not None:
+        yield f"# ? As the scene {scene.scene.id} takes them; they must be what the demonstrations were."
+        fields += [f"representation: {scene.action.representation}", f"control_hz: {scene.control_hz:g}"]
+        fields += [f"step_m: {scene.action.step_m:g}"] if scene.action.step_m else []
+    yield f"action_contract: {{{', '.join(fields)}}}"
+    yield "actuators_required:"
+    if scene is not None and scene.action.representation.startswith("delta_ee"):
+        yield "  - kind: cartesian_delta"
+        yield "    control_mode_semantics: {mode: delta, reference_frame: world}"
+    else:
+        yield "  - kind: joint_position"
+        yield "    control_mode_semantics: {mode: absolute}"
+    yield f"chunk_size: {facts.chunk_size}"
+    yield f"n_action_steps: {min(facts.n_action_steps, facts.chunk_size)}"
+    # Half of the time that a chunk lasts: inference keeps up, with as much to spare.
+    budget_ms = 500.0 * facts.chunk_size * scene.dt if scene is not None else PER_CHUNK_MS
+    yield f"latency_budget: {{per_chunk_ms: {budget_ms:g}}}  # ? `openral sim run` prints what it takes"
+
+
+def _words(draft: Draft) -> Iterator[str]:
+    yield "# ? What it can do, for the reasoner: verbs, things, places, and one sentence a task at least."
+    yield "actions: [generalist]"
+    yield "objects: []"
+    yield "scenes: []"
+    yield "# Tasks, families of tasks or scenes it was evaluated on; with an entry, others are refused."
+    yield "evaluated_tasks: []"

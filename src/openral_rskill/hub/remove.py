@@ -1,0 +1,39 @@
+"""Removing what was fetched for a skill."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from openral_core.errors import NotFoundError
+from openral_rskill.hub.lock import load_lock
+from openral_rskill.hub.store import one_at_a_time, skill_folder, snapshots, used_snapshots
+from openral_rskill.registry import resolve
+
+
+def remove(ref: str) -> list[Path]:
+    """Delete what was fetched for a skill, and the weights that no other skill needs; return the folders.
+
+    A folder of the user's own and the skills that come with openral stay.
+
+    Raises:
+        NotFoundError: nothing of that skill was fetched.
+    """
+    package = resolve(ref)
+    folder = skill_folder(package.manifest.name)
+    with one_at_a_time(package.manifest.name):
+        lock = load_lock(folder)
+        if lock is None:
+            raise NotFoundError(
+                f"nothing was fetched for {package.manifest.name}; {package.folder} stays as it is"
+            )
+        shutil.rmtree(folder)
+        gone = [folder]
+        used = used_snapshots()
+        for locked in (lock.weights, *lock.extra):
+            root = snapshots(locked.repository) if locked else None
+            for old in sorted(root.iterdir()) if root and root.is_dir() else []:
+                if old not in used:
+                    shutil.rmtree(old)
+                    gone.append(old)
+    return gone

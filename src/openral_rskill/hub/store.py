@@ -1,0 +1,72 @@
+"""Where fetched skills and weights lie on this machine.
+
+<cache>/rskills/skills/<owner>--<name>/         rskill.yaml, README.md, eval/, rskill.lock
+<cache>/rskills/files/<owner>--<name>/<commit>/ files of a repository of weights, shared by the skills that use it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from openral_core.cache import cache_home, make_folder
+from openral_rskill.hub.lock import SkillLock, load_lock
+from openral_rskill.hub.reference import HubReference
+
+
+def installed_skills() -> Path:
+    """Return the folder that holds one folder a fetched skill."""
+    return cache_home() / "rskills" / "skills"
+
+
+def skill_folder(name: str) -> Path:
+    """Return the folder of a fetched skill, by its name `owner/name`."""
+    return installed_skills() / name.replace("/", "--")
+
+
+def staging_folder(name: str) -> Path:
+    """Return the folder in which the small files of a skill lie until they have passed the gates."""
+    return cache_home() / "rskills" / "staging" / name.replace("/", "--")
+
+
+def snapshots(repository: str) -> Path:
+    """Return the folder that holds one folder a commit of a repository."""
+    return cache_home() / "rskills" / "files" / repository.replace("/", "--")
+
+
+def snapshot(reference: HubReference) -> Path:
+    """Return the folder of a repository at its commit."""
+    return snapshots(reference.repository) / reference.revision
+
+
+def find_lock(name: str, folder: Path) -> SkillLock | None:
+    """Return the lock of a skill: the one beside its manifest, else the one in the cache.
+
+    Raises:
+        ManifestError: a lock is there, and it is wrong.
+    """
+    return load_lock(folder) or load_lock(skill_folder(name))
+
+
+@contextlib.contextmanager
+def one_at_a_time(name: str) -> Iterator[None]:
+    """Hold the store for one name; another process that wants the same waits. Freed when the process ends."""
+    folder = make_folder(cache_home() / "rskills" / "locks")
+    with (folder / name.replace("/", "--")).open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def used_snapshots() -> set[Path]:
+    """Return the folders of weights that some fetched skill needs."""
+    used: set[Path] = set()
+    root = installed_skills()
+    for folder in sorted(root.iterdir()) if root.is_dir() else []:
+        lock = load_lock(folder) if os.path.isdir(folder) else None
+        for locked in (lock.weights, *lock.extra) if lock else ():
+            if locked is not None:
+                used.add(snapshot(locked.reference))
+    return used

@@ -1,0 +1,188 @@
+"""The licence gate: no weights are downloaded or opened before it, whoever asks.
+
+Nobody is kept from a lie: who writes another licence into a manifest has his way. The gate is against oversight, so
+what is known of weights (who owns their repository, what the installer noted beside them) counts more than what a
+manifest says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from openral_core.errors import LicenseError, ManifestError
+from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
+from openral_core.manifest.runtime import LOCAL
+from openral_rskill.hub.reference import HubReference
+
+OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
+OPT_INS = (OPT_IN, "OPENRAL_ALLOW_NONCOMMERCIAL")
+"""Variables that accept non-commercial terms when they are exactly `1`; the second is another project's name."""
+
+KNOWN_OWNERS = {"rlwrld": "rlwrld_non_commercial"}
+"""Owner of a hub repository, in lower case -> licence of the weights it publishes. RLWRLD: RLWRLD Model License v1.0
+(https://huggingface.co/RLWRLD/RLDX-1-FT-LIBERO)."""
+KNOWN_ARCHITECTURES = {"RLDX": "rlwrld_non_commercial"}
+"""Model class in `config.json` -> licence, for folders that nothing else speaks of."""
+ORIGIN_FILE = ".openral-origin.json"
+"""Written by the installer into every folder of downloaded weights, so that a copy still tells where it is from."""
+
+
+def check_license(
+    manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> None:  # fmt: skip
+    """Refuse weights that may not be used commercially, unless their terms were accepted.
+
+    Call it before anything of the weights is downloaded or opened. A licence that is proprietary or unknown
+    is refused like a non-commercial one: nothing says that it allows anything.
+
+    Args:
+        manifest: the skill.
+        folder: the skill's folder or that of its weights, if they are on this machine.
+        accept_noncommercial: the operator's decision; None: ask the environment for one of OPT_INS = 1.
+        environment: the process's variables.
+
+    Raises:
+        LicenseError: refused; the text says how to accept.
+    """
+    if manifest.weights_uri is None:
+        return
+    name = next((uri for uri in _repositories(manifest)), manifest.name)
+    origin = next((found for place in _places(manifest, folder) if (found := _origin(place))), None)
+    license_ = known_license([*_repositories(manifest), *([origin] if origin else [])]) or manifest.license
+    _require(license_, _shown(origin or name), accept_noncommercial, environment)
+
+
+def check_checkpoint_license(
+    model: str, *, accept_noncommercial: bool | None = None, environment: Mapping[str, str] = os.environ
+) -> None:
+    """The same gate for weights that are named without a manifest, as a sidecar that is started by hand does.
+
+    Args:
+        model: `owner/repository`, `hf://owner/repository`, or a folder.
+        accept_noncommercial: see `check_license`.
+        environment: see `check_license`.
+
+    Raises:
+        LicenseError: refused, or nothing is known about the weights' licence.
+        ManifestError: the folder has a manifest, and it is wrong.
+    """
+    path = Path(model.removeprefix(LOCAL))
+    if os.path.isdir(path):
+        path = path.resolve()  # a link is what it points to
+        manifest = _manifest_of(path)
+        if manifest is not None:
+            check_license(
+                manifest, folder=path, accept_noncommercial=accept_noncommercial, environment=environment
+            )
+            return
+        origin = _origin(path)
+        license_ = (known_license([origin]) if origin else None) or _architecture_license(path)
+        _require(license_, _shown(origin or str(path)), accept_noncommercial, environment)
+        return
+    license_ = known_license([model]) or _license_in_manifests(model)
+    _require(license_, _shown(model), accept_noncommercial, environment)
+
+
+def accepts_noncommercial(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the environment accepts non-commercial terms: one of OPT_INS is exactly `1`."""
+    return any(environment.get(name) == "1" for name in OPT_INS)
+
+
+def known_license(repositories: Sequence[str]) -> str | None:
+    """Return the licence that is known for the first of these hub repositories of which one is, or None."""
+    for repository in repositories:
+        owner = repository.removeprefix("hf://").split("/", 1)[0].lower()
+        if "/" in repository and owner in KNOWN_OWNERS:
+            return KNOWN_OWNERS[owner]
+    return None
+
+
+def is_evaluated(evaluated_tasks: Sequence[str], task_id: str, scene_id: str) -> bool:
+    """Whether a skill was evaluated on a task.
+
+    An entry is a task id, a family of them (`metaworld` covers `metaworld/drawer-open-v3`) or a scene id.
+    Without any entry nothing is known, and nothing is refused.
+    """
+    if not evaluated_tasks:
+        return True
+    return any(
+        task_id == entry or task_id.startswith(f"{entry}/") or scene_id == entry for entry in evaluated_tasks
+    )
+
+
+def _require(
+    license_: str, weights: str, accept_noncommercial: bool | None, environment: Mapping[str, str]
+) -> None:
+    if license_ in COMMERCIAL_LICENSES:
+        return
+    accepted = accepts_noncommercial(environment) if accept_noncommercial is None else accept_noncommercial
+    if not accepted:
+        raise LicenseError(
+            f"{weights}: licence '{license_}' does not allow commercial use; "
+            f"if your use is non-commercial and its terms are met, set {OPT_IN}=1"
+        )
+
+
+def _repositories(manifest: RSkillManifest) -> list[str]:
+    """Hub repositories that the weights come from, as far as the manifest says."""
+    return [uri for uri in (manifest.weights_uri, manifest.source_repo) if uri and uri.startswith("hf://")]
+
+
+def _places(manifest: RSkillManifest, folder: Path | None) -> list[Path]:
+    """Folders in which the installer may have noted where weights are from."""
+    if folder is None:
+        return []
+    uri = manifest.weights_uri or ""
+    local = folder / uri.removeprefix(LOCAL) if uri.startswith(LOCAL) else folder
+    return [local, local.parent, folder]
+
+
+def _shown(weights: str) -> str:
+    """The weights' name as the message gives it: repositories without scheme and revision."""
+    if weights.startswith("hf://"):
+        return HubReference.parse(weights).repository
+    return weights
+
+
+def _origin(folder: Path) -> str | None:
+    """Return the repository that the installer noted beside downloaded weights."""
+    try:
+        note = json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8"))
+        return f"hf://{note['repository']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _manifest_of(folder: Path) -> RSkillManifest | None:
+    """Return the manifest in a folder of weights, or in the one above it."""
+    for place in (folder, folder.parent):
+        if os.path.isfile(place / MANIFEST_NAME):
+            return load_manifest(place)
+    return None
+
+
+def _architecture_license(folder: Path) -> str:
+    try:
+        names = json.loads((folder / "config.json").read_text(encoding="utf-8"))["architectures"]
+        return next((KNOWN_ARCHITECTURES[name] for name in names if name in KNOWN_ARCHITECTURES), "unknown")
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown"
+
+
+def _license_in_manifests(model: str) -> str:
+    """Return what the manifests on this machine say about a repository's weights."""
+    from openral_rskill.registry import skill_folders  # the registry calls this gate
+
+    wanted = _shown(model if model.startswith("hf://") else f"hf://{model}") if "/" in model else model
+    for folder in skill_folders():
+        try:
+            manifest = load_manifest(folder)
+        except ManifestError:
+            continue  # a broken neighbour says nothing
+        if wanted in (manifest.name, *(_shown(uri) for uri in _repositories(manifest))):
+            return manifest.license
+    return "unknown"

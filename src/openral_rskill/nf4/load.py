@@ -1,0 +1,137 @@
+"""Fills a model that was built on the meta device, from plain or packed safetensors files, without a second copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from openral_core.errors import PolicyError
+from openral_rskill.nf4.modules import replace
+from openral_rskill.nf4.weights import packed_linear
+
+STATE = ".weight.quant_state.bitsandbytes__nf4"
+"""Key that every packed layer has in a file, after the layer's name."""
+
+
+def opened(path: Path, device: str = "cpu") -> Any:
+    """Open a safetensors file without reading its data; the library's own stub has no types.
+
+    Raises:
+        PolicyError: it is missing or no whole safetensors file.
+    """
+    try:
+        return safe_open(path, framework="pt", device=device)
+    except (OSError, SafetensorError) as error:
+        raise PolicyError(f"{path}: no whole safetensors file ({error}); fetch it again") from error
+
+
+def load_checkpoint(skeleton: nn.Module, files: Sequence[Path], device: str = "cpu") -> list[str]:
+    """Give every parameter and buffer of `skeleton` its value from the files.
+
+    On a CPU the values stay mapped to the files and are read when they are first used.
+
+    Args:
+        skeleton: built with `accelerate.init_empty_weights(include_buffers=False)`, so that buffers which no file
+            holds, such as rotary frequencies, are real already. Its parameters' dtypes are kept.
+        files: safetensors; a name may be in one only.
+        device: in torch's words.
+
+    Returns:
+        The names of the layers that were packed in the files, in order.
+
+    Raises:
+        PolicyError: a tensor is missing, unknown, in two files or of another shape.
+    """
+    packed: list[str] = []
+    seen: set[str] = set()
+    for path in files:
+        with opened(path, device) as source:
+            names = list(source.keys())
+            if twice := seen & set(names):
+                raise PolicyError(f"{path}: {min(twice)} is in another file too; keep one set of weights")
+            seen |= set(names)
+            layers = [name.removesuffix(STATE) for name in names if name.endswith(STATE)]
+            consumed = _load_packed(skeleton, layers, names, source, path)
+            for name in names:
+                if name not in consumed:
+                    _assign(skeleton, name, source.get_tensor(name), path)
+            packed += layers
+    tie: Callable[[], None] | None = getattr(skeleton, "tie_weights", None)
+    if tie is not None:
+        tie()
+    _move_buffers(skeleton, device)
+    left = [name for name, value in _values(skeleton) if value.is_meta]
+    if left:
+        where = ", ".join(str(path) for path in files)
+        raise PolicyError(
+            f"{where}: {len(left)} tensors are missing, {left[0]} the first; fetch the files again"
+        )
+    order = {name: place for place, (name, _) in enumerate(skeleton.named_modules())}
+    return sorted(packed, key=lambda name: order[name])
+
+
+def _load_packed(
+    skeleton: nn.Module, layers: list[str], names: list[str], source: Any, path: Path
+) -> set[str]:
+    """Put packed layers in place of the skeleton's and return the keys that they used up."""
+    consumed: set[str] = set()
+    weights = {f"{layer}.weight" for layer in layers}
+    statistics: dict[str, list[str]] = {weight: [] for weight in weights}
+    for name in names:
+        owner = name[: name.rfind(".weight.") + len(".weight")]
+        if owner in weights:
+            statistics[owner].append(name)
+    for layer in layers:
+        weight = f"{layer}.weight"
+        linear = _part(skeleton, layer, path)
+        if not isinstance(linear, nn.Linear):
+            raise PolicyError(f"{path}: {layer} is packed, but is no linear layer of this model")
+        data = source.get_tensor(weight)
+        if data.numel() * 2 != linear.in_features * linear.out_features:
+            raise PolicyError(
+                f"{path}: {weight} is of another size than this model's; use its own config.json"
+            )
+        state = {key.removeprefix(f"{weight}."): source.get_tensor(key) for key in statistics[weight]}
+        replace(skeleton, layer, packed_linear(linear, data, state))
+        consumed |= {weight, *statistics[weight]}
+    return consumed
+
+
+def _part(skeleton: nn.Module, name: str, path: Path) -> nn.Module:
+    try:
+        return skeleton.get_submodule(name)
+    except AttributeError:
+        raise PolicyError(
+            f"{path}: {name} is not in this model; use the config.json of these weights"
+        ) from None
+
+
+def _assign(skeleton: nn.Module, name: str, value: Tensor, path: Path) -> None:
+    parent, _, last = name.rpartition(".")
+    part = _part(skeleton, parent, path)
+    place = part._parameters.get(last, part._buffers.get(last))
+    if place is None:
+        raise PolicyError(f"{path}: {name} is not in this model; use the config.json of these weights")
+    if place.shape != value.shape:
+        raise PolicyError(f"{path}: {name} is {tuple(value.shape)}, this model needs {tuple(place.shape)}")
+    value = value.to(place.dtype)
+    if last in part._buffers:
+        part._buffers[last] = value
+    else:
+        part._parameters[last] = nn.Parameter(value, requires_grad=False)
+
+
+def _move_buffers(skeleton: nn.Module, device: str) -> None:
+    for part in skeleton.modules():
+        for name, buffer in part._buffers.items():
+            if buffer is not None and not buffer.is_meta:
+                part._buffers[name] = buffer.to(torch.device(device))
+
+
+def _values(module: nn.Module) -> list[tuple[str, Tensor]]:
+    return [*module.named_parameters(), *module.named_buffers()]

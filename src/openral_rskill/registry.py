@@ -1,0 +1,118 @@
+"""Finding skills: by path, bare name, `rskill://rskills/<name>`, `owner/rskill-name` or `hf://owner/name@revision`.
+
+Nothing here asks the network: what a hub holds is fetched by `openral_rskill.hub.install`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.manifest import MANIFEST_NAME, load_manifest
+from openral_core.named_files import NAME
+from openral_core.share import share_directory
+from openral_rskill.hub.lock import load_lock
+from openral_rskill.hub.reference import HUB, HubReference
+from openral_rskill.hub.store import installed_skills
+from openral_rskill.package import RSkillPackage
+
+__all__ = ["RSkillPackage", "list_skills", "load_package", "resolve", "skill_folders"]
+
+SCHEME = "rskill://"
+_HOST = "rskills/"
+_log = logging.getLogger(__name__)
+
+
+def load_package(path: Path) -> RSkillPackage:
+    """Load the skill in a folder, or of an `rskill.yaml`. Raises ManifestError as `load_manifest` does."""
+    manifest = load_manifest(path)
+    return RSkillPackage(manifest, path if path.is_dir() else path.parent)
+
+
+def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
+    """Find a skill on this machine.
+
+    Args:
+        ref: path of a folder or `rskill.yaml`, bare name, `rskill://rskills/<name>`, `owner/rskill-name`, or
+            `hf://owner/name[@revision]` of one that was installed.
+        search: folders of skills that are looked through first, before openral's own `rskills/` and the cache.
+
+    Raises:
+        NotFoundError: nothing of that name; the text lists what there is.
+        ManifestError: the skill is there, and its manifest is wrong.
+    """
+    name = ref
+    if ref.startswith(SCHEME):
+        name = ref.removeprefix(SCHEME).removeprefix(_HOST)
+        if not NAME.fullmatch(name) or not ref.startswith(SCHEME + _HOST):
+            raise NotFoundError(f"skill '{ref}': write {SCHEME}{_HOST}<name>")
+    elif ref.startswith(HUB):
+        return _resolve_hub(ref)
+    elif "://" in ref:
+        raise NotFoundError(
+            f"skill '{ref}': only {SCHEME} and {HUB} are known; give a path, a name or owner/name"
+        )
+    elif _is_skill(Path(ref)):
+        return load_package(Path(ref))
+    folders = skill_folders(search)
+    for folder in folders:
+        if folder.name == name:
+            return load_package(folder)
+    loaded = [package for folder in folders if (package := _try_load(folder))]
+    for package in loaded:
+        if name in (package.manifest.name, package.manifest.short_name):
+            return package
+    names = ", ".join(sorted(package.manifest.short_name for package in loaded)) or "none"
+    fetch = f"; if it is on the hub: openral rskill install {name}" if name.count("/") == 1 else ""
+    raise NotFoundError(f"skill '{ref}' was not found; there is: {names}{fetch}")
+
+
+def _resolve_hub(ref: str) -> RSkillPackage:
+    """Return an installed skill by the repository it came from."""
+    wanted = HubReference.parse(ref)
+    root = installed_skills()
+    for folder in sorted(root.iterdir()) if root.is_dir() else []:
+        lock = load_lock(folder) if _holds_skill(folder) else None
+        source = lock.manifest if lock else None
+        if source and source.repository == wanted.repository:
+            if wanted.revision in (source.requested, source.revision):
+                return load_package(folder)
+            raise NotFoundError(
+                f"skill '{ref}' is installed at {source.revision[:12]} ({source.requested}); "
+                f"openral rskill install {ref}"
+            )
+    raise NotFoundError(f"skill '{ref}' is not on this machine; openral rskill install {ref}")
+
+
+def list_skills(search: Sequence[Path] = ()) -> list[RSkillPackage]:
+    """Load every skill that can be loaded; the others are logged. Sorted by name."""
+    packages = [package for folder in skill_folders(search) if (package := _try_load(folder))]
+    return sorted(packages, key=lambda package: package.manifest.name)
+
+
+def skill_folders(search: Sequence[Path] = ()) -> list[Path]:
+    """Return the folders that hold an `rskill.yaml`: those of `search`, openral's own, those of the cache."""
+    roots = [*search, share_directory() / "rskills", installed_skills()]
+    return [
+        folder for root in roots if root.is_dir() for folder in sorted(root.iterdir()) if _holds_skill(folder)
+    ]
+
+
+def _is_skill(path: Path) -> bool:
+    return _holds_skill(path) or (path.suffix in (".yaml", ".yml") and os.path.isfile(path))
+
+
+def _holds_skill(folder: Path) -> bool:
+    # os.path answers False for names that no file system takes, where Path would raise.
+    return os.path.isfile(folder / MANIFEST_NAME)
+
+
+def _try_load(folder: Path) -> RSkillPackage | None:
+    try:
+        return load_package(folder)
+    except ManifestError as error:
+        _log.warning("skill left out: %s", error)
+        return None

@@ -1,0 +1,160 @@
+"""Does everything that is to run together fit into the accelerator's memory? Asked before anything loads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from openral_core.errors import ContractError
+from openral_core.manifest.families import server_elsewhere
+from openral_rskill.registry import RSkillPackage
+
+MARGIN_GB = 0.5
+"""[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
+_TIMEOUT_S = 60.0
+_MIB_GB = 1024**2 / 1e9
+
+Probe = Callable[[int], "float | None"]
+"""Index of an accelerator -> [GB] free on it; None: there is none, or it cannot be asked."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one skill takes."""
+
+    name: str
+    """The skill's short name."""
+    gb: float | None
+    """[GB] None: nothing is known."""
+    note: str
+    """Where the number is from, if it is not `min_vram_gb` of the manifest."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The needs of a deployment and what there is."""
+
+    needs: tuple[Need, ...]
+    device: str
+    free_gb: float | None
+    """[GB] None: the device has no memory of its own to count, or it cannot be asked."""
+
+    @property
+    def needed_gb(self) -> float:
+        """[GB] all that is known, and the margin."""
+        return sum(need.gb or 0.0 for need in self.needs) + MARGIN_GB
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether there is a memory to count; a CPU has none."""
+        return self.device != "cpu"
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits; a device that cannot be asked fits nothing."""
+        return not self.is_counted or (self.free_gb is not None and self.needed_gb <= self.free_gb)
+
+    @property
+    def found(self) -> str:
+        """What there is, in words."""
+        if not self.is_counted:
+            return "cpu, no accelerator memory needed"
+        return (
+            f"{self.free_gb:.1f} GB free on {self.device}"
+            if self.free_gb is not None
+            else f"no {self.device}"
+        )
+
+    @property
+    def needed(self) -> str:
+        """What it takes, in words."""
+        parts = [
+            f"{need.name} {'' if need.gb is None else f'{need.gb:.3g}'}{need.note}" for need in self.needs
+        ]
+        return f"{self.needed_gb:.1f} GB ({' + '.join([*parts, f'margin {MARGIN_GB:g}'])})"
+
+    @property
+    def mend(self) -> str:
+        """What to do about it."""
+        if self.free_gb is None:
+            return "use --device cpu, or mend the driver: nvidia-smi"
+        return "end what else uses the device (nvidia-smi), use a smaller number format, or --device cpu"
+
+
+def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None = None) -> Budget:
+    """Add up what skills need on a device: what their manifests say, else at least their weights' own size.
+
+    Args:
+        packages: all skills that run together, the reward model too.
+        device: `cpu`, `cuda` or `cuda:<index>`.
+        probe: measures free memory; None: `free_gb`.
+
+    Raises:
+        ContractError: the device is written in another way.
+    """
+    # What a server holds that runs already is not free any more: counting it would count it twice.
+    needs = tuple(
+        _need(package)
+        for package in packages
+        if package.manifest.weights_uri and server_elsewhere(package.manifest.model_family) is None
+    )
+    name, _, index = device.partition(":")
+    if name not in ("cpu", "cuda") or not (index.isdecimal() or index == ""):
+        raise ContractError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")
+    if name == "cpu":
+        return Budget(needs, "cpu", None)
+    return Budget(needs, device, (probe or free_gb)(int(index or 0)))
+
+
+def require_budget(found: Budget) -> None:
+    """Raise ContractError, one line, unless it fits."""
+    if not found.fits:
+        raise ContractError(f"accelerator memory: {found.found}, needed {found.needed}; {found.mend}")
+
+
+def default_device(probe: Probe | None = None) -> str:
+    """Return `cuda` where there is an accelerator that can be asked, else `cpu`."""
+    return "cpu" if (probe or free_gb)(0) is None else "cuda"
+
+
+def free_gb(index: int, environment: Mapping[str, str] = os.environ) -> float | None:
+    """Measure the free memory of an NVIDIA device [GB], in the numbering that CUDA programs see."""
+    visible = [part.strip() for part in environment.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    if visible != [""]:
+        if index >= len(visible):
+            return None
+        name = visible[index]
+    else:
+        name = str(index)
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return _free_by_torch(index)
+    command = [tool, f"--id={name}", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)
+        return int(done.stdout.split()[0]) * _MIB_GB
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return _free_by_torch(index)
+
+
+def _free_by_torch(index: int) -> float | None:
+    """Ask torch, if this process has it already: importing it takes seconds and memory of its own."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available() or index >= torch.cuda.device_count():
+        return None
+    return float(torch.cuda.mem_get_info(index)[0]) / 1e9
+
+
+def _need(package: RSkillPackage) -> Need:
+    manifest, dtype = package.manifest, package.manifest.quantization.dtype
+    stated = manifest.min_vram_gb.get(dtype)
+    if stated is not None:
+        return Need(manifest.short_name, stated, "")
+    size = package.weights_bytes()
+    if size is not None:
+        return Need(manifest.short_name, size / 1e9, " for its weights alone")
+    return Need(manifest.short_name, None, f"not stated for {dtype}")

@@ -1,14 +1,69 @@
-"""A ROS domain and a state folder of its own for each test run, so that nothing else on the machine is seen."""
+"""A ROS domain and a state folder of its own for each test run; a skill, a robot and a scene that fit, to be bent."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pytest
 from domain_coordinator import domain_id
+from example_skill import MANIFEST, write_safetensors
+
+from openral_core.manifest import RSkillManifest
+from openral_core.robot import RobotDescription, load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_core.types import RobotState
 
 # Set before any session opens; child processes inherit it. Held until this process ends.
 _held = contextlib.ExitStack()
 os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
 os.environ["XDG_STATE_HOME"] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-state-"))
+
+
+@pytest.fixture
+def skill_folder(tmp_path: Path) -> Path:
+    """A folder with a manifest and weights."""
+    folder = tmp_path / "rskills" / "example"
+    folder.mkdir(parents=True)
+    (folder / "rskill.yaml").write_text(MANIFEST)
+    write_safetensors(folder / "model.safetensors")
+    return folder
+
+
+@pytest.fixture
+def manifest() -> Callable[..., RSkillManifest]:
+    """Make a manifest that differs from the example in the given fields."""
+    import yaml
+
+    def make(**changes: Any) -> RSkillManifest:
+        return RSkillManifest.model_validate({**yaml.safe_load(MANIFEST), **changes})
+
+    return make
+
+
+@pytest.fixture
+def robot() -> RobotDescription:
+    return load_robot("sawyer")
+
+
+@pytest.fixture
+def scene() -> DeployScene:
+    return load_scene("metaworld_drawer")
+
+
+@pytest.fixture
+def state() -> RobotState:
+    """A hand in the middle of the workspace, half open."""
+    return RobotState(
+        stamp_s=1.0,
+        joint_names=("right_gripper",),
+        joint_positions=np.array([0.05]),
+        ee_position=np.array([0.1, 0.6, 0.2]),
+        ee_quaternion=np.array([0.0, 0.0, 0.0, 1.0]),
+        gripper_opening=0.05,
+    )

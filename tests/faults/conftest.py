@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).parent
-for _folder in ("system", "faults", "sidecar", "core", "policy_nodes"):
+for _folder in ("system", "faults", "sidecar", "rskill", "policy_nodes"):
     if str(HERE.parent / _folder) not in sys.path:
         sys.path.append(str(HERE.parent / _folder))
 

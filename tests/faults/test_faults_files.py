@@ -99,7 +99,7 @@ def test_weights_that_are_no_tensors_are_refused(tmp_path: Path, figure: Any) ->
 
 
 def test_no_door_lets_a_licence_pass(tmp_path: Path, figure: Any) -> None:
-    """The doors of the command line; those of the Python API are in tests/core/test_license_gate.py."""
+    """The doors of the command line; those of the Python API are in tests/rskill/test_license_gate.py."""
     skill = "rldx1-ft-libero-nf4"
     alias = tmp_path / "alias"
     alias.mkdir()

@@ -15,6 +15,7 @@ from pathlib import Path
 from openral_core.errors import LicenseError, ManifestError
 from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
 from openral_core.manifest.runtime import LOCAL
+from openral_rskill.folders import skill_folders
 from openral_rskill.hub.reference import HubReference
 
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
@@ -175,8 +176,6 @@ def _architecture_license(folder: Path) -> str:
 
 def _license_in_manifests(model: str) -> str:
     """Return what the manifests on this machine say about a repository's weights."""
-    from openral_rskill.registry import skill_folders  # the registry calls this gate
-
     wanted = _shown(model if model.startswith("hf://") else f"hf://{model}") if "/" in model else model
     for folder in skill_folders():
         try:

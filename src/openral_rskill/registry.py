@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.manifest import MANIFEST_NAME, load_manifest
+from openral_core.manifest import load_manifest
 from openral_core.named_files import NAME
-from openral_core.share import share_directory
+from openral_rskill.folders import holds_skill, skill_folders
 from openral_rskill.hub.lock import load_lock
 from openral_rskill.hub.reference import HUB, HubReference
 from openral_rskill.hub.store import installed_skills
 from openral_rskill.package import RSkillPackage
 
-__all__ = ["RSkillPackage", "list_skills", "load_package", "resolve", "skill_folders"]
+__all__ = ["RSkillPackage", "list_skills", "load_package", "resolve"]
 
 SCHEME = "rskill://"
 _HOST = "rskills/"
@@ -75,7 +75,7 @@ def _resolve_hub(ref: str) -> RSkillPackage:
     wanted = HubReference.parse(ref)
     root = installed_skills()
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
-        lock = load_lock(folder) if _holds_skill(folder) else None
+        lock = load_lock(folder) if holds_skill(folder) else None
         source = lock.manifest if lock else None
         if source and source.repository == wanted.repository:
             if wanted.revision in (source.requested, source.revision):
@@ -93,21 +93,8 @@ def list_skills(search: Sequence[Path] = ()) -> list[RSkillPackage]:
     return sorted(packages, key=lambda package: package.manifest.name)
 
 
-def skill_folders(search: Sequence[Path] = ()) -> list[Path]:
-    """Return the folders that hold an `rskill.yaml`: those of `search`, openral's own, those of the cache."""
-    roots = [*search, share_directory() / "rskills", installed_skills()]
-    return [
-        folder for root in roots if root.is_dir() for folder in sorted(root.iterdir()) if _holds_skill(folder)
-    ]
-
-
 def _is_skill(path: Path) -> bool:
-    return _holds_skill(path) or (path.suffix in (".yaml", ".yml") and os.path.isfile(path))
-
-
-def _holds_skill(folder: Path) -> bool:
-    # os.path answers False for names that no file system takes, where Path would raise.
-    return os.path.isfile(folder / MANIFEST_NAME)
+    return holds_skill(path) or (path.suffix in (".yaml", ".yml") and os.path.isfile(path))
 
 
 def _try_load(folder: Path) -> RSkillPackage | None:

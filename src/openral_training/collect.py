@@ -15,7 +15,8 @@ import numpy as np
 from openral_core.errors import SimulationError
 from openral_training.dataset.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate, push_away
-from openral_training.experts.world import ExpertWorld, open_world
+from openral_training.experts.factory import open_world
+from openral_training.experts.world import ExpertWorld
 from openral_training.recipe import Recipe
 from openral_training.workers import worker_pool
 

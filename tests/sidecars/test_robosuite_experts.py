@@ -17,7 +17,8 @@ from openral_sim_bridge.factory import make_backend
 from openral_training.collect import Unit, perform
 from openral_training.dataset.episode import decode_png, load_shard, save_shard
 from openral_training.demonstrations import MAX_STEPS
-from openral_training.experts.world import ExpertWorld, open_world
+from openral_training.experts.factory import open_world
+from openral_training.experts.world import ExpertWorld
 from openral_training.recipe import Recipe, load_recipe
 from openral_training.simulate import SimRun, simulate
 

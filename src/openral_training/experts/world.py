@@ -9,12 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import SimulationError
 from openral_core.types import RobotState
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
-from openral_training.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -73,23 +68,3 @@ class ExpertWorld(Protocol):
     def close(self) -> None:
         """Free renderers and worlds."""
         ...
-
-
-def open_world(recipe: Recipe, task_id: str) -> ExpertWorld:
-    """Open the world of a recipe's task with its cameras.
-
-    Raises:
-        SimulationError: its simulator has no scripted experts.
-    """
-    from openral_training.experts.metaworld import MetaWorldExperts
-    from openral_training.experts.robosuite import RobosuiteExperts
-
-    scene = recipe.scene_for(task_id)
-    backend = make_backend(scene)
-    if isinstance(backend, MetaWorldBackend):
-        return MetaWorldExperts(backend, scene.cameras)
-    if isinstance(backend, ArmBackend):
-        return RobosuiteExperts(backend, scene.cameras)
-    backend.close()
-    family = scene.scene.backend_options.get("family")
-    raise SimulationError(f"{scene.scene.id}: the simulator '{family}' has no scripted experts to learn from")

@@ -21,7 +21,7 @@ from openral_core.errors import SimulationError
 from openral_sim_bridge.rendering import profile
 from openral_training.dataset.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate
-from openral_training.experts.world import open_world
+from openral_training.experts.factory import open_world
 from openral_training.recipe import Recipe
 from openral_training.workers import worker_pool
 

@@ -1,0 +1,29 @@
+"""Opens the world of a recipe's task for its scripted expert."""
+
+from __future__ import annotations
+
+from openral_core.errors import SimulationError
+from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_training.experts.metaworld import MetaWorldExperts
+from openral_training.experts.robosuite import RobosuiteExperts
+from openral_training.experts.world import ExpertWorld
+from openral_training.recipe import Recipe
+
+
+def open_world(recipe: Recipe, task_id: str) -> ExpertWorld:
+    """Open the world of a recipe's task with its cameras.
+
+    Raises:
+        SimulationError: its simulator has no scripted experts.
+    """
+    scene = recipe.scene_for(task_id)
+    backend = make_backend(scene)
+    if isinstance(backend, MetaWorldBackend):
+        return MetaWorldExperts(backend, scene.cameras)
+    if isinstance(backend, ArmBackend):
+        return RobosuiteExperts(backend, scene.cameras)
+    backend.close()
+    family = scene.scene.backend_options.get("family")
+    raise SimulationError(f"{scene.scene.id}: the simulator '{family}' has no scripted experts to learn from")

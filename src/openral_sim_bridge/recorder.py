@@ -1,5 +1,7 @@
 """The simulator's own record of a run, `truth.npz`: states, actions, success. Never published.
 
+Of a long run it holds the newest part (`KEPT_ROWS`).
+
 Arrays, T control steps, K tasks, C chunks, R resets:
 
     stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
@@ -30,6 +32,8 @@ _log = logging.getLogger(__name__)
 FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
 """[s] wall time between two writes."""
+KEPT_ROWS = 64_000
+"""Control steps that are kept at most: 13 minutes at 80 Hz, some 13 MB. Then the oldest eighth of them goes."""
 MAX_GOALS = 10_000
 """Goals that are told apart; later ones share the name `LATER_GOALS`."""
 LATER_GOALS = "later"
@@ -39,7 +43,7 @@ class TruthRecorder:
     """Collects rows in memory and writes them, whole and atomically, from a thread of its own."""
 
     def __init__(
-        self, run_dir: Path, task_ids: Sequence[str], control_hz: float, *, limit: int = 200_000
+        self, run_dir: Path, task_ids: Sequence[str], control_hz: float, *, limit: int = KEPT_ROWS
     ) -> None:
         """Start recording into `run_dir`, which is made, for this user only, when needed.
 
@@ -47,7 +51,7 @@ class TruthRecorder:
             run_dir: folder of the run.
             task_ids: the K tasks, in the order of the success signal.
             control_hz: [Hz]
-            limit: rows after which nothing more is kept (200,000 is 40 minutes at 80 Hz, some 40 MB).
+            limit: most rows, chunks and resets that are kept; the oldest go first, so that a run may last for days.
 
         Raises:
             OutputError: the folder cannot be written.
@@ -60,7 +64,9 @@ class TruthRecorder:
         self._goals = [""]
         self._goal_numbers = {"": 0}
         self._rows: NDArray[np.void] | None = None
-        self._count = 0
+        self._count = self._dropped = 0
+        self._lock = threading.Lock()
+        """Held while rows are dropped, and while the writer takes what there is."""
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._written = -1
@@ -68,11 +74,6 @@ class TruthRecorder:
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._flush_regularly, name="truth", daemon=True)
         self._thread.start()
-
-    @property
-    def full(self) -> bool:
-        """Whether the limit was reached and rows are no longer kept."""
-        return self._count >= self._limit
 
     def step(
         self,
@@ -85,13 +86,15 @@ class TruthRecorder:
         goal_id: str,
     ) -> None:
         """Add what one control step led to; `success` (K,)."""
-        if self.full:
-            return
         goal = self._goal_number(goal_id)
         if self._rows is None:
-            self._rows = np.zeros(1024, _row_type(len(world.qpos), len(action), len(success)))
+            kind = _row_type(len(world.qpos), len(action), len(success))
+            self._rows = np.zeros(min(1024, self._limit), kind)
+        elif self._count == self._limit:
+            self._drop_the_oldest(self._rows)
         elif self._count == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            more = min(self._count, self._limit - self._count)
+            self._rows = np.concatenate([self._rows, np.zeros(more, self._rows.dtype)])
         self._rows[self._count] = (
             stamp_s, wall_s, world.qpos, world.mocap_pos, action, held, success, goal,
         )  # fmt: skip
@@ -99,18 +102,28 @@ class TruthRecorder:
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
         """Add one chunk of a goal that was admitted."""
-        if len(self._chunks) < self._limit:
+        with self._lock:
+            del self._chunks[: max(len(self._chunks) + 1 - self._limit, 0)]
             self._chunks.append((stamp_s, latency_s, rejected))
 
     def reset(self, stamp_s: float, task_id: str, init_id: int) -> None:
         """Add one reset of the scene."""
-        if len(self._resets) < self._limit:
+        with self._lock:
+            del self._resets[: max(len(self._resets) + 1 - self._limit, 0)]
             self._resets.append((stamp_s, task_id, init_id))
 
     def close(self) -> None:
         """Write what is left and stop."""
         self._closed.set()
         self._thread.join()
+
+    def _drop_the_oldest(self, rows: NDArray[np.void]) -> None:
+        """Move the newer rows into a new array; the writer may be at the old one."""
+        gone = max(self._limit // 8, 1)
+        kept = np.zeros_like(rows)
+        kept[: self._count - gone] = rows[gone : self._count]
+        with self._lock:
+            self._rows, self._count, self._dropped = kept, self._count - gone, self._dropped + gone
 
     def _goal_number(self, goal_id: str) -> int:
         """Return the index of a goal in `goals`, where it is added when it is new."""
@@ -140,19 +153,25 @@ class TruthRecorder:
 
     def _flush(self) -> None:
         """Write a snapshot: rows below the count never change, so the loop may go on appending."""
-        count, rows = self._count, self._rows
-        if count == self._written or rows is None:
+        with self._lock:
+            count, rows, steps = self._count, self._rows, self._dropped + self._count
+            chunks, resets = self._chunks[:], self._resets[:]
+        if steps == self._written or rows is None:
             return
         buffer = io.BytesIO()
-        np.savez(buffer, **self._arrays(rows[:count]))
+        np.savez(buffer, **self._arrays(rows[:count], chunks, resets))
         partial = self.path.with_suffix(".partial")
         partial.write_bytes(buffer.getbuffer())
         os.replace(partial, self.path)
-        self._written = count
+        self._written = steps
 
-    def _arrays(self, rows: NDArray[np.void]) -> dict[str, Any]:
+    def _arrays(
+        self,
+        rows: NDArray[np.void],
+        chunks: Sequence[tuple[float, float, bool]],
+        resets: Sequence[tuple[float, str, int]],
+    ) -> dict[str, Any]:
         arrays: dict[str, Any] = {name: rows[name] for name in rows.dtype.names or ()}
-        chunks, resets = self._chunks[:], self._resets[:]
         for i, name in enumerate(("chunk_stamp_s", "chunk_latency_s", "chunk_rejected")):
             arrays[name] = np.array([chunk[i] for chunk in chunks], dtype=bool if i == 2 else np.float64)
         arrays["reset_stamp_s"] = np.array([reset[0] for reset in resets], dtype=np.float64)

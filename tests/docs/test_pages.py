@@ -72,10 +72,15 @@ def run(command: str, env: dict[str, str]) -> None:
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+def answer_to_interrupts() -> None:
+    """Undo what a shell does to the programs that it starts in the background, this test perhaps among them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(block: Block, env: dict[str, str]) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         ["bash", "-c", "exec " + " && ".join(block.commands())], cwd=ROOT, env=env, text=True, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=answer_to_interrupts,
     )  # fmt: skip
     time.sleep(15)
     assert process.poll() is None, f"ended at once: {block.text}"

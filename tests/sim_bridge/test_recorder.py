@@ -67,3 +67,18 @@ def test_a_run_folder_is_private_and_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="run_dir"):
         TruthRecorder(tmp_path / "file", ["task"], 80.0)
+
+
+def test_of_a_long_run_the_newest_part_is_kept(tmp_path: Path) -> None:
+    record = TruthRecorder(tmp_path, ["task"], 80.0, limit=80)
+    for number in range(300):
+        record.chunk(number / 80.0, 0.0, False)
+    record.reset(0.0, "task", 0)
+    add_steps(record, 300)
+    record.close()
+    with np.load(tmp_path / FILE_NAME) as kept:
+        stamps = kept["stamp_s"]
+        assert 70 <= len(stamps) <= 80
+        np.testing.assert_allclose(stamps, np.arange(300 - len(stamps), 300) / 80.0)
+        np.testing.assert_allclose(kept["chunk_stamp_s"], np.arange(220, 300) / 80.0)
+        assert len(kept["reset_init"]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -24,7 +25,9 @@ from ros2_embedded.security.__main__ import main
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 PATIENCE_S = 90.0
 SILENCE_S = 1.5  # how long one that must get nothing is given to get something
-ROBOT, OTHER = "127.0.0.1", "127.0.0.2"
+_HIGH, _LOW = divmod(os.getpid(), 250)
+# Addresses of loopback that are this run's own: a keystore gives its members the same ports everywhere.
+ROBOT, OTHER = (f"127.{place}.{_HIGH % 250}.{_LOW + 1}" for place in (1, 2))
 SROS2 = """<?xml version="1.0" encoding="UTF-8"?>
 <policy version="0.2.0" xmlns:xi="http://www.w3.org/2001/XInclude">
   <enclaves>
@@ -129,11 +132,11 @@ def test_members_of_one_host_get_ports_of_their_own(tmp_path: Path) -> None:
     keystore, robot, _ = members(tmp_path / "k")
     camera = keystore.add("camera", [ROBOT])
     ports = [json.loads(file.read_text())["listen"]["endpoints"][0] for file in (robot, camera)]
-    assert ports == ["tls/127.0.0.1:7448", "tls/127.0.0.1:7449"]
+    assert ports == [f"tls/{ROBOT}:7448", f"tls/{ROBOT}:7449"]
     viewer = keystore.add("viewer", [f"{OTHER}:0"], [ROBOT])
     assert json.loads(viewer.read_text())["connect"]["endpoints"] == ports
     with pytest.raises(KeystoreError, match="another port"):
-        keystore.add("second", ["127.0.0.1:7449"])
+        keystore.add("second", [f"{ROBOT}:7449"])
     assert not keystore.enclave("second").exists()
 
 

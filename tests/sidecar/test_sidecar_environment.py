@@ -280,10 +280,10 @@ def test_pyenv_shims_give_way_to_its_interpreters(monkeypatch, tmp_path) -> None
 def test_the_bundle_holds_our_packages_and_the_servers_own() -> None:
     folder = bundle_for("sidecar_echo")
     assert folder == bundle_for("sidecar_echo")
-    assert {path.name for path in folder.iterdir()} == {
-        "openral_core", "openral_policy_nodes", "openral_reward_monitor", "openral_sidecar", "openral_sim_bridge",
-        "sidecar_echo.py",
-    }  # fmt: skip
+    ours = {"core", "policy_nodes", "reward_monitor", "rskill", "sidecar", "sim_bridge"}
+    assert {path.name for path in folder.iterdir()} == {f"openral_{name}" for name in ours} | {
+        "sidecar_echo.py"
+    }
     assert bundle_for("not_installed_here.server") != folder
 
 

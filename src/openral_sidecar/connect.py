@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ServerRequest:
     """What is asked for, complete: the server could be started from it."""
 
     spec: SidecarSpec
@@ -44,13 +44,13 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Server:
+class RunningServer:
     """A server that said it is the one that was asked for."""
 
     client: SidecarClient
     token: str
     description: dict[str, Any]
-    fate: Callable[[], str | None]
+    exit_reason: Callable[[], str | None]
     """Says how it ended; None while it is there, as far as this machine can tell."""
     process: ServerProcess | None
     """None: somebody else started it."""
@@ -62,11 +62,11 @@ class Server:
             self.process.end(at_once=at_once)
 
 
-def connect(wanted: Wanted, given_up: Callable[[], bool]) -> Server:
+def connect(request: ServerRequest, given_up: Callable[[], bool]) -> RunningServer:
     """Return a running server that fits, or start one and wait until its model is loaded.
 
     Args:
-        wanted: what is asked for.
+        request: what is asked for.
         given_up: asked while waiting; true ends the wait.
 
     Raises:
@@ -75,105 +75,109 @@ def connect(wanted: Wanted, given_up: Callable[[], bool]) -> Server:
         SidecarTimeout: it was not ready in time.
         SidecarError: the port is somebody else's, or the server refused.
     """
-    settings, spec = wanted.settings, wanted.spec
+    settings, spec = request.settings, request.spec
     if not settings.shared:
-        return _start(wanted, given_up)
-    asked = repr((spec.digest, settings.host, settings.port or (wanted.identity, wanted.arguments)))
+        return _start(request, given_up)
+    asked = repr((spec.digest, settings.host, settings.port or (request.identity, request.arguments)))
     lock = run_folder() / f".{spec.name}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}.lock"
     with exclusive(lock, settings.boot_timeout_s, lambda: _check(given_up)):
-        found = _at_port(wanted) if settings.port else _anywhere(wanted)
-        return found or _start(wanted, given_up)
+        found = _at_port(request) if settings.port else _anywhere(request)
+        return found or _start(request, given_up)
 
 
-def _anywhere(wanted: Wanted) -> Server | None:
+def _anywhere(request: ServerRequest) -> RunningServer | None:
     """Return a server on this machine that was started as ours would be."""
-    ours = (wanted.identity, wanted.spec.name, wanted.spec.digest, wanted.arguments, True)
+    ours = (request.identity, request.spec.name, request.spec.digest, request.arguments, True)
     for other in announcements():
         if (other.identity, other.spec, other.digest, other.arguments, other.shared) == ours:
             try:
-                return _use(wanted, other)
+                return _use(request, other)
             except SidecarError as error:
-                _log.warning("%s: %s is announced but cannot be used: %s", wanted.name, other.endpoint, error)
+                _log.warning(
+                    "%s: %s is announced but cannot be used: %s", request.name, other.endpoint, error
+                )
     return None
 
 
-def _at_port(wanted: Wanted) -> Server | None:
+def _at_port(request: ServerRequest) -> RunningServer | None:
     """Return the server at the chosen port; None: nothing is there."""
-    settings = wanted.settings
+    settings = request.settings
     local = is_loopback(settings.host)
     other = read_announcement(settings.port) if local else None
     where = f"{settings.host}:{settings.port}"
     if other is not None:
-        if other.spec not in ("", wanted.spec.name) or other.identity != wanted.identity:
-            raise mismatch(wanted, where, other.identity, f"pid {other.pid}")
+        if other.spec not in ("", request.spec.name) or other.identity != request.identity:
+            raise mismatch(request, where, other.identity, f"pid {other.pid}")
         if not other.shared:
             raise SidecarError(
-                f"{wanted.name}: the server at {where} belongs to another client; use another port"
+                f"{request.name}: the server at {where} belongs to another client; use another port"
             )
-        return _use(wanted, other)
+        return _use(request, other)
     try:
         socket.create_connection((settings.host, settings.port), timeout=HELLO_S).close()
     except OSError as error:
         if local:
             return None
         raise SidecarDown(
-            f"{wanted.name}: {where}: {error}; start it there, or mend host and port"
+            f"{request.name}: {where}: {error}; start it there, or mend host and port"
         ) from error
-    return _use(wanted, None)
+    return _use(request, None)
 
 
-def _use(wanted: Wanted, other: Announcement | None) -> Server:
+def _use(request: ServerRequest, other: Announcement | None) -> RunningServer:
     """Connect to a server that somebody else started."""
-    settings = wanted.settings
+    settings = request.settings
     endpoint = other.endpoint if other else f"tcp://{settings.host}:{settings.port}"
     token = settings.token or (other.token() if other else "")
-    client = SidecarClient(endpoint, token=token, dialect=wanted.spec.dialect)
+    client = SidecarClient(endpoint, token=token, dialect=request.spec.dialect)
 
-    def fate() -> str | None:
+    def exit_reason() -> str | None:
         return None if other is None or other.alive else f"pid {other.pid} ended"
 
     try:
-        description = _hello(wanted, client, HELLO_S, fate, announced=other is not None)
+        description = _hello(request, client, HELLO_S, exit_reason, announced=other is not None)
     except SidecarTimeout as error:
         client.close()
         raise SidecarError(
-            f"{wanted.name}: whatever is at {endpoint} does not answer; use another port"
+            f"{request.name}: whatever is at {endpoint} does not answer; use another port"
         ) from error
     except BaseException:
         client.close()
         raise
-    return Server(client, token, description, fate, None)
+    return RunningServer(client, token, description, exit_reason, None)
 
 
-def _start(wanted: Wanted, given_up: Callable[[], bool]) -> Server:
-    settings = wanted.settings
+def _start(request: ServerRequest, given_up: Callable[[], bool]) -> RunningServer:
+    settings = request.settings
     if not settings.auto_spawn or not is_loopback(settings.host):
         raise SidecarDown(
-            f"{wanted.name}: none runs at {settings.host}:{settings.port or 'any port'}, and none may be started here; "
-            f"start one with `openral sidecar start {wanted.spec.name}`"
+            f"{request.name}: none runs at {settings.host}:{settings.port or 'any port'}, "
+            f"and none may be started here; start one with `openral sidecar start {request.spec.name}`"
         )
     until = time.monotonic() + settings.boot_timeout_s
     process = ServerProcess(
-        wanted.spec, wanted.python, wanted.arguments,
+        request.spec, request.python, request.arguments,
         host=settings.host, port=settings.port, shared=settings.shared,
     )  # fmt: skip
     client = None
     try:
-        announced = process.wait_ready(wanted.name, settings.boot_timeout_s, lambda: _check(given_up))
-        client = SidecarClient(announced.endpoint, token=announced.token(), dialect=wanted.spec.dialect)
-        lost = process.fate
+        announced = process.wait_ready(request.name, settings.boot_timeout_s, lambda: _check(given_up))
+        client = SidecarClient(announced.endpoint, token=announced.token(), dialect=request.spec.dialect)
+        lost = process.exit_reason
         left = until - time.monotonic()
-        description = _hello(wanted, client, left, lambda: "closed" if given_up() else lost(), announced=True)
+        description = _hello(
+            request, client, left, lambda: "closed" if given_up() else lost(), announced=True
+        )
     except BaseException:
         if client is not None:
             client.close()
         process.end(at_once=True)
         raise
-    return Server(client, announced.token(), description, lost, process)
+    return RunningServer(client, announced.token(), description, lost, process)
 
 
 def _hello(
-    wanted: Wanted,
+    request: ServerRequest,
     client: SidecarClient,
     timeout_s: float,
     lost: Callable[[], str | None],
@@ -185,11 +189,11 @@ def _hello(
     The rldx dialect has no word for who one is: there the identity file is all there is, and upstream's own server,
     which writes none, is taken at its port's word.
     """
-    if wanted.spec.dialect == "rldx":
+    if request.spec.dialect == "rldx":
         client.call("ping", timeout_s=timeout_s, lost=lost)
         if not announced:
             _log.warning(
-                "%s: the server at %s cannot say which model it serves", wanted.name, client.endpoint
+                "%s: the server at %s cannot say which model it serves", request.name, client.endpoint
             )
         return {}
     answer = client.call("hello", timeout_s=timeout_s, lost=lost)
@@ -198,17 +202,17 @@ def _hello(
         answers = Identity(**identity)  # type: ignore[arg-type]
     except TypeError:
         raise SidecarError(
-            f"{wanted.name}: {client.endpoint} does not say who it is; update the server"
+            f"{request.name}: {client.endpoint} does not say who it is; update the server"
         ) from None
-    if answers != wanted.identity:
-        raise mismatch(wanted, client.endpoint, answers, "its hello")
+    if answers != request.identity:
+        raise mismatch(request, client.endpoint, answers, "its hello")
     return description if isinstance(description, dict) else {}
 
 
-def mismatch(wanted: Wanted, where: str, answers: Identity, who: str) -> IdentityMismatch:
+def mismatch(request: ServerRequest, where: str, answers: Identity, who: str) -> IdentityMismatch:
     """Return the error that names both models."""
     return IdentityMismatch(
-        f"{wanted.name}: asked for [{wanted.identity}], but {where} serves [{answers}] ({who}); stop that server, "
+        f"{request.name}: asked for [{request.identity}], but {where} serves [{answers}] ({who}); stop that server, "
         "or use another port"
     )
 

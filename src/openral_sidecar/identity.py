@@ -49,7 +49,7 @@ class Announcement:
     token_file: str = ""
     log: str = ""
     socket: str = ""
-    """Unix socket that is the same door for this user; empty: there is none."""
+    """Unix socket at which it answers this user; empty: there is none."""
 
     @property
     def endpoint(self) -> str:

@@ -107,8 +107,8 @@ class ServerProcess:
         until = time.monotonic() + timeout_s
         while (found := self.announcement()) is None:
             on_wait()
-            if (fate := self.fate()) is not None:
-                raise SidecarDown(f"{name} did not start: {fate}")
+            if (exit_reason := self.exit_reason()) is not None:
+                raise SidecarDown(f"{name} did not start: {exit_reason}")
             if time.monotonic() > until:
                 raise SidecarTimeout(f"{name} was not ready within {timeout_s:g} s; see {self.log}")
             time.sleep(LOOK_S)
@@ -118,7 +118,7 @@ class ServerProcess:
         """Return what it announces; None: nothing yet."""
         return next((found for found in announcements() if found.pid == self.pid), None)
 
-    def fate(self) -> str | None:
+    def exit_reason(self) -> str | None:
         """Return how it ended, with the last lines of its log; None while it runs."""
         code = self._process.poll()
         if code is None:

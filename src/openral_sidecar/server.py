@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import SidecarError
-from openral_sidecar.door import Door, Request, refusal, reply
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Announcement, Identity, read_announcement, write_announcement
+from openral_sidecar.request_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
 _log = logging.getLogger("openral.sidecar")
@@ -146,19 +146,21 @@ def serve(
     """
     hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
     try:
-        door = Door(options.host, options.port, options.token, hello)
+        requests = RequestSocket(options.host, options.port, options.token, hello)
     except SidecarError as error:
         raise SystemExit(f"error: {error}") from error
     with (
-        contextlib.closing(door),
-        door.stop.on_signals(),
-        announced(identity, options, door.port, door.socket),  # who reads it may send a signal at once
+        contextlib.closing(requests),
+        requests.stop.on_signals(),
+        announced(
+            identity, options, requests.port, requests.socket
+        ),  # who reads it may send a signal at once
     ):
-        _log.info("%s answers at %s:%d", identity, options.host, door.port)
-        while (request := door.next()) is not None:
-            with door.away():
+        _log.info("%s answers at %s:%d", identity, options.host, requests.port)
+        while (request := requests.next()) is not None:
+            with requests.busy():
                 frame = _answer(request, handlers)
-            door.send(request, frame)
+            requests.send(request, frame)
 
 
 def _answer(request: Request, handlers: Mapping[str, Handler]) -> bytes:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from openral_core.errors import SidecarError
-from openral_sidecar.connect import Wanted
+from openral_sidecar.connect import ServerRequest
 from openral_sidecar.environment import ensure_environment
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
@@ -22,9 +22,9 @@ __all__ = ["Identity", "Sidecar", "SidecarSettings"]
 class Sidecar:
     """A server that does what one checkpoint does. Made by `open`; threads may share it; a context manager."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._supervisor = Supervisor(wanted)
+    def __init__(self, request: ServerRequest) -> None:
+        self._request = request
+        self._supervisor = Supervisor(request)
 
     @classmethod
     def open(
@@ -54,7 +54,7 @@ class Sidecar:
         settings = settings or SidecarSettings()
         spec = spec.with_source(settings.source)
         python = settings.python or ensure_environment(spec, progress=progress)
-        sidecar = cls(Wanted(spec, python, tuple(arguments), identity, settings))
+        sidecar = cls(ServerRequest(spec, python, tuple(arguments), identity, settings))
         try:
             sidecar._begin()
         except BaseException:
@@ -78,7 +78,7 @@ class Sidecar:
             SidecarRefused: the server refused.
             WireError: the input has no form on the wire, or the answer is not one.
         """
-        limit = self._wanted.settings.call_timeout_s if timeout_s is None else timeout_s
+        limit = self._request.settings.call_timeout_s if timeout_s is None else timeout_s
         with self._supervisor.calling() as server:
             return server.client.call(op, data, timeout_s=limit, lost=lambda: self._supervisor.lost(server))
 
@@ -125,7 +125,7 @@ class Sidecar:
         if isinstance(refusal, SidecarError):
             raise refusal
         if refusal is not None:
-            raise SidecarError(f"{self._wanted.name}: {refusal}; mend that, then try again") from refusal
+            raise SidecarError(f"{self._request.name}: {refusal}; mend that, then try again") from refusal
 
 
 _open: weakref.WeakSet[Sidecar] = weakref.WeakSet()

@@ -11,7 +11,7 @@ from typing import Any
 
 from openral_core.errors import SidecarError
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.connect import Server, Wanted, connect
+from openral_sidecar.connect import RunningServer, ServerRequest, connect
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
 
 LOOK_S = 0.1
@@ -38,15 +38,15 @@ class Supervisor(threading.Thread):
         fault: why calls fail for good, after the last restart; None: they do not.
     """
 
-    def __init__(self, wanted: Wanted) -> None:
-        super().__init__(name=f"sidecar-{wanted.spec.name}", daemon=True)
+    def __init__(self, request: ServerRequest) -> None:
+        super().__init__(name=f"sidecar-{request.spec.name}", daemon=True)
         self.settled = threading.Event()
         self.refusal: Exception | None = None
-        self.server: Server | None = None
+        self.server: RunningServer | None = None
         self.description: dict[str, Any] = {}
         self.down = "not started"
         self.fault: str | None = None
-        self._wanted = wanted
+        self._request = request
         self._closing = threading.Event()
         self._roused = threading.Event()
         self._lock = threading.Lock()
@@ -68,16 +68,16 @@ class Supervisor(threading.Thread):
         self._roused.set()
         self.join()
 
-    def lost(self, server: Server) -> str | None:
+    def lost(self, server: RunningServer) -> str | None:
         """Say why no answer can come any more from `server`; None while it can."""
-        return f"{self._wanted.name}: closed" if self._closing.is_set() else server.fate()
+        return f"{self._request.name}: closed" if self._closing.is_set() else server.exit_reason()
 
     @contextlib.contextmanager
-    def calling(self) -> Iterator[Server]:
+    def calling(self) -> Iterator[RunningServer]:
         """Lend the server for one call, and look after it when the call had no answer."""
         server = self.server
         if server is None:
-            raise SidecarDown(f"{self._wanted.name}: {self.fault or self.down}")
+            raise SidecarDown(f"{self._request.name}: {self.fault or self.down}")
         with self._lock:
             self._calls += 1
         try:
@@ -92,12 +92,12 @@ class Supervisor(threading.Thread):
                 self._calls -= 1
 
     def _keep(self) -> None:
-        pauses = self._wanted.settings.restart_pauses_s
+        pauses = self._request.settings.restart_pauses_s
         restarts = 0
         while True:
             began = time.monotonic()
             try:
-                server = connect(self._wanted, self._closing.is_set)
+                server = connect(self._request, self._closing.is_set)
             except (SidecarError, OSError) as error:
                 if not self.settled.is_set():
                     self.refusal = error
@@ -113,19 +113,19 @@ class Supervisor(threading.Thread):
                 restarts = 0
             if restarts == len(pauses):
                 self.fault = f"given up after {restarts} restarts; {why}"
-                _log.error("%s: %s", self._wanted.name, self.fault)
+                _log.error("%s: %s", self._request.name, self.fault)
                 return
             self.down = f"restart {restarts + 1} of {len(pauses)} is under way; {why}"
-            _log.warning("%s: %s", self._wanted.name, self.down)
+            _log.warning("%s: %s", self._request.name, self.down)
             if self._closing.wait(pauses[restarts]):
                 return
             restarts += 1
 
-    def _attend(self, server: Server) -> str | None:
+    def _attend(self, server: RunningServer) -> str | None:
         """Return why the server is lost; None: we are to close."""
-        limit = self._wanted.settings.call_timeout_s
+        limit = self._request.settings.call_timeout_s
         patience = max(PING_SHARE * limit, LEAST_PING_S)
-        pinger = SidecarClient(server.client.endpoint, token=server.token, dialect=self._wanted.spec.dialect)
+        pinger = SidecarClient(server.client.endpoint, token=server.token, dialect=self._request.spec.dialect)
         self._heard, self._suspect = time.monotonic(), False
         self.server, self.description = server, server.description
         self.settled.set()
@@ -133,8 +133,8 @@ class Supervisor(threading.Thread):
             while not self._closing.is_set():
                 self._roused.wait(LOOK_S)
                 self._roused.clear()
-                if (fate := server.fate()) is not None:
-                    return fate
+                if (exit_reason := server.exit_reason()) is not None:
+                    return exit_reason
                 idle = not self._calls and time.monotonic() - self._heard > limit
                 if self._suspect or idle:
                     self._suspect = False
@@ -144,7 +144,7 @@ class Supervisor(threading.Thread):
         finally:
             pinger.close()
 
-    def _ping(self, pinger: SidecarClient, server: Server, patience_s: float) -> str | None:
+    def _ping(self, pinger: SidecarClient, server: RunningServer, patience_s: float) -> str | None:
         """Return why the server must be given up; None: it answered, or has ended, which is seen elsewhere."""
         try:
             pinger.call("ping", timeout_s=patience_s, lost=lambda: self.lost(server))

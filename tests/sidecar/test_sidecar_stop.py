@@ -62,7 +62,7 @@ class Nursery:
         self._clients.append(client)
         return pid, client
 
-    def fate(self, pid: int) -> str:
+    def exit_reason(self, pid: int) -> str:
         return self.ask(f"wait {pid} {LOST_S}")
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ def test_a_signal_that_another_thread_gets_ends_it(nursery: Nursery, kind: str) 
     pid, client = nursery.start(kind, "masked")
     exchange(kind, client)
     os.kill(pid, signal.SIGTERM)
-    assert nursery.fate(pid) == "0"
+    assert nursery.exit_reason(pid) == "0"
     client.close()
     assert not list(announcements())
 
@@ -125,7 +125,7 @@ def test_a_signal_at_any_moment_around_a_reply_ends_it(nursery: Nursery, kind: s
         except Exception:  # noqa: BLE001  the server may end in the middle of a call
             pass
         sender.join()
-        fates.append(nursery.fate(pid))
+        fates.append(nursery.exit_reason(pid))
         client.close()
     print(f"\n{kind}: {times} times SIGTERM, {fates.count('lost')} lost")
     assert fates == ["0"] * times

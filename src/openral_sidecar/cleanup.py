@@ -114,7 +114,7 @@ def disposable(*, everything: bool) -> list[Path]:
     return found
 
 
-def throw_away(path: Path) -> bool:
+def delete(path: Path) -> bool:
     """Remove a file or folder of `disposable`; False: it is being built just now, and stays."""
     if not path.is_dir():
         path.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """A server's socket: well-formed requests come in, and what needs no model is answered here.
 
 Dropped is what is not a request at all; refused is what is malformed, has a wrong token or speaks another version;
-`hello`, `ping` and `stop` are answered. The model's thread has the socket itself, which saves two changes of threads a
-call; while the model is at work for long, a second thread, the keeper, takes over and says that the server lives.
+`hello`, `ping` and `stop` are answered. The model's thread reads the socket itself, which saves two changes of threads
+a call; while the model works for long, the heartbeat thread reads it and answers that the server lives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_WAITING = 32
 QUEUED_FRAMES = 8
 """Frames that ZeroMQ holds for one client beyond those, so that memory stays bounded."""
 LONG_S = 0.05
-"""A model that works for this long leaves the socket to the keeper."""
+"""A model that works for this long leaves the socket to the heartbeat thread."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,13 @@ class Request:
     """Its caller's deadline on the monotonic clock [s]."""
 
 
-class Door:
+class RequestSocket:
     """The socket of one server.
 
     Args:
         host: address to bind.
-        port: 0: a free one; the attribute `port` says which, and `socket` which Unix socket is the same door.
+        port: 0: a free one; the attribute `port` says which. `socket` is the path of the Unix socket that is bound
+            as well.
         token: what a request must carry; empty: nothing.
         hello: what `hello` answers.
 
@@ -78,12 +79,13 @@ class Door:
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self.stop.fileno(), zmq.POLLIN)
-        self._turn = (
-            threading.Lock()
-        )  # held by the thread that may touch the socket: ours, but when it is `away`
+        self._turn = threading.Lock()
+        """Held by the thread that may touch the socket: the model's, unless it is `busy`."""
         self._turn.acquire()
-        self._keeper = threading.Thread(target=self._keep, name="sidecar-keeper", daemon=True)
-        self._keeper.start()
+        self._heartbeat = threading.Thread(
+            target=self._answer_while_busy, name="sidecar-heartbeat", daemon=True
+        )
+        self._heartbeat.start()
 
     def next(self) -> Request | None:
         """Wait for a request for the model; None: the server is to end."""
@@ -91,14 +93,13 @@ class Door:
             if not self._waiting:
                 self._look()
             elif (request := self._waiting.popleft()).until > time.monotonic():
-                return (
-                    request  # else its caller has given up, and whoever waits behind it should not pay for it
-                )
+                return request
+            # An expired one is skipped: its caller has given up, and the next one should not wait for it.
         return None
 
     @contextlib.contextmanager
-    def away(self) -> Iterator[None]:
-        """The model is at work."""
+    def busy(self) -> Iterator[None]:
+        """Leave the socket to the heartbeat thread while the model works in the block."""
         self._busy_since = time.monotonic()
         self._turn.release()
         try:
@@ -106,7 +107,7 @@ class Door:
         finally:
             self._busy_since = None
             if not self._turn.acquire(blocking=False):
-                self.stop.wake()  # the keeper has it
+                self.stop.wake()  # the heartbeat thread has it
                 self._turn.acquire()
 
     def send(self, request: Request, frame: bytes) -> None:
@@ -116,13 +117,13 @@ class Door:
     def close(self) -> None:
         """Send what is still to be sent, and end."""
         self._closed.set()
-        self._keeper.join()
+        self._heartbeat.join()
         self._socket.close()
         self._context.term()
         self.stop.close()
 
-    def _keep(self) -> None:
-        """Have the socket while the model is at work for long."""
+    def _answer_while_busy(self) -> None:
+        """Body of the heartbeat thread: read the socket while the model works for long."""
         while not self._closed.wait(LONG_S):
             since = self._busy_since
             if since is not None and time.monotonic() - since > LONG_S and self._turn.acquire(blocking=False):
@@ -150,7 +151,7 @@ class Door:
         return int(self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
 
     def _bind_locally(self) -> str:
-        """Open the door to a Unix socket too, in a folder that is ours alone; return its path."""
+        """Bind a Unix socket as well, in a folder that only this user may enter; return its path."""
         path = str(run_folder() / f"{self.port}.sock")
         try:
             self._socket.bind(f"ipc://{path}")

@@ -8,7 +8,14 @@ from openral.msg import ActionChunk, SkillInfo
 from openral.srv import ResetScene
 
 from openral_core.errors import ContractError
-from openral_sim_bridge.bridge_messages import MAX_BYTES, MAX_SEED, read_announcement, read_chunk, read_reset
+from openral_sim_bridge.bridge_messages import (
+    MAX_BYTES,
+    MAX_SEED,
+    read_announcement,
+    read_chunk,
+    read_reset,
+    unreadable_chunk,
+)
 
 LONG = "x" * 5_000_000
 BAD_TEXTS = [LONG, "a\x00b", "a\nb", "\x1b[2J"]
@@ -55,9 +62,17 @@ def test_a_good_chunk_is_read_as_it_is():
     ],
 )
 def test_a_chunk_with_a_bad_field_is_dropped_with_a_short_reason(field, value):
+    message = good_chunk(**{field: value})
     with pytest.raises(ContractError) as refused:
-        read_chunk(good_chunk(**{field: value}))
+        read_chunk(message)
     assert len(str(refused.value)) < 200
+    unreadable = unreadable_chunk(message, "why")
+    if field in ("goal_id", "skill"):
+        assert unreadable is None, "nobody knows whose chunk it is"
+    else:
+        assert (unreadable.goal_id, unreadable.skill, unreadable.fault) == ("0" * 32, "t/s", "why")
+        assert not unreadable.ends_goal
+        assert unreadable.data.size == 0
     assert str(refused.value).isprintable()
 
 

@@ -87,6 +87,18 @@ def test_a_bad_number_condemns_the_chunk_even_in_a_step_that_is_past(executor, r
     assert executor.next(13)[1]
 
 
+@pytest.mark.parametrize("stamp_s", [0.0, 20 / HZ, np.nan])
+def test_a_chunk_that_cannot_be_read_ends_what_its_goal_planned_however_old_it_is(executor, stamp_s):
+    executor.offer(chunk(15), 15, None)
+    assert not executor.next(16)[1]
+    unreadable = dataclasses.replace(
+        chunk(0), data=np.empty(0, np.float32), horizon=1, stamp_s=stamp_s, fault="data: 3 numbers"
+    )
+    assert executor.offer(unreadable, 17, None) == "data: 3 numbers"
+    assert executor.next(17)[1]
+    assert (executor.rejected_goal, executor.rejected_streak, counts(executor)) == ("a", 1, (1, 1, 1, 0))
+
+
 def test_holds_without_a_chunk(executor):
     action, held = executor.next(0)
     assert held

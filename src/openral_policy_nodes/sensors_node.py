@@ -26,7 +26,7 @@ LATCHED_QOS = QoSProfile(
 FUTURE_NS = 5_000_000_000
 """[ns] so far ahead of the node's clock, which may lag, no observation can be; one that were believed would make every
 true one look old."""
-SPEAK_EVERY_S = 1.0
+LOG_PERIOD_S = 1.0
 """[s] between two lines of the log about one source."""
 _JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
 
@@ -61,7 +61,7 @@ class SensorIntake:
         self._synchroniser = StampSynchroniser[Any]([_JOINTS, _POSE, *(camera.name for camera in cameras)])
         self._cameras = {camera.name: camera for camera in cameras}
         self._faults: dict[str, str] = {}
-        self._spoken_s: dict[str, float] = {}
+        self._logged_s: dict[str, float] = {}
         self.latest: SensorSet | None = None
         """The newest complete set."""
         self._subscriptions = [
@@ -152,22 +152,22 @@ class SensorIntake:
     def _check(self, source: str, read: Callable[[], Any]) -> Any:
         """Return what `read` returns; on a fault remember it, say it once, and return None.
 
-        A source that is right and wrong in turn is spoken of once a second at most.
+        A source that is right and wrong in turn is logged once a second at most.
         """
         try:
             value = read()
         except ContractError as error:
-            if self._faults.get(source) != str(error) and self._may_speak_of(source):
+            if self._faults.get(source) != str(error) and self._may_log(source):
                 self._node.get_logger().error(str(error))
             self._faults[source] = str(error)
             return None
-        if self._faults.pop(source, None) is not None and self._may_speak_of(source):
+        if self._faults.pop(source, None) is not None and self._may_log(source):
             self._node.get_logger().info(f"{source}: as the scene says again")
         return value
 
-    def _may_speak_of(self, source: str) -> bool:
+    def _may_log(self, source: str) -> bool:
         now = time.monotonic()
-        if now - self._spoken_s.get(source, float("-inf")) < SPEAK_EVERY_S:
+        if now - self._logged_s.get(source, float("-inf")) < LOG_PERIOD_S:
             return False
-        self._spoken_s[source] = now
+        self._logged_s[source] = now
         return True

@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> int:
 
     Returns:
         The exit status: what the entry point returns when that is an int, else 0; 2 for a wrong command line;
-        130 when Ctrl-C came before the program could take care of it, in its imports as a rule.
+        130 when Ctrl-C interrupted before the program could take care of it, in its imports as a rule.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if len(arguments) < 2:
@@ -48,25 +48,25 @@ def _interruptible() -> Iterator[None]:
 
     Extension modules drop an exception at times, or turn it into an ImportError, while they are imported.
     """
-    came = False
+    interrupted = False
     former: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGINT)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
+        nonlocal interrupted
+        interrupted = True
         raise KeyboardInterrupt
 
-    watched = former is signal.default_int_handler
-    if watched:
+    is_default = former is signal.default_int_handler
+    if is_default:
         signal.signal(signal.SIGINT, interrupt)
     try:
         # A launch holds SIGINT back until here: an exception before this line cannot be caught.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         yield
     finally:
-        if watched:
+        if is_default:
             signal.signal(signal.SIGINT, former)
-        if came:
+        if interrupted:
             raise KeyboardInterrupt from None
 
 

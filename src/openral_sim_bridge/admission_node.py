@@ -13,10 +13,10 @@ from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
+from openral_control.admission import Admission
+from openral_control.chunk_queue import Chunk
+from openral_control.messages import read_announcement, read_chunk, unreadable_chunk
 from openral_core.errors import ContractError
-from openral_sim_bridge.admission import Admission
-from openral_sim_bridge.bridge_messages import read_announcement, read_chunk, unreadable_chunk
-from openral_sim_bridge.chunk_queue import Chunk
 
 ANNOUNCEMENTS = QoSProfile(depth=64, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 CHUNKS = 128

@@ -21,18 +21,17 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.task import Future
 
-from openral_core.errors import ContractError, OpenralError, SimulationError
+from openral_control.chunk_queue import Chunk
+from openral_control.estop_latch import EStopLatch, latch_path
+from openral_core.errors import OpenralError
 from openral_core.guarded import GuardedCallbacks
 from openral_core.types import RobotState
 from openral_sim_bridge.admission_node import AdmissionTopics
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.bridge_messages import read_reset
 from openral_sim_bridge.bridge_topics_node import BridgeTopics, to_time
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.estop_latch import EStopLatch, latch_path
 from openral_sim_bridge.estop_node import EStop
 from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.simulation import BridgeOptions, Simulation
+from openral_sim_bridge.simulation import BridgeOptions, Simulation, read_reset
 
 _READ_ONCE = ParameterDescriptor(read_only=True)
 """The world is built from the parameters at start; setting one later would change nothing."""
@@ -137,7 +136,7 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
         if self._thread is not None:
             self._thread.join(10.0)
 
-    # The loop's observations (openral_sim_bridge.control_loop.Sink), from the control thread.
+    # The loop's observations (openral_control.control_loop.Sink), from the control thread.
 
     def clock(self, stamp_s: float) -> None:
         """See Sink.clock."""
@@ -216,9 +215,8 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
     def _on_reset(self, request: Any, response: Any) -> Any:
         assert self._simulation is not None
         try:
-            task, init_id = read_reset(request)
-            done = self._simulation.loop.reset(task, init_id)
-        except (ContractError, SimulationError) as error:
+            done = self._simulation.reset(*read_reset(request))
+        except OpenralError as error:
             response.ok, response.message = False, str(error)
             return response
         response.ok, response.task, response.seed = True, done.task, done.init_id

@@ -11,8 +11,8 @@ from rclpy.lifecycle import LifecycleNode
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from openral_control.estop_latch import EStopLatch
 from openral_sim_bridge.bridge_topics_node import LATCHED
-from openral_sim_bridge.estop_latch import EStopLatch
 
 
 class EStop:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openral_core.envelope import WORKSPACE_TOLERANCE_M, Envelope
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.envelope import WORKSPACE_TOLERANCE_M, Envelope
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.types import RobotState
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.executor import Executor
 from openral_sim_bridge.factory import make_backend
 
 ROUNDING_M = 1e-5
@@ -35,7 +35,7 @@ class Driver:
 
     def __init__(self, scene):
         self.scene, self.step = scene, 0
-        self.executor = Executor(
+        self.executor = ChunkExecutor(
             scene.control_hz, Envelope(scene, load_robot(scene.robot_id)), self.hold,
             representation=scene.action.representation,
         )  # fmt: skip

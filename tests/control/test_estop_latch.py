@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_sim_bridge.estop_latch import EStopLatch, latch_path
+from openral_control.estop_latch import EStopLatch, latch_path
 
 
 def test_a_new_process_is_as_the_last_one_was(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from openral_core.envelope import Envelope
+from openral_control.envelope import Envelope
 from openral_core.errors import EnvelopeError, ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import SceneAction, load_scene

@@ -15,16 +15,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.chunk_queue import Chunk, ChunkQueue
 from openral_core.errors import EnvelopeError
 from openral_core.types import RobotState
-from openral_sim_bridge.chunk_queue import Chunk, ChunkQueue
 
 REMEMBERED_GOALS = 64
 """How many superseded goals are remembered, so that a late chunk of one cannot take the arm back."""
 
 
 class Checks(Protocol):
-    """What the executor asks `openral_core.envelope.Envelope`."""
+    """What the executor asks `openral_control.envelope.Envelope`."""
 
     def check(
         self, data: NDArray[Any], *, dim: int, dt: float, age_s: float, state: RobotState | None, past: int,
@@ -48,7 +48,7 @@ class Counters:
     expired: int = 0
 
 
-class Executor:
+class ChunkExecutor:
     """Holds the queue, the active goal, the emergency stop and the counters.
 
     The control thread offers and takes; `stop` and `release` may come from any thread.
@@ -68,7 +68,7 @@ class Executor:
         Args:
             control_hz: [Hz] of control steps.
             envelope: judges each chunk, and each step before it is executed.
-            hold_action: of the backend.
+            hold_action: gives the action that keeps the arm where it is, after the last one executed.
             representation: the scene's action representation; other chunks are refused.
             goal_timeout_s: [s] a goal stays active while no chunk of it comes.
         """
@@ -178,7 +178,7 @@ class Executor:
             self.estopped = False
 
     def restart(self, step: int) -> None:
-        """The scene was reset at control step `step`: forget the queue and refuse older observations."""
+        """The arm begins anew at control step `step`: forget the queue and refuse older observations."""
         with self._lock:
             self._queue.clear()
             self._origin, self._last = step, None

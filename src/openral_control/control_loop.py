@@ -1,4 +1,4 @@
-"""The loop that moves the arm: one control step after the other, in real time or lockstep with a policy."""
+"""The loop that moves an arm: one control step after the other, in real time or lockstep with a policy."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import contextlib
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import OpenralError, SimulationError
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.pacing import Pacer, RateMeter
+from openral_core.errors import ControlError, OpenralError
 from openral_core.types import RobotState
-from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.executor import Executor
-from openral_sim_bridge.pacing import Pacer, RateMeter
-from openral_sim_bridge.recorder import TruthRecorder
 
 REPEAT_S = 0.1
 """[s] wall time after which a waiting lockstep loop publishes its observation again, for latecomers."""
@@ -31,22 +29,62 @@ Mode = Literal["realtime", "lockstep"]
 class LoopSettings:
     """How the loop runs."""
 
-    task: str
-    """Task of the scene that the world starts in."""
-    init_id: int
-    """Its initial state."""
     camera_periods: Mapping[str, int]
     """Control steps between two images, for each camera."""
     mode: Mode = "realtime"
+    """`lockstep`, for simulated arms: time stands still until the policy has answered the present observation."""
     real_time_factor: float = 1.0
-    """Simulation seconds per wall second in real time; 0: as fast as possible. Lockstep runs unpaced."""
+    """Seconds of the arm's clock per wall second in real time; 0: as fast as possible. Lockstep runs unpaced."""
+
+
+class Arm(Protocol):
+    """What the loop moves, simulated or real. All calls come from the loop's thread."""
+
+    control_hz: float
+    """[Hz] rate of `step`."""
+
+    def step(self, action: NDArray[Any]) -> RobotState:
+        """Execute one control step with `action` (A,) in the scene's action contract; return what it led to.
+
+        Raises:
+            OpenralError: the arm cannot go on.
+        """
+        ...
+
+    def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
+        """Return the present image (H, W, 3) uint8 RGB of each camera."""
+        ...
+
+
+class Recorder(Protocol):
+    """What keeps a record of the loop. All calls come from the loop's thread."""
+
+    def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """One control step was executed.
+
+        Args:
+            stamp_s: [s] of the state that it led to, on the bridge's clock.
+            wall_s: [s] monotonic.
+            action: (A,)
+            held: the arm was told to stay where it is.
+            goal_id: whose chunk the action is from; empty for a hold.
+        """
+        ...
+
+    def begin(self, stamp_s: float) -> None:
+        """The arm begins anew, in a state that no control step led to."""
+        ...
+
+    def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
+        """A chunk was taken or refused."""
+        ...
 
 
 class Sink(Protocol):
     """Where the loop's observations go. All calls come from the loop's thread."""
 
     def clock(self, stamp_s: float) -> None:
-        """Simulation time advanced, or the loop waits and time stands still."""
+        """The arm's time advanced, or the loop waits and time stands still."""
         ...
 
     def state(self, state: RobotState) -> None:
@@ -70,58 +108,49 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ResetDone:
-    """What a reset led to."""
-
-    task: str
-    init_id: int
-    stamp_s: float
-    """[s] stamp of the first observation of the new world."""
-
-
 @dataclass
-class _Reset:
-    """A request for a reset on its way to the loop's thread, and the answer."""
+class _Interruption:
+    """Work that waits for the loop's thread, and what became of it."""
 
-    task: str
-    init_id: int
+    work: Callable[[], RobotState]
     done: threading.Event = field(default_factory=threading.Event)
-    error: str = ""
+    error: OpenralError | None = None
     stamp_s: float = 0.0
 
 
 class ControlLoop:
-    """Owns the world. `run` blocks; the other methods may be called from any thread."""
+    """Owns the arm. `run` blocks; the other methods may be called from any thread."""
 
     def __init__(
         self,
-        backend: Backend,
-        executor: Executor,
+        arm: Arm,
+        executor: ChunkExecutor,
         sink: Sink,
         settings: LoopSettings,
-        recorder: TruthRecorder | None = None,
+        state: RobotState,
+        recorder: Recorder | None = None,
     ) -> None:
-        self._backend = backend
+        """Make a loop that begins with the arm in `state`."""
+        self._arm = arm
         self._executor = executor
         self._sink = sink
         self._settings = settings
         self._recorder = recorder
-        self._dt = 1.0 / backend.control_hz
+        self._dt = 1.0 / arm.control_hz
         self._pacer = Pacer(self._dt, settings.real_time_factor)
         self._meter = RateMeter()
         self._wake = threading.Condition()
         self._inbox: deque[Chunk] = deque(maxlen=64)
-        self._resets: deque[_Reset] = deque()
+        self._interruptions: deque[_Interruption] = deque()
         self._step = 0
-        self._images: dict[str, NDArray[np.uint8]] = {}
+        self._images: Mapping[str, NDArray[np.uint8]] = {}
         self._images_step = 0
         self._closed = False
-        self._state = self._restart_world(settings.task, settings.init_id)
+        self._state = self._begin_again(state)
 
     @property
     def now_s(self) -> float:
-        """[s] simulation time since the loop was made; never jumps back."""
+        """[s] the arm's time since the loop was made; never jumps back."""
         return self._step * self._dt
 
     @property
@@ -140,32 +169,33 @@ class ControlLoop:
             self._inbox.append(chunk)
             self._wake.notify()
 
-    def reset(self, task: str, init_id: int, timeout_s: float = 20.0) -> ResetDone:
-        """Put the world into an initial state.
+    def interrupt(self, work: Callable[[], RobotState], timeout_s: float = 20.0) -> float:
+        """Run `work` between two control steps; chunks planned before it are refused afterwards.
 
         Args:
-            task: task of the scene; empty: the one it started in.
-            init_id: initial state; negative: the one it started in.
+            work: moves the arm by other means, or puts a simulated world into a state; returns the arm's state then.
             timeout_s: [s] wall time.
 
+        Returns:
+            [s] stamp of the first observation after it.
+
         Raises:
-            SimulationError: the world refused, or its thread is busy or has ended.
+            ControlError: the loop is busy or has ended.
+            OpenralError: what `work` raised.
         """
         if self._closed:
-            raise SimulationError("the simulation has ended; start the bridge again")
-        request = _Reset(task or self._settings.task, init_id if init_id >= 0 else self._settings.init_id)
+            raise ControlError("the control loop has ended; start the bridge again")
+        request = _Interruption(work)
         with self._wake:
-            self._resets.append(request)
+            self._interruptions.append(request)
             self._wake.notify()
         if not request.done.wait(timeout_s):
             with contextlib.suppress(ValueError):
-                self._resets.remove(request)
-            raise SimulationError(
-                f"the world did not take the reset within {timeout_s:.0f} s; see the bridge's log"
-            )
-        if request.error:
-            raise SimulationError(request.error)
-        return ResetDone(request.task, request.init_id, request.stamp_s)
+                self._interruptions.remove(request)
+            raise ControlError(f"the control loop was busy for {timeout_s:.0f} s; see the bridge's log")
+        if request.error is not None:
+            raise request.error
+        return request.stamp_s
 
     def wake(self) -> None:
         """Let a waiting loop look again whether it may go on."""
@@ -173,30 +203,30 @@ class ControlLoop:
             self._wake.notify_all()
 
     def close(self) -> None:
-        """Refuse the resets that wait and all later ones: the world's thread has ended."""
+        """Refuse the interruptions that wait and all later ones: the loop's thread has ended."""
         self._closed = True
-        while self._resets:
-            request = self._resets.popleft()
-            request.error = "the simulation ended before the reset"
+        while self._interruptions:
+            request = self._interruptions.popleft()
+            request.error = ControlError("the control loop ended before it came to this")
             request.done.set()
 
     def stand_by(self, ready: Callable[[], bool]) -> None:
-        """Let time stand still until `ready()`; resets are served meanwhile."""
+        """Let time stand still until `ready()`; interruptions are served meanwhile."""
         while not ready():
             with self._wake:
-                self._wake.wait_for(lambda: self._resets or ready())
-            self._serve_resets()
+                self._wake.wait_for(lambda: self._interruptions or ready())
+            self._serve_interruptions()
 
     def run(self, may_go_on: Callable[[], bool]) -> None:
-        """Step the world while `may_go_on()`.
+        """Step the arm while `may_go_on()`.
 
         Raises:
-            OpenralError: the simulator failed.
+            OpenralError: the arm failed.
         """
         self._pacer.restart()
         self._observe(set(self._settings.camera_periods))
         while may_go_on():
-            self._serve_resets()
+            self._serve_interruptions()
             if self._settings.mode == "lockstep":
                 self._run_lockstep_window()
             else:
@@ -207,7 +237,7 @@ class ControlLoop:
     def _run_lockstep_window(self) -> None:
         """Wait for the answer to the present observation, then let it act until the next one."""
         with self._wake:
-            if not self._inbox and not self._resets:
+            if not self._inbox and not self._interruptions:
                 self._wake.wait(REPEAT_S)
         answered = self._take_chunks()
         if answered:
@@ -215,7 +245,7 @@ class ControlLoop:
             for _ in range(window - 1):
                 self._advance(set())
             self._advance(set(self._settings.camera_periods))
-        elif not self._resets:
+        elif not self._interruptions:
             self._sink.clock(self.now_s)
             self._sink.state(self._state)
             self._sink.images(self._images_step * self._dt, self._images)
@@ -245,14 +275,12 @@ class ControlLoop:
         if reason is not None:
             self._sink.cut_short(reason)
         action, held = self._executor.next(self._step)
-        result = self._backend.step(np.asarray(action)[None])
+        state = self._arm.step(np.asarray(action))
         self._step += 1
         wall = self._meter.tick()
-        self._state = _restamped(result.states[0], self.now_s)
+        self._state = replace(state, stamp_s=self.now_s)
         if self._recorder is not None:
-            world = self._backend.snapshot()
-            executing = "" if held else goal
-            self._recorder.step(self.now_s, wall, world, action, held, result.success[0], executing)
+            self._recorder.step(self.now_s, wall, action, held, "" if held else goal)
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
         self._observe(cameras)
@@ -262,35 +290,30 @@ class ControlLoop:
         self._sink.state(self._state)
         if cameras:
             names = [name for name in self._settings.camera_periods if name in cameras]
-            self._images = {name: batch[0] for name, batch in self._backend.render(names).items()}
+            self._images = self._arm.images(names)
             self._images_step = self._step
             self._sink.images(self.now_s, self._images)
 
     def _due_cameras(self, step: int) -> set[str]:
         return {name for name, period in self._settings.camera_periods.items() if step % period == 0}
 
-    def _serve_resets(self) -> None:
-        while self._resets:
-            request = self._resets.popleft()
+    def _serve_interruptions(self) -> None:
+        while self._interruptions:
+            request = self._interruptions.popleft()
             try:
-                self._state = self._restart_world(request.task, request.init_id)
+                self._state = self._begin_again(request.work())
                 self._observe(set(self._settings.camera_periods))
             except OpenralError as error:
-                request.error = str(error)
+                request.error = error
             finally:
                 request.stamp_s = self.now_s
                 request.done.set()
 
-    def _restart_world(self, task: str, init_id: int) -> RobotState:
-        states = self._backend.reset([task], [init_id])
-        self._step += 1  # the first observation of the new world gets a stamp of its own
+    def _begin_again(self, state: RobotState) -> RobotState:
+        """Return `state` with a stamp of its own; what was planned from earlier states is void."""
+        self._step += 1
         self._executor.restart(self._step)
         self._pacer.restart()
         if self._recorder is not None:
-            self._recorder.reset(self.now_s, task, init_id)
-        return _restamped(states[0], self.now_s)
-
-
-def _restamped(state: RobotState, stamp_s: float) -> RobotState:
-    """The backend counts from its last reset; the bridge's clock never jumps back."""
-    return replace(state, stamp_s=stamp_s)
+            self._recorder.begin(self.now_s)
+        return replace(state, stamp_s=self.now_s)

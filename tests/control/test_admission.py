@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from openral_sim_bridge.admission import MAX_WAITING, PATIENCE_S, Admission
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.goal_registry import (
+from openral_control.admission import MAX_WAITING, PATIENCE_S, Admission
+from openral_control.chunk_queue import Chunk
+from openral_control.goal_registry import (
     DISCOVERY_S,
     EXPIRY_S,
     MAX_ENDED,

@@ -7,20 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from openral_control.chunk_queue import Chunk
+from openral_control.goal_registry import Announcement
 from openral_core.errors import ContractError
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.goal_registry import Announcement
 
 MAX_BYTES = 256 * 1024
 """Of the numbers of one chunk: 5 s at 1 kHz for 13 numbers."""
 GOAL_ID_DIGITS = 32
 MAX_SKILL, MAX_REPRESENTATION, MAX_INSTRUCTION, MAX_NODE = 128, 64, 1000, 256
 """Characters."""
-MAX_TASK = 128
-"""Characters."""
-MAX_SEED = 2**31 - 1
-"""Greatest initial state that can be asked for."""
 
 
 def read_chunk(message: Any) -> Chunk:
@@ -93,18 +89,6 @@ def read_announcement(message: Any) -> Announcement:
         goal_id=_goal_id(message.goal_id),
         horizon_s=horizon_s,
     )
-
-
-def read_reset(message: Any) -> tuple[str, int]:
-    """Return task and initial state that an `openral/srv/ResetScene` asks for; empty and negative: the scene's own.
-
-    Raises:
-        ContractError: the task's name is too long or malformed, or there is no such initial state.
-    """
-    seed = int(message.seed)
-    if seed > MAX_SEED:
-        raise ContractError(f"seed is {seed}; send at most {MAX_SEED}, or -1 for the scene's own")
-    return text_field("task", message.task, MAX_TASK), max(seed, -1)
 
 
 def _goal_id(value: str) -> str:

@@ -7,15 +7,14 @@ import pytest
 from openral.msg import ActionChunk, SkillInfo
 from openral.srv import ResetScene
 
-from openral_core.errors import ContractError
-from openral_sim_bridge.bridge_messages import (
+from openral_control.messages import (
     MAX_BYTES,
-    MAX_SEED,
     read_announcement,
     read_chunk,
-    read_reset,
     unreadable_chunk,
 )
+from openral_core.errors import ContractError
+from openral_sim_bridge.simulation import MAX_SEED, read_reset
 
 LONG = "x" * 5_000_000
 BAD_TEXTS = [LONG, "a\x00b", "a\nb", "\x1b[2J"]

@@ -9,13 +9,13 @@ import threading
 import numpy as np
 import pytest
 
-from openral_core.envelope import Envelope
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.envelope import Envelope
 from openral_core.errors import EnvelopeError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.types import RobotState
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.executor import Executor
 
 HZ = 80.0
 REPRESENTATION = "delta_ee_3d_plus_gripper"
@@ -71,7 +71,7 @@ def chunk(step=0, goal="a", data=None, horizon=16, **changes):
 
 @pytest.fixture
 def executor():
-    return Executor(HZ, Strict(), hold, representation=REPRESENTATION)
+    return ChunkExecutor(HZ, Strict(), hold, representation=REPRESENTATION)
 
 
 def counts(executor):
@@ -301,7 +301,7 @@ def _mutate(rng, step):
 def test_ten_thousand_random_chunks_against_the_real_envelope():
     scene = load_scene("metaworld_drawer")
     envelope = Envelope(scene, load_robot(scene.robot_id))
-    executor = Executor(HZ, envelope, hold, representation=REPRESENTATION)
+    executor = ChunkExecutor(HZ, envelope, hold, representation=REPRESENTATION)
     state = RobotState(0.0, (), np.zeros(0), np.array([0.0, 0.6, 0.2]), np.array([0.0, 0, 0, 1]), 0.1)
     rng = np.random.default_rng(7)
     refused = accepted = 0

@@ -8,13 +8,14 @@ import time
 import numpy as np
 import pytest
 
-from openral_core.errors import EnvelopeError, SimulationError
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.control_loop import ControlLoop, LoopSettings
-from openral_sim_bridge.executor import Executor
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.control_loop import ControlLoop, LoopSettings
+from openral_control.pacing import Pacer, RateMeter
+from openral_core.errors import ControlError, EnvelopeError, NotFoundError, SimulationError
 from openral_sim_bridge.fake import FakeBackend
-from openral_sim_bridge.pacing import Pacer, RateMeter
 from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
 
 HZ = 80.0
 
@@ -63,10 +64,13 @@ class Spy:
 
 def make(mode="realtime", recorder=None, real_time_factor=0.0, fail_after=None):
     backend = FakeBackend(["reach", "return"], width=32, height=24, fail_after=fail_after)
-    executor = Executor(HZ, Finite(), backend.hold_action, representation="r")
+    executor = ChunkExecutor(HZ, Finite(), backend.hold_action, representation="r")
     spy = Spy()
-    settings = LoopSettings("reach", 3, {"corner2": 4}, mode, real_time_factor)
-    return ControlLoop(backend, executor, spy, settings, recorder), executor, spy, backend
+    settings = LoopSettings({"corner2": 4}, mode, real_time_factor)
+    arm = SimulatedArm(backend)
+    state = arm.reset("reach", 3)
+    record = WorldRecorder(arm, backend, recorder) if recorder else None
+    return ControlLoop(arm, executor, spy, settings, state, record), executor, spy, arm
 
 
 def chunk(stamp_s, goal="g", value=0.1, horizon=16):
@@ -87,12 +91,14 @@ def run(loop, until, timeout=90.0):
     thread = threading.Thread(target=body)
     thread.start()
     deadline = time.monotonic() + timeout
-    while thread.is_alive() and not until() and time.monotonic() < deadline:
-        time.sleep(0.002)
-    assert until() or raised, "the loop did not get there in time"
-    stopped.set()
-    loop.wake()
-    thread.join(timeout)
+    try:
+        while thread.is_alive() and not until() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        assert until() or raised, "the loop did not get there in time"
+    finally:
+        stopped.set()
+        loop.wake()
+        thread.join(timeout)
     assert not thread.is_alive()
     return raised[0] if raised else None
 
@@ -145,13 +151,13 @@ def test_lockstep_goes_on_after_a_refused_answer():
 
 
 def test_reset_from_another_thread_and_time_goes_on():
-    loop, _, spy, _ = make()
+    loop, _, spy, arm = make()
     stamps = []
 
     def reset():
         if not stamps and len(spy.states) > 20:
             loop.post(chunk(spy.states[-1].stamp_s, value=1.0))
-            stamps.append(loop.reset("return", 7).stamp_s)
+            stamps.append(loop.interrupt(lambda: arm.reset("return", 7)))
         return len(stamps) and len(spy.shots) > 20
 
     run(loop, reset)
@@ -161,29 +167,29 @@ def test_reset_from_another_thread_and_time_goes_on():
 
 
 def test_reset_is_served_while_time_stands_still_and_refused_after_the_end():
-    loop, _, spy, _ = make()
+    loop, _, spy, arm = make()
     done = threading.Event()
     thread = threading.Thread(target=loop.stand_by, args=(done.is_set,))
     thread.start()
-    stamp = loop.reset("return", 7).stamp_s
-    assert loop.reset("return", 8).stamp_s > stamp
+    stamp = loop.interrupt(lambda: arm.reset("return", 7))
+    assert loop.interrupt(lambda: arm.reset("return", 8)) > stamp
     assert next(state.stamp_s for state in spy.states) == stamp
     done.set()
     loop.wake()
     thread.join()
     loop.close()
-    with pytest.raises(SimulationError, match="has ended; start the bridge again"):
-        loop.reset("return", 9)
+    with pytest.raises(ControlError, match="has ended; start the bridge again"):
+        loop.interrupt(lambda: arm.reset("return", 9))
 
 
 def test_reset_to_an_unknown_task_says_so_and_the_loop_lives():
-    loop, _, spy, _ = make()
+    loop, _, spy, arm = make()
     errors = []
 
     def reset():
         if not errors:
-            with pytest.raises(SimulationError, match="'juggle' is not of this scene") as caught:
-                loop.reset("juggle", 0)
+            with pytest.raises(NotFoundError, match="'juggle' is not of this scene") as caught:
+                loop.interrupt(lambda: arm.reset("juggle", 0))
             errors.append(caught.value)
         return len(spy.shots) > 20
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.goal_registry import Announcement, GoalRegistry
+from openral_control.chunk_queue import Chunk
+from openral_control.goal_registry import Announcement, GoalRegistry
 
 PATIENCE_S = 0.25
 """[s] wall time that a chunk waits for the announcement of its goal."""

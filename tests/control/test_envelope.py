@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from openral_core.envelope import Envelope
+from openral_control.envelope import Envelope
 from openral_core.errors import EnvelopeError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene

@@ -1,4 +1,4 @@
-"""Keeping simulation time in step with the wall, and saying how well that went."""
+"""Keeping control steps in time with the wall clock, and saying how well that went."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Pacer:
         """Make a pacer.
 
         Args:
-            period_s: [s] simulation time between two control steps.
-            real_time_factor: simulation seconds per wall second; 0: as fast as possible.
+            period_s: [s] of the arm's time between two control steps.
+            real_time_factor: seconds of the arm's time per wall second; 0: as fast as possible.
             clock: [s] monotonic.
             sleep: waits for a number of seconds.
         """

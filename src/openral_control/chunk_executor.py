@@ -27,9 +27,16 @@ class Checks(Protocol):
     """What the executor asks `openral_control.envelope.Envelope`."""
 
     def check(
-        self, data: NDArray[Any], *, dim: int, dt: float, age_s: float, state: RobotState | None, past: int,
+        self,
+        data: NDArray[Any],
+        *,
+        dim: int,
+        dt: float,
+        age_s: float,
+        state: RobotState | None,
+        past: int,
         horizon_limit_s: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Raise EnvelopeError, with the reason, unless the chunk `data` (H, A) may be executed from step `past` on."""
         ...
 
@@ -234,9 +241,14 @@ class ChunkExecutor:
         try:
             age_s = past / self._control_hz
             self._envelope.check(
-                actions, dim=chunk.dim, dt=chunk.dt, age_s=age_s, state=state, past=past,
+                actions,
+                dim=chunk.dim,
+                dt=chunk.dt,
+                age_s=age_s,
+                state=state,
+                past=past,
                 horizon_limit_s=chunk.horizon_limit_s,
-            )  # fmt: skip
+            )
         except EnvelopeError as error:
             return str(error)
         self._queue.replace(step, actions[past:])

@@ -45,9 +45,15 @@ def ablation_command(
     for row in rows:
         low, high = row["interval"]
         table.add_row(
-            str(row["variant"]), str(row["missions"]), f"{row['success']:.2f}", f"{low:.2f}-{high:.2f}",
-            str(row["false_claims"]), str(row["seconds_mean"]), str(row["attempts_mean"]), str(row["questions_mean"]),
-        )  # fmt: skip
+            str(row["variant"]),
+            str(row["missions"]),
+            f"{row['success']:.2f}",
+            f"{low:.2f}-{high:.2f}",
+            str(row["false_claims"]),
+            str(row["seconds_mean"]),
+            str(row["attempts_mean"]),
+            str(row["questions_mean"]),
+        )
     Console().print(table)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)

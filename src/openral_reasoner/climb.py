@@ -36,9 +36,15 @@ class Climb:
         return wanted
 
     def fail(
-        self, mission: Mission, palette: Palette, judgement: Judgement, now_s: float, wall_s: float,
-        *, lost: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        mission: Mission,
+        palette: Palette,
+        judgement: Judgement,
+        now_s: float,
+        wall_s: float,
+        *,
+        lost: bool = False,
+    ) -> None:
         """Decide about the current task of a mission after a failed attempt.
 
         Args:
@@ -124,8 +130,13 @@ class Climb:
             if choice == "yes":
                 mission.complete(now_s, "the operator says that it is done")
             elif choice == "no":
-                self.fail(mission, self._palette, Judgement(Verdict.STALLED, "the operator says that it is not done"),
-                          now_s, wall_s)  # fmt: skip
+                self.fail(
+                    mission,
+                    self._palette,
+                    Judgement(Verdict.STALLED, "the operator says that it is not done"),
+                    now_s,
+                    wall_s,
+                )
             else:
                 mission.abandon(now_s, reason)
 

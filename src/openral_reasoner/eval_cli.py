@@ -68,8 +68,14 @@ def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
     for line in lines:
         low, high = line["interval"]
         table.add_row(
-            str(line["kind"]).replace("_", " "), str(line["missions"]), str(line["correct"]),
-            f"{line['accuracy']:.2f}", f"{low:.2f}-{high:.2f}", f"{line['wrong_skill_rate']:.2f}",
-            str(line["needless_goals"]), str(line["asked"]), f"{line['seconds_p50']:.3f}",
-        )  # fmt: skip
+            str(line["kind"]).replace("_", " "),
+            str(line["missions"]),
+            str(line["correct"]),
+            f"{line['accuracy']:.2f}",
+            f"{low:.2f}-{high:.2f}",
+            f"{line['wrong_skill_rate']:.2f}",
+            str(line["needless_goals"]),
+            str(line["asked"]),
+            f"{line['seconds_p50']:.3f}",
+        )
     Console().print(table)

@@ -135,9 +135,14 @@ def step_of(entry: LogEntry) -> MissionStep:
     """A step of the mission log as it is published."""
     sec, nanosec = divmod(round(entry.stamp_s * 1e9), 1_000_000_000)
     message = MissionStep(
-        mission=entry.mission, task=entry.task, text=entry.text, kind=entry.kind, reason=entry.reason,
-        attempt=entry.attempt, state=entry.outcome,
-    )  # fmt: skip
+        mission=entry.mission,
+        task=entry.task,
+        text=entry.text,
+        kind=entry.kind,
+        reason=entry.reason,
+        attempt=entry.attempt,
+        state=entry.outcome,
+    )
     message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
     return message
 

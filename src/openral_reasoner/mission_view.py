@@ -28,9 +28,14 @@ def table_of(mission: Any) -> Table:
         state = Text(task.state, style=COLOURS.get(task.state, ""))
         words, why = plain_line(task.text, MAX_SHOWN), plain_line(task.outcome, MAX_SHOWN)
         table.add_row(
-            Text("  " * min(task.depth, 9) + words), Text(plain_line(task.skill)), state, str(task.attempts),
-            progress, seconds, Text(why),
-        )  # fmt: skip
+            Text("  " * min(task.depth, 9) + words),
+            Text(plain_line(task.skill)),
+            state,
+            str(task.attempts),
+            progress,
+            seconds,
+            Text(why),
+        )
     return table
 
 
@@ -45,8 +50,19 @@ def values_of(mission: Any) -> dict[str, Any]:
     """An `openral/msg/Mission` as plain values."""
     names = ("id", "text", "state", "active_task", "message", "question")
     of_task = (
-        "id", "text", "skill", "skill_task", "match_score", "state", "attempts", "depth", "progress", "success",
-        "outcome", "started_s", "ended_s",
-    )  # fmt: skip
+        "id",
+        "text",
+        "skill",
+        "skill_task",
+        "match_score",
+        "state",
+        "attempts",
+        "depth",
+        "progress",
+        "success",
+        "outcome",
+        "started_s",
+        "ended_s",
+    )
     tasks = [{name: getattr(task, name) for name in of_task} for task in mission.tasks]
     return {**{name: getattr(mission, name) for name in names}, "tasks": tasks}

@@ -85,8 +85,12 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
         super().__init__("reasoner", namespace="/openral", **kwargs)
         for name, default in (
-            ("scene", ""), ("mission", ""), ("run_dir", ""), ("memory_file", ""), ("resume", "")
-        ):  # fmt: skip
+            ("scene", ""),
+            ("mission", ""),
+            ("run_dir", ""),
+            ("memory_file", ""),
+            ("resume", ""),
+        ):
             self.declare_parameter(name, default)
         # What the policy nodes may load, their operator having accepted its terms, may be used, too.
         commercial = not accepts_noncommercial()
@@ -131,11 +135,12 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         self._roster = Roster(
-            self, self._deployment,
+            self,
+            self._deployment,
             commercial=self.get_parameter("commercial").value,
             await_monitor=self.get_parameter("await_monitor").value,
             patience_s=director.heartbeat_patience_s,
-        )  # fmt: skip
+        )
         self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
         self._director = Director(self._note, gate=gate, config=director)
         self._senses = CameraAndMonitor(self, self.guard, self._deployment.cameras)

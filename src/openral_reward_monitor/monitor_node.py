@@ -133,9 +133,12 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
     def _load(self) -> None:
         names = [name.strip() for name in self._value("cameras").split(",") if name.strip()]
         made = assemble(
-            self._value("scene"), self._value("skill"), names, self._value("device"),
+            self._value("scene"),
+            self._value("skill"),
+            names,
+            self._value("device"),
             self._value("allow_unevaluated"),
-        )  # fmt: skip
+        )
         stale_after_s = float(self._value("stale_after_s"))
         self._cameras = Cameras(
             list(made.cameras),
@@ -147,9 +150,12 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         on_scored = self.guard(self._on_scored, "a scoring")
         self._scorer = Scorer(made.model, ReadingMaker(made.reward, made.calibration), on_scored)
         self._questions = Questions(
-            self._cameras, self._scorer, needs_words=made.reward.instruction_required,
-            patience_s=float(self._value("answer_timeout_s")), stale_after_s=stale_after_s,
-        )  # fmt: skip
+            self._cameras,
+            self._scorer,
+            needs_words=made.reward.instruction_required,
+            patience_s=float(self._value("answer_timeout_s")),
+            stale_after_s=stale_after_s,
+        )
         self._assembly = made
         self.get_logger().info(made.summary)
 
@@ -203,9 +209,14 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         try:
             camera = assembly.cameras[name] or camera_of_size(name, message.width, message.height)
             frame = decode_image(
-                camera, message.width, message.height, message.encoding, message.step, message.data,
+                camera,
+                message.width,
+                message.height,
+                message.encoding,
+                message.step,
+                message.data,
                 accepted=ENCODINGS,
-            )  # fmt: skip
+            )
             stamp_s = parse_stamp(name, stamp.sec, stamp.nanosec, now_s)
         except ContractError as error:
             self._drop("a picture", error)

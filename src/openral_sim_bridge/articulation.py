@@ -17,9 +17,15 @@ class Articulation:
     """The robot inside a MuJoCo model: its URDF, where it stands, and the positions of its joints."""
 
     def __init__(
-        self, model: Any, base_frame: str, *, hidden_groups: Sequence[int] = (), is_root: bool = False,
-        names: Mapping[str, str] | None = None, sites: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+        self,
+        model: Any,
+        base_frame: str,
+        *,
+        hidden_groups: Sequence[int] = (),
+        is_root: bool = False,
+        names: Mapping[str, str] | None = None,
+        sites: Sequence[str] = (),
+    ) -> None:
         """Find the robot.
 
         Args:
@@ -49,9 +55,14 @@ class Articulation:
         """See `Backend.robot`; `data` is the mujoco.MjData of any world."""
         subtree(self._model, base_frame)  # refuses a link that is not there
         urdf = make_urdf(
-            self._model, self._root, name, mesh_directory, hidden_groups=self._hidden_groups, names=self._names,
+            self._model,
+            self._root,
+            name,
+            mesh_directory,
+            hidden_groups=self._hidden_groups,
+            names=self._names,
             sites=self._sites,
-        )  # fmt: skip
+        )
         body = self._bodies[0]
         w, x, y, z = data.xquat[body]
         root = str(self.link_of(body))

@@ -35,9 +35,12 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         return open_mjcf(scene, num_envs=num_envs, horizon=horizon)
     arms: dict[str, Any] = {
-        "representation": scene.action.representation, "num_envs": num_envs, "horizon": horizon,
-        "render_profile": str(settings.get("render_profile", "published")), **size,
-    }  # fmt: skip
+        "representation": scene.action.representation,
+        "num_envs": num_envs,
+        "horizon": horizon,
+        "render_profile": str(settings.get("render_profile", "published")),
+        **size,
+    }
     if family == "libero":
         from openral_sim_bridge.libero.backend import open_libero
 

@@ -77,9 +77,13 @@ def _draw(platform_name: str) -> tuple[bool, str]:
     inherited = {name: value for name, value in os.environ.items() if name != "PYOPENGL_PLATFORM"}
     try:
         result = subprocess.run(
-            [sys.executable, "-c", _DRAW], env={**inherited, VARIABLE: platform_name}, capture_output=True,
-            text=True, timeout=TIMEOUT_S, check=False,
-        )  # fmt: skip
+            [sys.executable, "-c", _DRAW],
+            env={**inherited, VARIABLE: platform_name},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return False, f"no picture in {TIMEOUT_S:g} s"
     lines = (result.stdout.strip() or result.stderr.strip()).splitlines()

@@ -102,9 +102,11 @@ class Trial:
         frames |= {link for joint in robot.joints for link in (joint.parent_link, joint.child_link)}
         missing = sorted(frames - links)
         yield Row(
-            "links", not missing, f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
+            "links",
+            not missing,
+            f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
             f"mend the links of robot.yaml, or map them by `names`; the model has {', '.join(sorted(links))}",
-        )  # fmt: skip
+        )
         wrong = [
             f"{joint.name} is {types[joint.name]}"
             for joint in robot.joints
@@ -138,9 +140,11 @@ class Trial:
             if self._backend.snapshot().qpos.tobytes() != first:
                 again.append(str(init_id))
         yield Row(
-            "initial states", not again, f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
+            "initial states",
+            not again,
+            f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
             "let nothing in the reset depend on the past",
-        )  # fmt: skip
+        )
         if self._scene.workspace is not None:
             found = (
                 "every one begins in it" if not outside else f"the hand begins outside: {'; '.join(outside)}"

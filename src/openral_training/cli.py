@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
 from openral_core.output_folder import check_folder
-from openral_training.progress import console, progress_bar
 from openral_training.rl.command import rl
 from openral_training.world_model.cli import world_model
 
@@ -38,10 +38,9 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import DatasetWriter
     from openral_training import collect as collecting
-    from openral_training.dataset.form import form_of
-    from openral_training.dataset.lerobot_v3 import DatasetWriter
-    from openral_training.recipe import load_recipe
+    from openral_training.recipe import load_recipe, metadata_of
 
     check_folder(out, "--out")
     plan_for = load_recipe(recipe)
@@ -58,7 +57,7 @@ def collect(
         shards = list(
             collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
         )
-    writer = DatasetWriter(out, form_of(plan_for))
+    writer = DatasetWriter(out, metadata_of(plan_for))
     for episode in collecting.read(shards):
         writer.add(episode)
     writer.close()
@@ -77,17 +76,21 @@ def bc(
     threads: ThreadsOption = 1,
 ) -> None:
     """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import open_dataset
     from openral_training import bc as cloning
-    from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("cloning", steps) as (bar, task):
         cloning.train(
-            open_dataset(dataset), load_recipe(recipe), out, config, warm_start=warm_start,
+            open_dataset(dataset),
+            load_recipe(recipe),
+            out,
+            config,
+            warm_start=warm_start,
             progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
-        )  # fmt: skip
+        )
     console.print(f"{out}: config.json and model.safetensors written")
 
 
@@ -103,18 +106,22 @@ def reward(
     threads: ThreadsOption = 1,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import open_dataset
     from openral_training import bc as cloning
     from openral_training import reward as rewarding
-    from openral_training.dataset.lerobot_v3 import open_dataset
     from openral_training.recipe import load_recipe
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("training", steps) as (bar, task):
         rewarding.train(
-            open_dataset(dataset), load_recipe(recipe), out, config, warm_start=warm_start,
+            open_dataset(dataset),
+            load_recipe(recipe),
+            out,
+            config,
+            warm_start=warm_start,
             progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
-        )  # fmt: skip
+        )
     console.print(f"{out}: config.json and model.safetensors written")
 
 

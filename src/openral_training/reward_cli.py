@@ -43,8 +43,8 @@ def evaluate(
     """Judge a reward model on held-out states and words: expert, noisy, stuck, random, wrong, reversed, frozen."""
     from rich.table import Table
 
-    from openral_training.progress import console, progress_bar
-    from openral_training.provenance import write_result
+    from openral_core.cli.progress import console, progress_bar
+    from openral_rskill.provenance import write_result
     from openral_training.reward_eval.page import headline, page
     from openral_training.reward_eval.run import evaluate as run
 
@@ -78,8 +78,8 @@ def calibrate(
     device: DeviceOption = "cpu",
 ) -> None:
     """Learn from labelled rollouts what scores mean on a camera; write calibration.json beside the manifest."""
+    from openral_core.cli.progress import console, progress_bar
     from openral_reward_monitor.calibration import FILE_NAME
-    from openral_training.progress import console, progress_bar
     from openral_training.reward_eval.run import calibrate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=True)
@@ -97,9 +97,9 @@ def _plan(
     rskill: str, recipe: str, camera: str, episodes: int, device: str, workers: int, *, calibrating: bool
 ) -> Plan:
     from openral_core.cli.downloads import download_bars
+    from openral_core.cli.progress import console
     from openral_core.errors import ContractError
     from openral_rskill.hub.install import ready
-    from openral_training.progress import console
     from openral_training.recipe import load_recipe
     from openral_training.reward_eval.run import Plan
 
@@ -113,6 +113,12 @@ def _plan(
         raise ContractError(f"{recipe} has {states.count} such states a task, not {episodes}")
     named = camera or loaded.scene_for(loaded.task_ids[0]).cameras[0].name
     return Plan(
-        package, loaded, Path(recipe).stem, named, tuple(states.ids()[:episodes]), heard=calibrating,
-        device=device, workers=workers,
-    )  # fmt: skip
+        package,
+        loaded,
+        Path(recipe).stem,
+        named,
+        tuple(states.ids()[:episodes]),
+        heard=calibrating,
+        device=device,
+        workers=workers,
+    )

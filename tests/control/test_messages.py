@@ -23,9 +23,15 @@ BAD_IDS = [LONG, "0" * 31, "0" * 33, "A" * 32, "g" * 32, "0" * 31 + "\x00", "é"
 
 def good_chunk(**changes):
     fields = {
-        "goal_id": "0" * 32, "skill": "t/s", "instruction": "go", "representation": "r", "horizon": 2, "dim": 4,
-        "dt": 0.0125, "data": [0.5] * 8,
-    }  # fmt: skip
+        "goal_id": "0" * 32,
+        "skill": "t/s",
+        "instruction": "go",
+        "representation": "r",
+        "horizon": 2,
+        "dim": 4,
+        "dt": 0.0125,
+        "data": [0.5] * 8,
+    }
     return ActionChunk(**{**fields, **changes})
 
 
@@ -97,8 +103,12 @@ def test_a_chunk_needs_a_stamp_that_is_a_time(sec, nanosec):
 def test_a_good_announcement_is_read_as_it_is():
     said = read_announcement(good_info(goal_id="0" * 32))
     assert (said.node, said.skill, said.active, said.goal_id, said.horizon_s) == (
-        "/openral/policy/s", "t/s", True, "0" * 32, 0.2,
-    )  # fmt: skip
+        "/openral/policy/s",
+        "t/s",
+        True,
+        "0" * 32,
+        0.2,
+    )
     assert read_announcement(good_info()).goal_id == ""
 
 

@@ -156,8 +156,10 @@ def test_unheard_words_are_those_that_training_holds_out() -> None:
         task = recipe.tasks[scene.task.id.removeprefix("metaworld/")]
         assert (scene.task.instruction, list(other.task.instructions)) == (task.train[0], task.heldout)
         assert [other.task.words_of(episode) for episode in (0, 7, 8)] == [
-            task.heldout[0], task.heldout[7], task.heldout[0]
-        ]  # fmt: skip
+            task.heldout[0],
+            task.heldout[7],
+            task.heldout[0],
+        ]
         same = {"instruction", "instructions"}
         assert other.task.model_dump(exclude=same) == scene.task.model_dump(exclude=same)
         assert other.scene == scene.scene

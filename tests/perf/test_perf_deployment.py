@@ -55,10 +55,16 @@ class OneProcess:
         """Run an episode to its success; return the wall times [s] of its observations."""
         seen: list[float] = []
         roll_out(
-            self._backend, self._policy, self._observe, self._act, [Job(TASK, init_id, WORDS)],
-            cameras=[camera.name for camera in self._observe.cameras], n_action_steps=self._manifest.replay_steps,
-            horizon=STEPS, watch=lambda number, observation: seen.append(time.monotonic()),
-        )  # fmt: skip
+            self._backend,
+            self._policy,
+            self._observe,
+            self._act,
+            [Job(TASK, init_id, WORDS)],
+            cameras=[camera.name for camera in self._observe.cameras],
+            n_action_steps=self._manifest.replay_steps,
+            horizon=STEPS,
+            watch=lambda number, observation: seen.append(time.monotonic()),
+        )
         return np.array(seen)
 
 

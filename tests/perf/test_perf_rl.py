@@ -79,9 +79,11 @@ def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None
     backend.close()
     ours, alone = np.max(rates, axis=0)
     report(
-        "RL: control steps a second of CPU with the policy in the loop", f"{ours:,.0f}",
-        f"Backend alone: {alone:,.0f}; ratio {ours / alone:.2f}", f"≥ {ROLLOUT_BAR}",
-    )  # fmt: skip
+        "RL: control steps a second of CPU with the policy in the loop",
+        f"{ours:,.0f}",
+        f"Backend alone: {alone:,.0f}; ratio {ours / alone:.2f}",
+        f"≥ {ROLLOUT_BAR}",
+    )
     assert ours >= ROLLOUT_BAR * alone
 
 
@@ -116,9 +118,11 @@ def test_two_stages_beside_one(report: Callable[..., None]) -> None:
             pool.close()
     one, two = np.min(times, axis=0)
     report(
-        "RL: two pipeline stages, simulation and inference of equal cost", f"{one / two:.2f} × as fast",
-        f"one stage: {one:.2f} s", f"≥ {STAGES_BAR}",
-    )  # fmt: skip
+        "RL: two pipeline stages, simulation and inference of equal cost",
+        f"{one / two:.2f} × as fast",
+        f"one stage: {one:.2f} s",
+        f"≥ {STAGES_BAR}",
+    )
     assert one >= STAGES_BAR * two
 
 
@@ -150,7 +154,9 @@ def test_an_update_beside_ppo_in_one_file(report: Callable[..., None]) -> None:
         times.append((half - start, time.process_time() - half))
     ours, reference = np.min(times, axis=0)
     report(
-        "RL: an update of 2,048 decisions, 4 passes, minibatches of 256", f"{1000 * ours:.0f} ms of CPU",
-        f"PPO in one file: {1000 * reference:.0f} ms; ratio {ours / reference:.2f}", f"≤ {UPDATE_BAR}",
-    )  # fmt: skip
+        "RL: an update of 2,048 decisions, 4 passes, minibatches of 256",
+        f"{1000 * ours:.0f} ms of CPU",
+        f"PPO in one file: {1000 * reference:.0f} ms; ratio {ours / reference:.2f}",
+        f"≤ {UPDATE_BAR}",
+    )
     assert ours <= UPDATE_BAR * reference

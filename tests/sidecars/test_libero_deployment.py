@@ -61,9 +61,16 @@ def port(tmp_path: Path, variables: dict[str, str]) -> Iterator[str]:
 def test_a_skill_moves_liberos_arm(tmp_path: Path, variables: dict[str, str], port: str) -> None:
     folder = tmp_path / "run"
     command = [
-        str(Path(sys.executable).with_name("openral")), "deploy", "sim", "--no-reward-monitor", "--lockstep",
-        "--config", "scenes/deploy/libero_spatial.yaml", "--run-dir", str(folder),
-    ]  # fmt: skip
+        str(Path(sys.executable).with_name("openral")),
+        "deploy",
+        "sim",
+        "--no-reward-monitor",
+        "--lockstep",
+        "--config",
+        "scenes/deploy/libero_spatial.yaml",
+        "--run-dir",
+        str(folder),
+    ]
     done = subprocess.run(
         command,
         env={**variables, "OPENRAL_RLDX_PORT": port},

@@ -75,9 +75,14 @@ def reference(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     command = [ensure_environment(SPEC), HERE / "libero_reference.py", assets, folder, SPATIAL[0], "7"]
     variables = {**os.environ, "PYTHONPATH": str(bundle_for(SPEC.module)), "HOME": str(folder)}
     done = subprocess.run(
-        [*map(str, command), str(folder / "out.npz")], env=variables, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=1200,
-    )  # fmt: skip
+        [*map(str, command), str(folder / "out.npz")],
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
     assert done.returncode == 0, done.stderr
     assert not (folder / ".libero").exists(), "LIBERO's own configuration was not needed"
     with np.load(folder / "out.npz") as archive:

@@ -39,9 +39,14 @@ MAKERS = {
 def open_suite(suite: Suite) -> ArmBackend:
     robot = suite.scenes[0].robot_id
     return open_robosuite(
-        tasks_of(suite), robot=robot, representation="delta_ee_6d_plus_gripper", render_profile="fast",
-        width=128, height=128, horizon=500,
-    )  # fmt: skip
+        tasks_of(suite),
+        robot=robot,
+        representation="delta_ee_6d_plus_gripper",
+        render_profile="fast",
+        width=128,
+        height=128,
+        horizon=500,
+    )
 
 
 def tasks_of(suite: Suite) -> list[str]:

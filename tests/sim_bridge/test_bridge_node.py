@@ -88,9 +88,14 @@ class Observer:
         """Publish a chunk for the newest image."""
         self.until(lambda: self.seen["image"])
         fields = {
-            "instruction": "go", "representation": "delta_ee_3d_plus_gripper", "horizon": 16, "dim": 4, "dt": 0.0125,
-            "data": [float(value)] * 64, **changes,
-        }  # fmt: skip
+            "instruction": "go",
+            "representation": "delta_ee_3d_plus_gripper",
+            "horizon": 16,
+            "dim": 4,
+            "dt": 0.0125,
+            "data": [float(value)] * 64,
+            **changes,
+        }
         self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
 
     def status(self):

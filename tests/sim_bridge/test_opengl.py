@@ -35,9 +35,13 @@ def run(program: str, **variables: str) -> list:
         name: value for name, value in os.environ.items() if not name.endswith(("_GL", "_PLATFORM"))
     }
     done = subprocess.run(
-        [sys.executable, "-c", program], env={**environment, **variables}, capture_output=True, text=True,
-        check=False, timeout=280,
-    )  # fmt: skip
+        [sys.executable, "-c", program],
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.strip().splitlines()[-1])
 

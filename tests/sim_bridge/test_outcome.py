@@ -25,10 +25,21 @@ TASKS = ["drawer-open-v3", "drawer-close-v3"]
 
 def task(text, skill_task, started, ended, state="done", **changes):
     return {
-        "id": "m/0", "text": text, "instruction": text, "skill": "openral/rskill-mini", "skill_task": skill_task,
-        "match_score": 1.0, "state": state, "attempts": 1, "progress": 0.97, "success": 0.9,
-        "outcome": "progress stayed high", "started_s": started, "ended_s": ended, **changes,
-    }  # fmt: skip
+        "id": "m/0",
+        "text": text,
+        "instruction": text,
+        "skill": "openral/rskill-mini",
+        "skill_task": skill_task,
+        "match_score": 1.0,
+        "state": state,
+        "attempts": 1,
+        "progress": 0.97,
+        "success": 0.9,
+        "outcome": "progress stayed high",
+        "started_s": started,
+        "ended_s": ended,
+        **changes,
+    }
 
 
 def write_mission(folder, tasks, state="done"):

@@ -20,8 +20,14 @@ from openral_sim_bridge.rendering import PROFILES, profile
 TASK = "pick-place-v3"
 MOST = 1500
 SEEN = {
-    "mesh_vert", "mesh_vertnum", "mesh_face", "mesh_facenum", "mesh_facenormal", "mesh_facetexcoord", "mesh_graphadr",
-}  # fmt: skip
+    "mesh_vert",
+    "mesh_vertnum",
+    "mesh_face",
+    "mesh_facenum",
+    "mesh_facenormal",
+    "mesh_facetexcoord",
+    "mesh_graphadr",
+}
 """What the eye's copy of a model may differ in."""
 CAMERAS = ("topview", "corner", "corner2", "corner3", "corner4", "behindGripper", "gripperPOV")
 

@@ -36,9 +36,11 @@ class Driver:
     def __init__(self, scene):
         self.scene, self.step = scene, 0
         self.executor = ChunkExecutor(
-            scene.control_hz, Envelope(scene, load_robot(scene.robot_id)), self.hold,
+            scene.control_hz,
+            Envelope(scene, load_robot(scene.robot_id)),
+            self.hold,
             representation=scene.action.representation,
-        )  # fmt: skip
+        )
         self.low, self.high = np.array(scene.workspace.low), np.array(scene.workspace.high)
 
     def hold(self, last):
@@ -48,9 +50,16 @@ class Driver:
         """Offer a chunk (H, A) that answers this instant; return whether it was accepted."""
         actions = np.asarray(actions, np.float32)
         chunk = Chunk(
-            self.step / self.scene.control_hz, "a" * 32, "t/s", "go", self.scene.action.representation, 0,
-            *actions.shape, self.scene.dt, actions.reshape(-1),
-        )  # fmt: skip
+            self.step / self.scene.control_hz,
+            "a" * 32,
+            "t/s",
+            "go",
+            self.scene.action.representation,
+            0,
+            *actions.shape,
+            self.scene.dt,
+            actions.reshape(-1),
+        )
         return self.executor.offer(chunk, self.step, state) is None
 
     def next(self, state):

@@ -46,9 +46,15 @@ class OpenpiLink:
         headers = {"Authorization": f"Api-Key {address.token}"} if address.token else None
         try:
             self._socket = connect(
-                address.url, compression=None, max_size=MAX_BYTES, additional_headers=headers,
-                open_timeout=CONNECT_S, close_timeout=1.0, ping_interval=None, proxy=None,
-            )  # fmt: skip
+                address.url,
+                compression=None,
+                max_size=MAX_BYTES,
+                additional_headers=headers,
+                open_timeout=CONNECT_S,
+                close_timeout=1.0,
+                ping_interval=None,
+                proxy=None,
+            )
         except InvalidStatus as error:
             status = error.response.status_code
             raise SidecarDown(f"{address.url}: refused with HTTP status {status}; see its token") from error

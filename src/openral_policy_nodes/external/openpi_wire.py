@@ -41,9 +41,14 @@ def unpack(frame: bytes) -> Any:
     """
     try:
         return msgpack.unpackb(
-            frame, object_hook=_unmarked, ext_hook=_no_extension, strict_map_key=False,
-            max_array_len=MAX_ITEMS, max_map_len=MAX_ITEMS, max_bin_len=MAX_BYTES,
-        )  # fmt: skip
+            frame,
+            object_hook=_unmarked,
+            ext_hook=_no_extension,
+            strict_map_key=False,
+            max_array_len=MAX_ITEMS,
+            max_map_len=MAX_ITEMS,
+            max_bin_len=MAX_BYTES,
+        )
     except (ValueError, TypeError, KeyError, msgpack.UnpackException) as error:
         raise WireError(f"not a message ({type(error).__name__}: {str(error)[:80]})") from error
 

@@ -34,9 +34,19 @@ LINGER_MS = 1000
 def upstream_arguments(args: argparse.Namespace) -> list[str]:
     """Return the command line of upstream's server."""
     return [
-        "--model-path", _checkpoint(args), "--embodiment-tag", args.embodiment_tag, "--device", args.device,
-        "--host", args.host, "--port", str(args.port), "--use-sim-policy-wrapper", "--no-strict",
-    ]  # fmt: skip
+        "--model-path",
+        _checkpoint(args),
+        "--embodiment-tag",
+        args.embodiment_tag,
+        "--device",
+        args.device,
+        "--host",
+        args.host,
+        "--port",
+        str(args.port),
+        "--use-sim-policy-wrapper",
+        "--no-strict",
+    ]
 
 
 def main() -> None:

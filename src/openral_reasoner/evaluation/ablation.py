@@ -207,9 +207,13 @@ def row_of(variant: Variant, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 def _skill(slug: str) -> Skill:
     tasks = tuple(SkillTask(text.replace(" ", "-"), (text,)) for text in TASKS)
     return Skill(
-        name=f"openral/rskill-{slug}", slug=slug, node=f"/openral/policy/{slug}", tasks=tasks,
-        action_server=f"/openral/skills/{slug}/execute", max_execution_s=DEADLINE_S,
-    )  # fmt: skip
+        name=f"openral/rskill-{slug}",
+        slug=slug,
+        node=f"/openral/policy/{slug}",
+        tasks=tasks,
+        action_server=f"/openral/skills/{slug}/execute",
+        max_execution_s=DEADLINE_S,
+    )
 
 
 def _plan(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:

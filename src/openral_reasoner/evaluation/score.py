@@ -40,9 +40,12 @@ class Row:
 
 
 def evaluate(
-    suite: Suite, *, make_agent: MakeAgent | None = None, who: str = "offline",
+    suite: Suite,
+    *,
+    make_agent: MakeAgent | None = None,
+    who: str = "offline",
     progress: Callable[[Row], None] = lambda row: None,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Run every mission once, each in a fresh deployment.
 
     Args:

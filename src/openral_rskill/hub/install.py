@@ -42,9 +42,14 @@ class Installed:
 
 
 def install(
-    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None, update: bool = False,
-    client: HubClient | None = None, progress: Progress = lambda name, done, total: None,
-) -> Installed:  # fmt: skip
+    ref: str,
+    *,
+    search: Sequence[Path] = (),
+    accept_noncommercial: bool | None = None,
+    update: bool = False,
+    client: HubClient | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> Installed:
     """Fetch what a skill needs and does not have yet, and write its `rskill.lock`.
 
     A skill that was installed before is completed at the commit in its lock, and all its hashes are compared; where
@@ -91,9 +96,12 @@ def install(
 
 
 def ready(
-    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None,
+    ref: str,
+    *,
+    search: Sequence[Path] = (),
+    accept_noncommercial: bool | None = None,
     progress: Progress = lambda name, done, total: None,
-) -> RSkillPackage:  # fmt: skip
+) -> RSkillPackage:
     """Return a skill that can be loaded: what is missing at its first use is fetched, past the licence gate.
 
     Nothing is fetched for weights that a server holds which somebody else started. Raises as `install` does.

@@ -89,10 +89,20 @@ PANDA = Arm(
 )
 
 _SAWYER_LINKS = (
-    "right_arm_base_link", *(f"right_l{i}" for i in range(7)), "right_l1_2", "right_l2_2", "right_l4_2",
-    "head", "screen", "head_camera", "right_torso_itb", "right_arm_itb", "right_hand_camera", "right_wrist",
+    "right_arm_base_link",
+    *(f"right_l{i}" for i in range(7)),
+    "right_l1_2",
+    "right_l2_2",
+    "right_l4_2",
+    "head",
+    "screen",
+    "head_camera",
+    "right_torso_itb",
+    "right_arm_itb",
+    "right_hand_camera",
+    "right_wrist",
     "right_hand",
-)  # fmt: skip
+)
 _SAWYER_JOINTS = tuple(f"right_j{i}" for i in range(7))
 _SAWYER_FINGERS = tuple(f"{side}_finger{part}" for side in "lr" for part in ("", "_tip", "_joint"))
 SAWYER = Arm(

@@ -181,11 +181,20 @@ class ArmBackend:
 
 
 def open_worlds(
-    spec: SidecarSpec, task_ids: Sequence[str], arguments: Sequence[str] = (), *, arm: Arm, control: Control,
-    num_envs: int = 1, width: int = 256, height: int = 256, render_profile: str = "published",
-    horizon: int | None = None, settings: SidecarSettings | None = None,
+    spec: SidecarSpec,
+    task_ids: Sequence[str],
+    arguments: Sequence[str] = (),
+    *,
+    arm: Arm,
+    control: Control,
+    num_envs: int = 1,
+    width: int = 256,
+    height: int = 256,
+    render_profile: str = "published",
+    horizon: int | None = None,
+    settings: SidecarSettings | None = None,
     progress: Callable[[str], None] = lambda line: None,
-) -> ArmBackend:  # fmt: skip
+) -> ArmBackend:
     """Start a process with worlds; see ArmBackend.
 
     Args:
@@ -208,16 +217,33 @@ def open_worlds(
     """
     profile(render_profile)
     words = [
-        *arguments, "--tasks", ",".join(task_ids), "--num-envs", str(num_envs), "--width", str(width),
-        "--height", str(height), "--render-profile", render_profile, "--control", control.name,
-    ]  # fmt: skip
+        *arguments,
+        "--tasks",
+        ",".join(task_ids),
+        "--num-envs",
+        str(num_envs),
+        "--width",
+        str(width),
+        "--height",
+        str(height),
+        "--render-profile",
+        render_profile,
+        "--control",
+        control.name,
+    ]
     own = settings or SidecarSettings(shared=False, call_timeout_s=60.0)
     sidecar = Sidecar.open(spec, words, Identity(spec.name, tag=control.name), own, progress=progress)
     try:
         return ArmBackend(
-            sidecar, task_ids, arm=arm, control=control, num_envs=num_envs, width=width, height=height,
+            sidecar,
+            task_ids,
+            arm=arm,
+            control=control,
+            num_envs=num_envs,
+            width=width,
+            height=height,
             horizon=horizon,
-        )  # fmt: skip
+        )
     except BaseException:
         sidecar.close()
         raise

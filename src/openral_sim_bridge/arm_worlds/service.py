@@ -105,9 +105,15 @@ class WorldService:
     def handlers(self) -> dict[str, Handler]:
         """Return op -> handler."""
         operations: dict[str, Handler] = {
-            "reset": self.reset, "step": self.step, "render": self.render, "robot": self.robot,
-            "camera": self.camera, "snapshot": self.snapshot, "restore": self.restore, "advice": self.advice,
-        }  # fmt: skip
+            "reset": self.reset,
+            "step": self.step,
+            "render": self.render,
+            "robot": self.robot,
+            "camera": self.camera,
+            "snapshot": self.snapshot,
+            "restore": self.restore,
+            "advice": self.advice,
+        }
         return {name: _refusing(operation) for name, operation in operations.items()}
 
     def reset(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,9 +174,14 @@ class WorldService:
         # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
         optical = rotation.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
         return {
-            "name": data["name"], "width": self._size[0], "height": self._size[1],
-            "fovy_deg": float(model.cam_fovy[index]), "position": position, "rotation": optical, "parent": parent,
-        }  # fmt: skip
+            "name": data["name"],
+            "width": self._size[0],
+            "height": self._size[1],
+            "fovy_deg": float(model.cam_fovy[index]),
+            "position": position,
+            "rotation": optical,
+            "parent": parent,
+        }
 
     def snapshot(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """{env} -> {qpos, mocap_pos}."""

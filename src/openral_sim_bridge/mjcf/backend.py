@@ -163,10 +163,13 @@ class MjcfBackend:
         naming, options = self._scene.naming, self._scene.options
         is_site = naming.body_or_site(hand, "model")[0] == mujoco.mjtObj.mjOBJ_SITE
         return Articulation(
-            self._scene.model, naming.in_model(options.robot_root or robot.base_frame),
-            hidden_groups=options.hidden_groups, is_root=options.robot_root is not None, names=names,
+            self._scene.model,
+            naming.in_model(options.robot_root or robot.base_frame),
+            hidden_groups=options.hidden_groups,
+            is_root=options.robot_root is not None,
+            names=names,
             sites=[naming.in_model(hand)] if is_site else [],
-        )  # fmt: skip
+        )
 
     def _camera_id(self, name: str) -> int:
         index = int(mujoco.mj_name2id(self._scene.model, mujoco.mjtObj.mjOBJ_CAMERA, name))

@@ -47,9 +47,13 @@ class Chain:
         return data.xpos[self._hand].copy(), data.xquat[self._hand].copy()
 
     def solve(
-        self, data: Any, start: NDArray[np.float64], position: NDArray[np.float64],
-        quaternion: NDArray[np.float64] | None, posture: NDArray[np.float64],
-    ) -> NDArray[np.float64]:  # fmt: skip
+        self,
+        data: Any,
+        start: NDArray[np.float64],
+        position: NDArray[np.float64],
+        quaternion: NDArray[np.float64] | None,
+        posture: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         """Return joints (n,) within their ranges that bring the hand nearer to a pose, or to it.
 
         Args:

@@ -122,9 +122,12 @@ class Conditions:
             inner = self.judge(part, key)
             return lambda data: not inner(data)
         leaves: dict[str, Callable[[Any, str], Judge]] = {
-            "inside": self._inside, "height": self._height, "joint": self._joint, "near": self._near,
+            "inside": self._inside,
+            "height": self._height,
+            "joint": self._joint,
+            "near": self._near,
             "touching": self._touching,
-        }  # fmt: skip
+        }
         return leaves[name](part, key)
 
     def _inside(self, part: Inside, key: str) -> Judge:

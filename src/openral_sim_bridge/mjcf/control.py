@@ -178,9 +178,13 @@ class MocapControl:
         self._target.move(data, numbers)
         position, quaternion = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(
-            position, quaternion, self._target.position, self._target.quaternion,
-            self._position, self._quaternion,
-        )  # fmt: skip
+            position,
+            quaternion,
+            self._target.position,
+            self._target.quaternion,
+            self._position,
+            self._quaternion,
+        )
         data.mocap_pos[self._weld.mocap], data.mocap_quat[self._weld.mocap] = position, quaternion
 
 

@@ -10,13 +10,21 @@ import mujoco
 from openral_core.schema import Fault, nearest
 
 WORDS = {
-    mujoco.mjtObj.mjOBJ_ACTUATOR: "actuator", mujoco.mjtObj.mjOBJ_BODY: "body", mujoco.mjtObj.mjOBJ_CAMERA: "camera",
-    mujoco.mjtObj.mjOBJ_JOINT: "joint", mujoco.mjtObj.mjOBJ_KEY: "keyframe", mujoco.mjtObj.mjOBJ_SITE: "site",
-}  # fmt: skip
+    mujoco.mjtObj.mjOBJ_ACTUATOR: "actuator",
+    mujoco.mjtObj.mjOBJ_BODY: "body",
+    mujoco.mjtObj.mjOBJ_CAMERA: "camera",
+    mujoco.mjtObj.mjOBJ_JOINT: "joint",
+    mujoco.mjtObj.mjOBJ_KEY: "keyframe",
+    mujoco.mjtObj.mjOBJ_SITE: "site",
+}
 _COUNTS = {
-    mujoco.mjtObj.mjOBJ_ACTUATOR: "nu", mujoco.mjtObj.mjOBJ_BODY: "nbody", mujoco.mjtObj.mjOBJ_CAMERA: "ncam",
-    mujoco.mjtObj.mjOBJ_JOINT: "njnt", mujoco.mjtObj.mjOBJ_KEY: "nkey", mujoco.mjtObj.mjOBJ_SITE: "nsite",
-}  # fmt: skip
+    mujoco.mjtObj.mjOBJ_ACTUATOR: "nu",
+    mujoco.mjtObj.mjOBJ_BODY: "nbody",
+    mujoco.mjtObj.mjOBJ_CAMERA: "ncam",
+    mujoco.mjtObj.mjOBJ_JOINT: "njnt",
+    mujoco.mjtObj.mjOBJ_KEY: "nkey",
+    mujoco.mjtObj.mjOBJ_SITE: "nsite",
+}
 SHOWN = 12
 """So many names are listed in a message."""
 

@@ -19,9 +19,15 @@ Scale = Literal["group", "task", "none"]
 
 
 def gae(
-    rewards: Floats, values: Floats, terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], final_values: Floats,
-    *, gamma: float, lam: float,
-) -> tuple[Floats, Floats]:  # fmt: skip
+    rewards: Floats,
+    values: Floats,
+    terminated: NDArray[np.bool_],
+    truncated: NDArray[np.bool_],
+    final_values: Floats,
+    *,
+    gamma: float,
+    lam: float,
+) -> tuple[Floats, Floats]:
     """Return advantages and returns (T, B), see Schulman et al. 2016, arXiv:1506.02438, equations 11, 12 and 16.
 
     An episode that ran out of time is not over for its value: the value of its last observation stands for what would

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from openral_benchmark.single_run import default_instruction
 from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
@@ -24,7 +25,6 @@ from openral_training.rl.settings.algorithm import Ppo
 from openral_training.rl.state_mlp import MlpConfig, MlpShape, StateMlp, load_state_mlp
 from openral_training.rl.token_actor import PictureSenses, TokenActor
 from openral_training.rl.token_model import TokenConfig
-from openral_training.simulate import default_instruction
 
 BASE = "base.safetensors"
 Say = Callable[[int, str], None]
@@ -83,9 +83,12 @@ def _skill(config: RlConfig, model: MiniActorConfig) -> Beginning:
     check_skill(package, scenes)
     torch.manual_seed(config.actor.seed)
     policy = MiniActor(
-        package, model, tasks=config.env.tasks, value_width=_value_width(config, model.chunk),
+        package,
+        model,
+        tasks=config.env.tasks,
+        value_width=_value_width(config, model.chunk),
         temperature=config.rollout.sampling_params.temperature,
-    )  # fmt: skip
+    )
     return Beginning(policy, scenes, partial(MiniEyes, package.folder), "policy")
 
 
@@ -95,9 +98,12 @@ def _tokens(config: RlConfig, model: TokenConfig) -> Beginning:
     scenes = _scenes(config, lambda task: said[task])
     torch.manual_seed(config.actor.seed)
     policy = TokenActor(
-        model, said, action_dim=scenes[config.env.tasks[0]].action.dim,
-        value_width=_value_width(config, model.chunk), temperature=config.rollout.sampling_params.temperature,
-    )  # fmt: skip
+        model,
+        said,
+        action_dim=scenes[config.env.tasks[0]].action.dim,
+        value_width=_value_width(config, model.chunk),
+        temperature=config.rollout.sampling_params.temperature,
+    )
     return Beginning(policy, scenes, partial(PictureSenses, policy.model.image_size), "policy")
 
 
@@ -136,16 +142,24 @@ def _clone(config: RlConfig, model: MlpConfig, base: Base, path: Path, say: Say)
     for task, scene in _scenes(config, str).items():
         say(0, f"the expert shows {task}")
         shown = demonstrate(
-            scene, task, ids, senses, chunk=model.chunk, horizon=config.env.max_episode_steps, noise=base.noise,
+            scene,
+            task,
+            ids,
+            senses,
+            chunk=model.chunk,
+            horizon=config.env.max_episode_steps,
+            noise=base.noise,
             seed=seed,
-        )  # fmt: skip
+        )
         shows.append(shown)
     torch.manual_seed(seed)
     everything = joined(shows)
     shape = MlpShape(
-        **model.model_dump(), observation_dim=senses.dim, action_dim=everything.actions.shape[-1],
+        **model.model_dump(),
+        observation_dim=senses.dim,
+        action_dim=everything.actions.shape[-1],
         value_width=_value_width(config, model.chunk),
-    )  # fmt: skip
+    )
     policy = StateMlp(shape)
     clone(policy, everything, base, seed, lambda step, loss: say(0, f"cloning, step {step}"))
     policy.save(path)

@@ -32,9 +32,12 @@ class Collection:
 
 
 def collect(
-    players: Players, policy: StochasticPolicy, config: RlConfig, update: int,
+    players: Players,
+    policy: StochasticPolicy,
+    config: RlConfig,
+    update: int,
     progress: ProgressModel | None = None,
-) -> Collection:  # fmt: skip
+) -> Collection:
     """Let a policy explore once for an update.
 
     Args:

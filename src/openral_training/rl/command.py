@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
 from openral_core.output_folder import check_folder
-from openral_training.progress import console, progress_bar
 
 
 def rl(

@@ -83,9 +83,10 @@ def demonstrate(
 def joined(shows: list[Shows]) -> Shows:
     """Return all moments as one."""
     return Shows(
-        np.concatenate([show.observations for show in shows]), np.concatenate([show.actions for show in shows]),
+        np.concatenate([show.observations for show in shows]),
+        np.concatenate([show.actions for show in shows]),
         np.concatenate([show.known for show in shows]),
-    )  # fmt: skip
+    )
 
 
 def _show(

@@ -94,9 +94,11 @@ def grpo_experience(
 
 
 def ppo_experience(
-    trajectories: Sequence[Trajectory], policy: StochasticPolicy, config: Ppo,
+    trajectories: Sequence[Trajectory],
+    policy: StochasticPolicy,
+    config: Ppo,
     potentials: Sequence[NDArray[np.float64]] | None = None,
-) -> tuple[Experience, dict[str, float]]:  # fmt: skip
+) -> tuple[Experience, dict[str, float]]:
     """Return what a critic's errors teach, and `rollout/*`.
 
     Args:
@@ -153,9 +155,11 @@ def _unflat(steps: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def _experience(
-    trajectories: Sequence[Trajectory], executed: NDArray[np.bool_], advantages: NDArray[np.float64],
+    trajectories: Sequence[Trajectory],
+    executed: NDArray[np.bool_],
+    advantages: NDArray[np.float64],
     returns: NDArray[np.float64],
-) -> Experience:  # fmt: skip
+) -> Experience:
     """Lay the decisions of all episodes in one row; arrays are (T, B, ...)."""
     taken = executed.any(-1)
 
@@ -168,6 +172,10 @@ def _experience(
     }
     seen = _padded([t.observations for t in trajectories])[taken]
     return Experience(
-        observations=torch.from_numpy(seen), executed=rows(executed), advantages=rows(advantages),
-        weights=rows(trajectory_weights(executed)), returns=rows(returns), **columns,
-    )  # fmt: skip
+        observations=torch.from_numpy(seen),
+        executed=rows(executed),
+        advantages=rows(advantages),
+        weights=rows(trajectory_weights(executed)),
+        returns=rows(returns),
+        **columns,
+    )

@@ -19,9 +19,12 @@ SIZE = 240
 
 
 def film(
-    folder: Path, scenes: Mapping[str, DeployScene], policy: StochasticPolicy, rows: Sequence[Mapping[str, Any]],
+    folder: Path,
+    scenes: Mapping[str, DeployScene],
+    policy: StochasticPolicy,
+    rows: Sequence[Mapping[str, Any]],
     senses: Senses,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Let a policy do again what it did, draw it from the scene's first camera, and return a record of each film.
 
     A record is a row with `file`, the film's path beside the folder.

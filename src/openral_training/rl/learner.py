@@ -25,9 +25,13 @@ class Learner:
     """A policy, its optimiser, and the policy that it began with."""
 
     def __init__(
-        self, policy: StochasticPolicy, config: Grpo | Ppo, optim: Optim, batch_size: int,
+        self,
+        policy: StochasticPolicy,
+        config: Grpo | Ppo,
+        optim: Optim,
+        batch_size: int,
         evaluate: Evaluate | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Begin.
 
         Args:

@@ -59,9 +59,14 @@ class LearnerTeam:
     """See Learners: in processes of their own. If one is lost, all begin anew with what the command has."""
 
     def __init__(
-        self, learner: Learner, launcher: Launcher, ranks: Sequence[int], algorithm: Grpo | Ppo, optim: Optim,
+        self,
+        learner: Learner,
+        launcher: Launcher,
+        ranks: Sequence[int],
+        algorithm: Grpo | Ppo,
+        optim: Optim,
         batch_size: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Remember; processes are started for the first update.
 
         Args:

@@ -49,18 +49,27 @@ class MiniActorNetwork(nn.Module):
         super().__init__()
         self.head, self.spread = head, spread
         self.critic = nn.Sequential(
-            nn.LayerNorm(features), nn.Linear(features, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(),
+            nn.LayerNorm(features),
+            nn.Linear(features, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, hidden),
+            nn.Tanh(),
             nn.Linear(hidden, values),
-        )  # fmt: skip
+        )
 
 
 class MiniActor:
     """See `policy.StochasticPolicy`; observations (B, F) are those of `eyes.MiniEyes`."""
 
     def __init__(
-        self, package: RSkillPackage, config: MiniActorConfig, *, tasks: Sequence[str], value_width: int,
+        self,
+        package: RSkillPackage,
+        config: MiniActorConfig,
+        *,
+        tasks: Sequence[str],
+        value_width: int,
         temperature: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take a skill's head; the critic is fresh, from torch's generator.
 
         Args:

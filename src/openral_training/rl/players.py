@@ -131,9 +131,13 @@ class PlayerPool:
     """See Players: in processes of their own. One that is lost is replaced, and what it had to do is done again."""
 
     def __init__(
-        self, policy: StochasticPolicy, grounds: Grounds, launcher: Launcher, ranks: Sequence[int],
+        self,
+        policy: StochasticPolicy,
+        grounds: Grounds,
+        launcher: Launcher,
+        ranks: Sequence[int],
         env_ranks: Sequence[int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Start them.
 
         Args:

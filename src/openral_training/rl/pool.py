@@ -39,9 +39,14 @@ class WorldPool:
     """See `simulators.Simulators`."""
 
     def __init__(
-        self, grounds: Grounds, launcher: Launcher, ranks: Sequence[int], *, patience_s: float = PATIENCE_S,
+        self,
+        grounds: Grounds,
+        launcher: Launcher,
+        ranks: Sequence[int],
+        *,
+        patience_s: float = PATIENCE_S,
         losses: int = 3,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Start the processes; they build their worlds while this one goes on.
 
         Args:

@@ -7,10 +7,10 @@ import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
+from openral_benchmark.workers.parent_watch import outlive_interrupts, watch_parent
 from openral_core.errors import OpenralError
 from openral_training.rl.lines import START_S, Line, Servant
 from openral_training.rl.packing import answer, opened, pack, unpack
-from openral_training.workers import outlive_interrupts, watch_parent
 
 _spawn = multiprocessing.get_context("spawn")
 END_S = 10.0

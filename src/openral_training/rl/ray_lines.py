@@ -16,8 +16,8 @@ from ray.exceptions import GetTimeoutError, RayError
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from openral_benchmark.workers.ray_cluster import join, kill
 from openral_core.errors import InstallationError, OpenralError
-from openral_training.ray_cluster import join, kill
 from openral_training.rl.lines import START_S, Line, Servant
 from openral_training.rl.packing import answer, opened, pack, unpack
 from openral_training.rl.settings.cluster import COMPONENTS, Cluster

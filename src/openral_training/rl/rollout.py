@@ -56,10 +56,18 @@ class _Episode:
     def trajectory(self) -> Trajectory:
         tokens, logprobs, values = (np.stack(column) for column in zip(*self.decisions, strict=True))
         return Trajectory(
-            self.attempt, self.state, np.stack(self.observations[:-1]), self.observations[-1], tokens, logprobs, values,
-            np.stack(self.rewards), np.stack(self.executed), self.lost,
+            self.attempt,
+            self.state,
+            np.stack(self.observations[:-1]),
+            self.observations[-1],
+            tokens,
+            logprobs,
+            values,
+            np.stack(self.rewards),
+            np.stack(self.executed),
+            self.lost,
             np.stack(self.pictures) if self.pictures else np.zeros(0, np.uint8),
-        )  # fmt: skip
+        )
 
 
 Decide = Callable[[NDArray[Any], Sequence[EpisodeNoise]], Decision]
@@ -86,9 +94,14 @@ def greedy(policy: StochasticPolicy) -> Decide:
 
 
 def play(
-    simulators: Simulators, decide: Decide, attempts: Sequence[Attempt], *, action_dim: int, correlation: float = 0.0,
+    simulators: Simulators,
+    decide: Decide,
+    attempts: Sequence[Attempt],
+    *,
+    action_dim: int,
+    correlation: float = 0.0,
     progress: Callable[[Trajectory], None] = lambda trajectory: None,
-) -> list[Trajectory]:  # fmt: skip
+) -> list[Trajectory]:
     """Run attempts and return their trajectories in the same order.
 
     Args:

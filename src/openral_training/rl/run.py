@@ -89,9 +89,15 @@ class _Run:
     """The loop, and what it needs."""
 
     def __init__(
-        self, config: RlConfig, beginning: Beginning, learner: Learner, players: Players, explorers: Players,
-        learners: Learners, say: Say,
-    ) -> None:  # fmt: skip
+        self,
+        config: RlConfig,
+        beginning: Beginning,
+        learner: Learner,
+        players: Players,
+        explorers: Players,
+        learners: Learners,
+        say: Say,
+    ) -> None:
         self._config, self._learner, self._players, self._learners = config, learner, players, learners
         self._explorers = explorers
         self._policy, self._say = learner.policy, say
@@ -144,9 +150,13 @@ class _Run:
         self._say(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
-            **gathered.metrics, **learnt, "env/processes_replaced": self._players.replaced + self._learners.replaced,
-            "time/rollout": collected - started, "time/train": ended - collected, "time/step": ended - started,
-        }  # fmt: skip
+            **gathered.metrics,
+            **learnt,
+            "env/processes_replaced": self._players.replaced + self._learners.replaced,
+            "time/rollout": collected - started,
+            "time/train": ended - collected,
+            "time/step": ended - started,
+        }
 
     def _judge(self, name: str) -> dict[str, Any]:
         """Judge the policy as it is on held-out states, and write `eval/<name>`."""

@@ -174,9 +174,13 @@ class TokenActor:
 
 
 def _again(
-    config: TokenConfig, words: Mapping[str, str], action_dim: int, value_width: int, temperature: float,
+    config: TokenConfig,
+    words: Mapping[str, str],
+    action_dim: int,
+    value_width: int,
+    temperature: float,
     learnt: Mapping[str, Any],
-) -> TokenActor:  # fmt: skip
+) -> TokenActor:
     actor = TokenActor(config, words, action_dim=action_dim, value_width=value_width, temperature=temperature)
     actor.model.load_state_dict(learnt)
     return actor

@@ -8,16 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
 from openral_core.output_folder import check_folder
-from openral_training.progress import console, progress_bar
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
 
 FolderArgument = Annotated[Path, typer.Argument(help="Folder of the world model.")]
 HORIZON_COLUMNS = {
-    "step": "step", "episodes": "of", "psnr_db": "PSNR", "psnr_still_db": "still", "ssim": "SSIM",
-    "latent_rmse": "latent", "hand_error_m": "hand m", "object_error_m": "object m", "given_up": "lost",
-}  # fmt: skip
+    "step": "step",
+    "episodes": "of",
+    "psnr_db": "PSNR",
+    "psnr_still_db": "still",
+    "ssim": "SSIM",
+    "latent_rmse": "latent",
+    "hand_error_m": "hand m",
+    "object_error_m": "object m",
+    "given_up": "lost",
+}
 """Heads of the table of errors by horizon; docs/world-model.md says what they mean."""
 
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollouts, a LeRobot v3 dataset.")]
@@ -35,7 +42,7 @@ def collect(
     """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
     import torch
 
-    from openral_training.dataset.lerobot_v3 import DatasetWriter
+    from openral_data.lerobot_v3 import DatasetWriter
     from openral_training.recipe import load_recipe
     from openral_training.rl.beginning import BASE, state_policy
     from openral_training.rl.config import load_config, with_changes
@@ -48,12 +55,18 @@ def collect(
     units = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
     with progress_bar("recording", len(units)) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
-        form = rollouts.form_of(words, env.tasks, size)
+        form = rollouts.metadata_of(words, env.tasks, size)
         writer, solved = DatasetWriter(out, form), 0
         recorded = rollouts.record(
-            policy, words, units, form, out / "shards", horizon=env.max_episode_steps,
-            correlation=chosen.rollout.sampling_params.correlation, seed=chosen.actor.seed,
-        )  # fmt: skip
+            policy,
+            words,
+            units,
+            form,
+            out / "shards",
+            horizon=env.max_episode_steps,
+            correlation=chosen.rollout.sampling_params.correlation,
+            seed=chosen.actor.seed,
+        )
         for episode in recorded:
             writer.add(episode)
             solved += bool(episode.success[:, form.tasks.index(episode.task_id)].any())
@@ -73,16 +86,19 @@ def evaluate(
     import torch
     from rich.table import Table
 
-    from openral_training.dataset.lerobot_v3 import open_dataset
+    from openral_data.lerobot_v3 import open_dataset
     from openral_training.world_model import evaluate as evaluating
 
     torch.set_num_threads(1)
     target = check_folder(out or folder / "eval", "--out")
     with progress_bar("imagining", 1) as (bar, task):
         result = evaluating.evaluate(
-            folder, open_dataset(dataset), target, episodes=episodes,
+            folder,
+            open_dataset(dataset),
+            target,
+            episodes=episodes,
             progress=lambda done, of: bar.update(task, completed=done, total=of),
-        )  # fmt: skip
+        )
     names = [name for name in HORIZON_COLUMNS if name in result["horizons"][0]]
     table = Table(*(HORIZON_COLUMNS[name] for name in names))
     for row in result["horizons"]:
@@ -119,7 +135,7 @@ def world_model(
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
     """Train a small latent video model on rollouts. Goes on where it stopped."""
-    from openral_training.dataset.lerobot_v3 import open_dataset
+    from openral_data.lerobot_v3 import open_dataset
     from openral_training.world_model import learn
     from openral_training.world_model.learning import LearnConfig
 
@@ -127,9 +143,11 @@ def world_model(
     config = LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
     with progress_bar("training", picture_steps + steps) as (bar, task):
         learn.train(
-            open_dataset(dataset), out, config,
+            open_dataset(dataset),
+            out,
+            config,
             progress=lambda step, note: bar.update(task, completed=step, note=note),
-        )  # fmt: skip
+        )
     console.print(f"{out}: a world model; `openral world-model eval {out} --dataset {dataset}` judges it")
 
 

@@ -31,9 +31,14 @@ def encoded(network: WorldNetwork, frames: NDArray[np.uint8], batch: int = 256) 
 
 
 def learn_pictures(
-    network: WorldNetwork, frames: NDArray[np.uint8], rows: NDArray[np.int64], config: LearnConfig, state: Path,
-    run: str, progress: Progress,
-) -> None:  # fmt: skip
+    network: WorldNetwork,
+    frames: NDArray[np.uint8],
+    rows: NDArray[np.int64],
+    config: LearnConfig,
+    state: Path,
+    run: str,
+    progress: Progress,
+) -> None:
     """Teach the autoencoder what the frames look like."""
     pictures = network.pictures
     optimiser = torch.optim.AdamW(pictures.parameters(), lr=config.picture_rate)

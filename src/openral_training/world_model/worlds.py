@@ -79,10 +79,13 @@ class Imagined:
     def _view(self, slot: int, row: int, imagined: ImaginedChunk) -> View:
         last = int(imagined.executed[row].sum()) - 1
         return View(
-            self._observation(slot, imagined.states[row, last]), "", imagined.rewards[row], imagined.executed[row],
+            self._observation(slot, imagined.states[row, last]),
+            "",
+            imagined.rewards[row],
+            imagined.executed[row],
             bool(imagined.success[row] or imagined.truncated[row] or imagined.lost[row]),
             lost=bool(imagined.lost[row]),
-        )  # fmt: skip
+        )
 
     def _observation(self, slot: int, state: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._senses.observation(state, self._tasks[slot])

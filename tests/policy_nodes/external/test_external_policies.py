@@ -41,15 +41,23 @@ NAMES = {
     },
 }
 MANIFEST = {
-    "name": "tests/rskill-served", "version": "0.1.0", "license": "apache-2.0", "kind": "vla",
-    "model_family": "external", "description": "Served elsewhere", "embodiment_tags": ["sawyer"],
+    "name": "tests/rskill-served",
+    "version": "0.1.0",
+    "license": "apache-2.0",
+    "kind": "vla",
+    "model_family": "external",
+    "description": "Served elsewhere",
+    "embodiment_tags": ["sawyer"],
     "sensors_required": [{"modality": "rgb", "vla_feature_key": KEY}],
-    "actuators_required": [{"kind": "cartesian_delta",
-                            "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}],
-    "latency_budget": {"per_chunk_ms": 50.0}, "chunk_size": 16, "actions": ["reach"],
+    "actuators_required": [
+        {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}
+    ],
+    "latency_budget": {"per_chunk_ms": 50.0},
+    "chunk_size": 16,
+    "actions": ["reach"],
     "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4},
     "action_contract": {"dim": 4, "representation": "delta_ee_3d_plus_gripper", "step_m": 0.01},
-}  # fmt: skip
+}
 
 
 def manifest(scheme: str, url: str = "", **names: Any) -> RSkillManifest:

@@ -28,10 +28,18 @@ def write_checkpoint(folder: Path, kind: str = "smolvla") -> Path:
 
 def features(**changes: Any) -> Features:
     values: dict[str, Any] = {
-        "kind": "smolvla", "images": {CAMERA: (3, 32, 32)}, "any_size": True, "state": 4, "other": (), "action": 4,
-        "rows": ROWS, "n_action_steps": 8, "n_obs_steps": 1, "normalization": {"STATE": "MEAN_STD"},
+        "kind": "smolvla",
+        "images": {CAMERA: (3, 32, 32)},
+        "any_size": True,
+        "state": 4,
+        "other": (),
+        "action": 4,
+        "rows": ROWS,
+        "n_action_steps": 8,
+        "n_obs_steps": 1,
+        "normalization": {"STATE": "MEAN_STD"},
         "versions": {"lerobot": "0.4.4"},
-    }  # fmt: skip
+    }
     return Features(**{**values, **changes})
 
 

@@ -138,14 +138,18 @@ def test_a_server_that_breaks_its_promise_is_refused(skill):
         ({}, {"state": 8}, "state_contract.dim is 4, the policy takes 8"),
         ({}, {"rows": 8}, "chunk_size is 16, the policy gives 8 actions; write at most 8"),
         ({}, {"images": {"observation.image": (3, 32, 32)}}, "(it looks through observation.image); alias"),
-        ({}, {"images": {CAMERA: (3, 32, 32), "wrist": (3, 32, 32)}}, "looks through wrist, which sensors_required"),
+        (
+            {},
+            {"images": {CAMERA: (3, 32, 32), "wrist": (3, 32, 32)}},
+            "looks through wrist, which sensors_required",
+        ),
         ({}, {"any_size": False}, "write image_size: [32, 32]"),
         ({}, {"n_obs_steps": 2}, "2 consecutive control steps; write history: [-1, 0]"),
         ({}, {"n_obs_steps": 2}, "state_contract.history does not fit a policy of 2 instant(s); write true"),
         ({"image_preprocessing": {"history": [-1, 0]}}, {}, "1 consecutive control steps; remove history"),
         ({}, {"other": ("observation.environment_state",)}, "which no robot sends"),
     ],
-)  # fmt: skip
+)
 def test_faults_name_both_sides_and_the_mend(skill, changes, policy, said):
     manifest = skill(changes).manifest
     assert said in "; ".join(feature_faults(manifest, features(**policy)))

@@ -164,9 +164,14 @@ def test_extras_that_mean_nothing_are_refused(skill, extras, said):
 
 def checkpoint(folder, **changes):
     config = {
-        "model_type": "openvla", "timm_model_ids": ["a", "b"], "image_sizes": [32, 32], "n_action_bins": 256,
-        "pad_to_multiple_of": 64, "text_config": {"vocab_size": 32064}, "norm_stats": {"bridge_orig": {}},
-    }  # fmt: skip
+        "model_type": "openvla",
+        "timm_model_ids": ["a", "b"],
+        "image_sizes": [32, 32],
+        "n_action_bins": 256,
+        "pad_to_multiple_of": 64,
+        "text_config": {"vocab_size": 32064},
+        "norm_stats": {"bridge_orig": {}},
+    }
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps({**config, **changes}))
     half = [[0.5, 0.5, 0.5]] * 2

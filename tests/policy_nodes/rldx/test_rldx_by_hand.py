@@ -29,9 +29,14 @@ sys.exit(run_by_hand(replace(SPEC, module="{MODULE}"), sys.argv[1:]))
 
 def refused(*words: str, **environment: str) -> str:
     done = subprocess.run(
-        [*TOOL, *words], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+        [*TOOL, *words],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr
 

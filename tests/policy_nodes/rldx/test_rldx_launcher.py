@@ -30,9 +30,12 @@ def launch() -> Iterator[Launch]:
     def run(*words: str, path: Path = UPSTREAM) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "openral_policy_nodes.rldx.server", "--model", MODEL, *words]
         process = subprocess.Popen(
-            command, env={**os.environ, "PYTHONPATH": str(path)}, text=True, stdout=subprocess.PIPE,
+            command,
+            env={**os.environ, "PYTHONPATH": str(path)},
+            text=True,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-        )  # fmt: skip
+        )
         processes.append(process)
         return process
 

@@ -16,9 +16,12 @@ from openral_sim_bridge.libero import backend as libero
 
 SPEC = SidecarSpec(name="scripted-libero", python="3.11", steps=(), module="scripted_libero")
 SETTINGS = SidecarSettings(
-    shared=False, python=Path(sys.executable), call_timeout_s=120.0, boot_timeout_s=240.0,
+    shared=False,
+    python=Path(sys.executable),
+    call_timeout_s=120.0,
+    boot_timeout_s=240.0,
     restart_pauses_s=(0.1,),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="session")

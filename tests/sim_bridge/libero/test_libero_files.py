@@ -103,9 +103,16 @@ class Evil:
 
 @pytest.mark.parametrize(
     "data",
-    [Evil(), [np.zeros((5, 4)), Evil()], np.zeros((5, 4), np.float32), np.zeros((5, 4), ">f8"), np.zeros(20), {"a": 1}],
+    [
+        Evil(),
+        [np.zeros((5, 4)), Evil()],
+        np.zeros((5, 4), np.float32),
+        np.zeros((5, 4), ">f8"),
+        np.zeros(20),
+        {"a": 1},
+    ],
     ids=["code", "code beside", "float32", "big endian", "one dimension", "dict"],
-)  # fmt: skip
+)
 def test_other_content_is_refused_and_never_run(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SimulationError, match="not a plain float64 array"):

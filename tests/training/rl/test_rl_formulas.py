@@ -162,10 +162,18 @@ def test_grains_of_rewards() -> None:
     assert reduce_any(done, "chunk").tolist() == [[[True]]]
 
 
-@pytest.mark.parametrize(("advantage", "ratio", "expected"), [
-    (1.0, 1.1, -1.1), (1.0, 1.5, -1.28), (1.0, 0.5, -0.5),
-    (-1.0, 0.9, 0.9), (-1.0, 0.5, 0.8), (-1.0, 2.0, 2.0), (-1.0, 9.0, 3.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("advantage", "ratio", "expected"),
+    [
+        (1.0, 1.1, -1.1),
+        (1.0, 1.5, -1.28),
+        (1.0, 0.5, -0.5),
+        (-1.0, 0.9, 0.9),
+        (-1.0, 0.5, 0.8),
+        (-1.0, 2.0, 2.0),
+        (-1.0, 9.0, 3.0),
+    ],
+)
 def test_clipped_surrogate(advantage: float, ratio: float, expected: float) -> None:
     logprobs = torch.tensor([math.log(ratio)], dtype=torch.float64)
     loss = actor_loss(

@@ -54,9 +54,15 @@ def share_won(lived: list[Trajectory]) -> float:
 
 
 @pytest.mark.parametrize("head", ["bins", "gaussian"])
-@pytest.mark.parametrize(("reward_type", "logprob_type"), [
-    ("action", "token"), ("action", "action"), ("chunk", "token"), ("chunk", "chunk"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reward_type", "logprob_type"),
+    [
+        ("action", "token"),
+        ("action", "action"),
+        ("chunk", "token"),
+        ("chunk", "chunk"),
+    ],
+)
 @pytest.mark.parametrize("adv_type", ["grpo", "gae"])
 def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_type: str, head: str) -> None:
     words = {

@@ -44,9 +44,12 @@ def experience_of(learner: Learner) -> Experience:
     }
     lived = {name: torch.from_numpy(getattr(drawn, name)) for name in ("tokens", "logprobs", "values")}
     return Experience(
-        observations=torch.from_numpy(seen), executed=executed, weights=executed / executed.sum(1, keepdim=True),
-        **rows, **lived,
-    )  # fmt: skip
+        observations=torch.from_numpy(seen),
+        executed=executed,
+        weights=executed / executed.sum(1, keepdim=True),
+        **rows,
+        **lived,
+    )
 
 
 @pytest.mark.slow

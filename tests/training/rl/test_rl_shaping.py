@@ -25,13 +25,16 @@ GAMMA = 0.9
 DRAWER: dict[str, Any] = {
     **PPO,
     "env": {
-        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 90,
-        "instructions": {"drawer-open-v3": "open the drawer"}, "train": {"total_num_envs": 2},
+        "scene": "metaworld_mini",
+        "tasks": ["drawer-open-v3"],
+        "max_episode_steps": 90,
+        "instructions": {"drawer-open-v3": "open the drawer"},
+        "train": {"total_num_envs": 2},
         "eval": {"init_ids": {"first": 1000, "count": 1}},
     },
     "reward": {"model_path": "mini-progress", "weight": 0.25},
     "runner": {"max_epochs": 1},
-}  # fmt: skip
+}
 
 
 def lived_of(steps: list[int], chunk: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from rl_settings import SEEING, small
 
+from openral_benchmark.single_run import SimRun, simulate
 from openral_core.errors import ContractError, PolicyError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
@@ -22,7 +23,6 @@ from openral_training.rl.beginning import Beginning, begin
 from openral_training.rl.eyes import check_skill
 from openral_training.rl.mini_actor import MiniActor
 from openral_training.rl.run import train
-from openral_training.simulate import SimRun, simulate
 
 
 @pytest.fixture(scope="module")

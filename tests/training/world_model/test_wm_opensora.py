@@ -47,9 +47,13 @@ def layout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_file(published(VideoTransformer(TINY)), folder / "model-00001.safetensors")
     (folder / "config.json").write_text("{}", encoding="utf-8")
     vae = diffusers.AutoencoderKL(
-        down_block_types=["DownEncoderBlock2D"] * 4, up_block_types=["UpDecoderBlock2D"] * 4,
-        block_out_channels=[4] * 4, layers_per_block=1, norm_num_groups=2, scaling_factor=0.13025,
-    )  # fmt: skip
+        down_block_types=["DownEncoderBlock2D"] * 4,
+        up_block_types=["UpDecoderBlock2D"] * 4,
+        block_out_channels=[4] * 4,
+        layers_per_block=1,
+        norm_num_groups=2,
+        scaling_factor=0.13025,
+    )
     vae.save_pretrained(folder / "vae", safe_serialization=True)
     torch.save(FrameReward().state_dict(), folder / "resnet_rm.pth")
     statistics = {"action": {"q01": [-1.0] * 7, "q99": [1.0] * 7}}

@@ -144,11 +144,13 @@ def _shape_of(tensors: Mapping[str, Tensor]) -> VideoShape:
         name.startswith("spatial_blocks.") and name.endswith(".scale_shift_table") for name in tensors
     )
     return VideoShape(
-        channels=channels, width=width, depth=depth,
+        channels=channels,
+        width=width,
+        depth=depth,
         heads=width // len(tensors["spatial_blocks.0.attn.q_norm.weight"]),
         action_dim=tensors["action_embedder.fc.0.weight"].shape[1],
         hidden_ratio=len(tensors["spatial_blocks.0.mlp.fc1.bias"]) / width,
-    )  # fmt: skip
+    )
 
 
 def _load_vae(folder: Path) -> Any:

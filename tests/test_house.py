@@ -84,7 +84,7 @@ def test_ros_package_and_pip_package_offer_the_same_executables() -> None:
 def test_every_shared_folder_is_installed_in_both_ways() -> None:
     shared = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
     cmake = (ROOT / "CMakeLists.txt").read_text()
-    for folder in ("benchmarks", "config", "configs", "launch", "robots", "rskills", "scenes"):
+    for folder in ("config", "launch", "robots", "rskills", "scenes", "suites"):
         assert shared[folder] == f"share/openral/{folder}"
         assert re.search(rf"install\(DIRECTORY[^)]*\b{folder}\b", cmake), folder
 

@@ -26,7 +26,7 @@ class RunOptions:
         ),
     ] = ""
     contract: Annotated[
-        str, typer.Option(help="What that policy takes and gives: a name in benchmarks/contracts, or a file.")
+        str, typer.Option(help="What that policy takes and gives: a name in suites/contracts, or a file.")
     ] = ""
     n_episodes: Annotated[int | None, numbers.count("A task; default: as the suite says.")] = None
     workers: Annotated[int | None, numbers.workers("Processes with worlds; default: one a core.")] = None

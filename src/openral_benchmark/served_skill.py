@@ -17,7 +17,7 @@ from openral_policy_nodes.external.link import probe
 from openral_policy_nodes.external.names import names_from
 from openral_rskill.registry import RSkillPackage, load_package
 
-PATTERNS = ("benchmarks/contracts/{}.yaml",)
+PATTERNS = ("suites/contracts/{}.yaml",)
 FAMILY = "external"
 
 

@@ -207,5 +207,5 @@ def test_compare_pairs_episodes(tmp_path):
 
 def test_every_shipped_suite_is_listed():
     output = invoke("list")
-    for path in (share_directory() / "benchmarks").glob("*.yaml"):
+    for path in (share_directory() / "suites").glob("*.yaml"):
         assert path.stem in output

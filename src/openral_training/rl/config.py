@@ -27,7 +27,7 @@ from openral_training.rl.settings.runner import Runner
 from openral_training.rl.state_mlp import MlpConfig
 from openral_training.rl.token_model import TokenConfig
 
-PATTERNS = ("configs/rl/{}.yaml",)
+PATTERNS = ("config/rl/{}.yaml",)
 
 
 class RlConfig(Schema):

@@ -264,7 +264,7 @@ def test_malformed_arrays_are_refused(array):
         openpi_wire.unpack(msgpack.packb({"actions": array}))
 
 
-@pytest.mark.parametrize("path", sorted((share_directory() / "benchmarks" / "contracts").glob("*.yaml")))
+@pytest.mark.parametrize("path", sorted((share_directory() / "suites" / "contracts").glob("*.yaml")))
 def test_shipped_contracts_add_up(path):
     names = names_from(load_package(path).manifest)
     assert names.images

@@ -36,11 +36,11 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-def test_ros_is_imported_by_node_files_only() -> None:
+def test_ros_is_imported_in_ros_folders_only() -> None:
     guilty = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in SOURCES
-        if not path.name.endswith("_node.py")
+        if path.parent.name != "ros"
         for name in imports(path)
         if ROS_MODULES.match(name)
     ]

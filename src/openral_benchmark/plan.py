@@ -14,7 +14,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.provenance import weights_sha256
 from openral_rskill.registry import RSkillPackage
-from openral_sim_bridge.fingerprint import fingerprint
+from openral_sim_bridge.backends.fingerprint import fingerprint
 from openral_sim_bridge.rollout import Job
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openral_core.types import Policy
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import RSkillPackage, load_package
 
 

@@ -15,7 +15,7 @@ from openral_core.suite import Suite
 from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.table import sidecar_names, sidecar_spec
-from openral_sim_bridge.fingerprint import fingerprint
+from openral_sim_bridge.backends.fingerprint import fingerprint
 
 
 def rate(entries: Sequence[Entry]) -> dict[str, Any]:

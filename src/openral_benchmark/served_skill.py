@@ -12,9 +12,9 @@ from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.named_files import find_file
 from openral_core.output_folder import make_private
-from openral_policy_nodes.external.address import parse_url
-from openral_policy_nodes.external.link import probe
-from openral_policy_nodes.external.names import names_from
+from openral_policy_nodes.families.external.address import parse_url
+from openral_policy_nodes.families.external.link import probe
+from openral_policy_nodes.families.external.names import names_from
 from openral_rskill.registry import RSkillPackage, load_package
 
 PATTERNS = ("suites/contracts/{}.yaml",)

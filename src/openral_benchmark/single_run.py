@@ -22,12 +22,12 @@ from openral_core.output_folder import make_private
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.checks.package import is_known
 from openral_rskill.contract import match, require
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
 
 FILM_SIZE = 480

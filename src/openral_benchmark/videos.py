@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.scene import BenchmarkScene
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.mp4 import write_mp4
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rendering.mp4 import write_mp4
 from openral_sim_bridge.trace import FPS, Trace, enlarged, trace_frames
 
 SIZE = 240

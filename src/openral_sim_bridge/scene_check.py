@@ -16,7 +16,7 @@ from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 
 HOLD_S, MOVE_S = 1.0, 0.5
 """[s] how long the arm is held, and how long it is moved along each axis."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
-from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.frames import augment, frame_cache

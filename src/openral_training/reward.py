@@ -20,7 +20,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
-from openral_reward_monitor.mini.network import MiniRewardConfig, MiniRewardNetwork
+from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, restore_run, same_form, save_run

@@ -21,7 +21,7 @@ from openral_benchmark.manifest_record import record_result
 from openral_core.errors import ContractError, NotFoundError, PolicyError
 from openral_core.manifest import load_manifest
 from openral_core.share import share_directory
-from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
+from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
 from openral_rskill.registry import load_package
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from openral_control.chunk_queue import Chunk
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.pacing import Pacer, RateMeter
 from openral_core.errors import ControlError, EnvelopeError, NotFoundError, SimulationError
-from openral_sim_bridge.fake import FakeBackend
+from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
 

@@ -14,7 +14,7 @@ from openral_core.share import share_directory
 from openral_core.suite import load_suite, suite_with_task
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve
-from openral_sim_bridge.libero.suites import MAX_STEPS
+from openral_sim_bridge.backends.libero.suites import MAX_STEPS
 from openral_training.recipe import load_recipe
 
 SHARE = share_directory()

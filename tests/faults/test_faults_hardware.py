@@ -12,7 +12,7 @@ import pytest
 from faults_commands import run
 from faults_files import WORDS, World
 
-from openral_sim_bridge.opengl import has_osmesa
+from openral_sim_bridge.rendering.opengl import has_osmesa
 
 FREE_MB = 300
 

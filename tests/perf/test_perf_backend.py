@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
 TASK, SIDE = "drawer-open-v3", 128
 STEPS, FRAMES = 150, 15

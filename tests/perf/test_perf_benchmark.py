@@ -23,7 +23,7 @@ from openral_benchmark.plan import Settings
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Policy
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
 
 SUITE, SKILL = "metaworld_mt10_fast", "mini-metaworld-mt10"

@@ -17,9 +17,9 @@ from system_stack import Stack
 from openral_core.action_adapter import ActionAdapter
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, roll_out
 
 TASK, WORDS, SLUG = "drawer-open-v3", "open the drawer", "mini_metaworld"

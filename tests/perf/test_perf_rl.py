@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
-from openral_sim_bridge.factory import make_backend
-from openral_training.rl.attempts import Attempt
-from openral_training.rl.experience import Experience
-from openral_training.rl.learner import Learner
-from openral_training.rl.noise import EpisodeNoise
-from openral_training.rl.policy import Decision
-from openral_training.rl.pool import WorldPool
-from openral_training.rl.process_lines import ProcessLauncher
-from openral_training.rl.rollout import Decide, exploring, play
+from openral_sim_bridge.backends.factory import make_backend
+from openral_training.rl.algorithm.experience import Experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.rollout import Decide, exploring, play
+from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.policies.noise import EpisodeNoise
+from openral_training.rl.policies.policy import Decision
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Ppo
-from openral_training.rl.simulators import Grounds, InProcess, Simulators
-from openral_training.rl.state_mlp import MlpShape, StateMlp
+from openral_training.rl.workers.process_worker import ProcessLauncher
+from openral_training.rl.workers.world_pool import WorldPool
 
 TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 16, 60, 4
 ROUNDS = 8

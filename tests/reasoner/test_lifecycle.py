@@ -15,10 +15,10 @@ from openral.msg import Mission, Prompt, SkillInfo
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
-from openral_reasoner.messages_node import LATCHED
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Proposal
-from openral_reasoner.reasoner_node import ReasonerNode
+from openral_reasoner.ros.messages import LATCHED
+from openral_reasoner.ros.reasoner_node import ReasonerNode
 
 
 @pytest.mark.parametrize(

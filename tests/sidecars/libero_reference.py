@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_sim_bridge.libero.upstream import load_task, prepare
+from openral_sim_bridge.backends.libero.upstream import load_task, prepare
 
 STEPS = 12
 

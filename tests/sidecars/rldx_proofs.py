@@ -23,7 +23,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel, Qwen3VLConfig
 from transformers.models.qwen3_vl import Qwen3VLForConditionalGeneration
 
-from openral_policy_nodes.rldx.backbone import BackboneInNf4
+from openral_policy_nodes.families.rldx.backbone import BackboneInNf4
 from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
 
 WIDE = 2048

@@ -23,11 +23,11 @@ from bitsandbytes.nn import Params4bit
 from safetensors import safe_open
 from transformers import Qwen3VLConfig
 
-from openral_reward_monitor.robometer.checkpoint import build_skeleton, load_rbm
-from openral_reward_monitor.robometer.inputs import RbmInputs
-from openral_reward_monitor.robometer.pack import pack_folder
-from openral_reward_monitor.robometer.rbm import RBM
-from openral_reward_monitor.robometer.server import pin_kernels
+from openral_reward_monitor.models.robometer.checkpoint import build_skeleton, load_rbm
+from openral_reward_monitor.models.robometer.inputs import RbmInputs
+from openral_reward_monitor.models.robometer.pack import pack_folder
+from openral_reward_monitor.models.robometer.rbm import RBM
+from openral_reward_monitor.models.robometer.server import pin_kernels
 from openral_rskill.nf4 import weights
 from openral_rskill.nf4.modules import quantize_module
 from openral_rskill.nf4.rule import linears_to_pack

@@ -15,9 +15,9 @@ import yaml
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.episode_seeds import EpisodeSeeds
-from openral_policy_nodes.families import load_policy
-from openral_policy_nodes.lerobot.spec import SPEC
+from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
+from openral_policy_nodes.families.factory import load_policy
+from openral_policy_nodes.families.lerobot.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment import ensure_environment
 

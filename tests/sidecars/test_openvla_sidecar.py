@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import load_policy
-from openral_policy_nodes.openvla_oft.spec import SPEC
+from openral_policy_nodes.families.factory import load_policy
+from openral_policy_nodes.families.openvla_oft.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment import ensure_environment
 

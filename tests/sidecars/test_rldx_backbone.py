@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_sidecar.bundle import bundle_for
 
 PROOFS = Path(__file__).with_name("rldx_proofs.py")

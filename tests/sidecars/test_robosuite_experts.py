@@ -15,7 +15,7 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite
 from openral_data.episode import decode_png, load_shard, save_shard
 from openral_rskill.registry import resolve
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_training.collect import Unit, perform
 from openral_training.demonstrations import MAX_STEPS
 from openral_training.experts.factory import open_world

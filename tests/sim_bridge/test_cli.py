@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openral_sim_bridge import deploy
-from openral_sim_bridge.cli import deploy as app
-from openral_sim_bridge.fake import FakeBackend
+from openral_cli.deploy import launch as deploy
+from openral_cli.deploy.commands import deploy as app
+from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
 
 STAND_IN = """#!{python}

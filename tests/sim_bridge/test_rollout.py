@@ -12,7 +12,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
 from openral_core.types import PolicyBatch
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, roll_out
 
 OFFSETS = (-6, -4, -2, 0)

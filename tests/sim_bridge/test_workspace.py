@@ -15,7 +15,7 @@ from openral_control.envelope import WORKSPACE_TOLERANCE_M, Envelope
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.types import RobotState
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 
 ROUNDING_M = 1e-5
 SWING_M = {

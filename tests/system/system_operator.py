@@ -20,7 +20,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
 
-from openral_policy_nodes.fake_node import FakePolicyNode
+from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 ENDED = ("done", "failed", "stopped")

@@ -12,17 +12,17 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ManifestError
-from openral_reward_monitor.calibration import (
+from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
     CameraCalibration,
     load_calibration,
 )
-from openral_reward_monitor.models import RewardScores
+from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.registry import load_package, resolve
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.recipe import Recipe
-from openral_training.reward_cli import app
+from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability

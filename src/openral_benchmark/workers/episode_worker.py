@@ -21,7 +21,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, rounds
 from openral_sim_bridge.stopwatch import TimedPolicy
 

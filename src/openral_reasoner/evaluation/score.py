@@ -12,9 +12,9 @@ import numpy as np
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.suite import Suite, WrittenMission
 from openral_reasoner.evaluation.world import SimulatedDeployment
-from openral_reasoner.mission import MissionState
+from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.mission.planning_service import MakeAgent
 from openral_reasoner.palette import Palette
-from openral_reasoner.thinker import MakeAgent
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.weights_files import select
 
 CALIBRATION_NAME = "calibration.json"
-"""What a reward model's scores mean; see openral_reward_monitor.calibration."""
+"""What a reward model's scores mean; see openral_reward_monitor.models.calibration."""
 MAX_SMALL = 1024 * 1024
 """[byte] a manifest, README or evaluation may have."""
 

@@ -20,7 +20,7 @@ from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.cache import cache_home, make_folder
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
-from openral_sim_bridge.rendering import profile
+from openral_sim_bridge.rendering.renderer import profile
 from openral_training.demonstrations import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.recipe import Recipe

@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import ContractError, PolicyError
-from openral_reward_monitor.calibration import FILE_NAME, Calibration, CameraCalibration, load_calibration
-from openral_reward_monitor.models import RewardModel, load_reward_model
+from openral_reward_monitor.models.calibration import (
+    FILE_NAME,
+    Calibration,
+    CameraCalibration,
+    load_calibration,
+)
+from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
 from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.weights_hash import weights_sha256

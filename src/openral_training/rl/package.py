@@ -17,9 +17,9 @@ from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
-from openral_training.rl.beginning import begin
 from openral_training.rl.config import RlConfig
-from openral_training.rl.mini_actor import MiniActorConfig
+from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.policies.mini_actor import MiniActorConfig
 
 
 def check_packable(config: RlConfig) -> None:

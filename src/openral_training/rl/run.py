@@ -16,19 +16,19 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
-from openral_training.rl.beginning import Beginning, Say, begin
-from openral_training.rl.collection import collect
+from openral_training.rl.algorithm.collection import collect
+from openral_training.rl.algorithm.learner import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.films import film
-from openral_training.rl.judge import IMAGINED, eval_metrics, judge, optimism
-from openral_training.rl.learner import Learner
-from openral_training.rl.learners import Learners
-from openral_training.rl.logbook import Logbook
+from openral_training.rl.envs.shaping import ProgressModel
+from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.metrics_log import Logbook
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.placement import launcher_of, open_explorers, open_learners, open_players
-from openral_training.rl.players import Players
-from openral_training.rl.shaping import ProgressModel
-from openral_training.rl.simulators import Grounds
+from openral_training.rl.policies.initial_policy import Beginning, Say, begin
+from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, judge, optimism
+from openral_training.rl.videos import film
+from openral_training.rl.workers.learners import Learners
+from openral_training.rl.workers.placement import launcher_of, open_explorers, open_learners, open_players
+from openral_training.rl.workers.rollout_workers import Players
 
 STATE, RESULT, CONFIG, FILMS = "run.safetensors", "result.json", "config.yaml", "video"
 

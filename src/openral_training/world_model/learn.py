@@ -13,8 +13,8 @@ from openral_training.checkpoint import identity
 from openral_training.frames import frame_cache
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
+from openral_training.world_model.learn_autoencoder import encoded, learn_pictures
 from openral_training.world_model.learn_members import doubt_limit, learn_members
-from openral_training.world_model.learn_pictures import encoded, learn_pictures
 from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of

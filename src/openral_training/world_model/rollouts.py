@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, encode_png, load_shard, save_shard
 from openral_data.metadata import DatasetMetadata
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.trace import enlarged
 from openral_training.recipe import Recipe
-from openral_training.rl.noise import EpisodeNoise
-from openral_training.rl.policy import StochasticPolicy
-from openral_training.rl.senses import StateSenses
+from openral_training.rl.envs.observation_encoder import StateSenses
+from openral_training.rl.policies.noise import EpisodeNoise
+from openral_training.rl.policies.policy import StochasticPolicy
 
 SPREADS = (0.0, 0.5, 1.0, 1.5, 2.5)
 """Of the policy's own chance, taken in turn: what it does at its best, what exploring does, and more than that."""

@@ -15,12 +15,12 @@ from openral_core.errors import ManifestError, PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.share import share_directory
 from openral_core.types import Policy, PolicyBatch
-from openral_policy_nodes.external import openpi_wire
-from openral_policy_nodes.external.address import Address, parse_url
-from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
-from openral_policy_nodes.external.link import probe
-from openral_policy_nodes.external.names import names_from
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.external import openpi_wire
+from openral_policy_nodes.families.external.address import Address, parse_url
+from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
+from openral_policy_nodes.families.external.link import probe
+from openral_policy_nodes.families.external.names import names_from
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sidecar.errors import WireError
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_policy_nodes.lerobot.features import Features
+from openral_policy_nodes.families.lerobot.features import Features
 
 CAMERA = "observation.images.camera1"
 ROWS = 20

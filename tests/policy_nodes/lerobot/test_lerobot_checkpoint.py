@@ -6,7 +6,7 @@ import pytest
 from lerobot_files import write_checkpoint
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 
 
 def test_a_checkpoint_is_read(tmp_path):

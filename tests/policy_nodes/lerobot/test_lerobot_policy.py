@@ -13,11 +13,11 @@ from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoin
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import BUILT_IN, load_policy
-from openral_policy_nodes.lerobot.match import feature_faults
-from openral_policy_nodes.lerobot.policy import LeRobotPolicy
-from openral_policy_nodes.lerobot.server import handlers
-from openral_policy_nodes.lerobot.spec import spec_for
+from openral_policy_nodes.families.factory import BUILT_IN, load_policy
+from openral_policy_nodes.families.lerobot.match import feature_faults
+from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
+from openral_policy_nodes.families.lerobot.server import handlers
+from openral_policy_nodes.families.lerobot.spec import spec_for
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.identity import announcements
 from openral_sidecar.table import sidecar_spec
@@ -38,8 +38,8 @@ sys.path.insert(0, sys.argv[1])
 from lerobot_files import ScriptedModel, features
 from openral_sidecar.identity import Identity
 from openral_sidecar.server import ServerOptions, serve
-from openral_policy_nodes.lerobot.server import handlers
-from openral_policy_nodes.lerobot.spec import spec_for
+from openral_policy_nodes.families.lerobot.server import handlers
+from openral_policy_nodes.families.lerobot.spec import spec_for
 model = ScriptedModel(features())
 serve(handlers(model), Identity("scripted"), ServerOptions(), describe=model.features.to_wire)
 """

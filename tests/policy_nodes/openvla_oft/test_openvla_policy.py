@@ -11,11 +11,11 @@ import pytest
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import BUILT_IN, load_policy
-from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
-from openral_policy_nodes.openvla_oft.policy import OpenVLAOFTPolicy, settings_for
-from openral_policy_nodes.openvla_oft.server import describe, handlers
-from openral_policy_nodes.openvla_oft.settings import Settings, add_arguments, settings_of
+from openral_policy_nodes.families.factory import BUILT_IN, load_policy
+from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
+from openral_policy_nodes.families.openvla_oft.policy import OpenVLAOFTPolicy, settings_for
+from openral_policy_nodes.families.openvla_oft.server import describe, handlers
+from openral_policy_nodes.families.openvla_oft.settings import Settings, add_arguments, settings_of
 from openral_sidecar.errors import SidecarRefused
 
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]

@@ -14,8 +14,8 @@ import pytest
 from rldx_helpers import MODULE, Started, free_port, make_batch, wait_for
 
 from openral_core.errors import LicenseError, PolicyError
-from openral_policy_nodes.rldx.policy import RldxPolicy, load_with
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.policy import RldxPolicy, load_with
+from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import announcements
 

@@ -12,9 +12,9 @@ import pytest
 from libero_parts import fill_assets
 
 from openral_core.errors import HubError, SimulationError
-from openral_sim_bridge.libero.assets import ensure_assets, find_assets
-from openral_sim_bridge.libero.health import checks
-from openral_sim_bridge.libero.upstream import read_states
+from openral_sim_bridge.backends.libero.assets import ensure_assets, find_assets
+from openral_sim_bridge.backends.libero.health import checks
+from openral_sim_bridge.backends.libero.upstream import read_states
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_doctor_says_what_is_there_and_what_brings_it(cache, tmp_path, monkeypat
     rows = {row.name: row for row in checks()}
     assert rows["libero"].ok
     assert "openral sidecar build libero" in rows["libero"].found
-    assert "python -m openral_sim_bridge.libero.assets" in rows["libero assets"].found
+    assert "python -m openral_sim_bridge.backends.libero.assets" in rows["libero assets"].found
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(tmp_path / "assets")))
     assert checks()[1].found == str(tmp_path / "assets")
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", "/nowhere")

@@ -7,8 +7,8 @@ from typing import Any
 import mujoco
 import pytest
 
-from openral_sim_bridge.mjcf.conditions import Condition, Conditions
-from openral_sim_bridge.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.conditions import Condition, Conditions
+from openral_sim_bridge.backends.mjcf.naming import Naming
 
 MODEL = mujoco.MjModel.from_xml_string(
     """

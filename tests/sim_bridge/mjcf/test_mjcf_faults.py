@@ -9,7 +9,7 @@ import pytest
 from mjcf_parts import ACTION, JOINT_ACTION, MODEL, OPTIONS, ROBOT, small_scene, write_scene
 
 from openral_core.errors import ManifestError, NotFoundError, SimulationError
-from openral_sim_bridge.mjcf.backend import MjcfBackend, open_mjcf
+from openral_sim_bridge.backends.mjcf.backend import MjcfBackend, open_mjcf
 from openral_sim_bridge.scene_check import check_scene
 
 PAN = '<position name="pan" joint="pan" kp="200" kv="20"/>'

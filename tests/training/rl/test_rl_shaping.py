@@ -11,15 +11,15 @@ import torch
 from rl_settings import PPO, small
 
 from openral_core.errors import ContractError
-from openral_training.rl.advantages import gae
-from openral_training.rl.attempts import Attempt
-from openral_training.rl.beginning import begin
-from openral_training.rl.masks import flat_time
-from openral_training.rl.rollout import exploring, play
+from openral_training.rl.algorithm.advantages import gae
+from openral_training.rl.algorithm.masks import flat_time
+from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.rollout import exploring, play
+from openral_training.rl.envs.shaping import ProgressModel, potential_differences
+from openral_training.rl.envs.simulators import Grounds, InProcess
+from openral_training.rl.policies.initial_policy import begin
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward
-from openral_training.rl.shaping import ProgressModel, potential_differences
-from openral_training.rl.simulators import Grounds, InProcess
 
 GAMMA = 0.9
 DRAWER: dict[str, Any] = {

@@ -15,14 +15,14 @@ from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
-from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.experience import grpo_experience
-from openral_training.rl.learner import Learner
+from openral_training.rl.algorithm.experience import grpo_experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.policies.token_actor import TokenActor
+from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.run import train
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo
-from openral_training.rl.token_actor import TokenActor
-from openral_training.rl.token_model import TokenConfig
 
 WORDS = {"push": "push the puck", "open": "open a drawer to pull a puck out"}
 

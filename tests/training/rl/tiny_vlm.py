@@ -15,7 +15,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from openral_training.rl.token_model import TokenConfig
+from openral_training.rl.policies.token_model import TokenConfig
 
 WORDS = "in what action should the robot take to push pull open close a drawer puck : ? out".split()  # noqa: SIM905
 SIZE, PATCH, WIDTH, BINS = 32, 8, 32, 16

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from openral_core.errors import ContractError, PolicyError
-from openral_training.rl.simulators import Grounds
+from openral_training.rl.envs.simulators import Grounds
 from openral_training.world_model.convert import convert
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model
@@ -99,7 +99,7 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
 
 
 def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) -> None:
-    from openral_training.world_model.worlds import Imagined
+    from openral_training.world_model.simulator import Imagined
 
     with pytest.raises(ContractError, match="imagines no state"):
         Imagined(Grounds({}, 0, 1, 8), layout, 8)

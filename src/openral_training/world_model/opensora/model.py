@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from openral_core.errors import InstallationError, PolicyError
-from openral_training.world_model.learn_pictures import as_pictures
+from openral_training.world_model.learn_autoencoder import as_pictures
 from openral_training.world_model.model import FRAME, Dream, resize
 from openral_training.world_model.opensora.flow import follow, noise_of, times_of
 from openral_training.world_model.opensora.reward import load_frame_reward

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sidecar_echo
-from openral_policy_nodes.families.factory.rldx import conformance_server
-from openral_policy_nodes.families.factory.rldx import server as rldx_server
+from openral_policy_nodes.families.rldx import conformance_server
+from openral_policy_nodes.families.rldx import server as rldx_server
 
 from openral_policy_nodes.families.external import fake_server
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from openral_core.files.share import share_directory
 from openral_core.manifest import MANIFEST_NAME
-from openral_core.share import share_directory
 from openral_rskill.hub.store import installed_skills
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError, WeightsError
+from openral_core.files.share import share_directory
 from openral_core.manifest import MANIFEST_NAME, RSkillManifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
-from openral_core.share import share_directory
 from openral_rskill.hub.lock import LockedRepository, faults
 from openral_rskill.hub.reference import HUB, HubReference
 from openral_rskill.hub.store import find_lock, installed_skills, snapshot

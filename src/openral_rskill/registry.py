@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.named_files import NAME
 from openral_core.manifest import load_manifest
-from openral_core.named_files import NAME
 from openral_rskill.folders import holds_skill, skill_folders
 from openral_rskill.hub.lock import load_lock
 from openral_rskill.hub.reference import HUB, HubReference

@@ -10,10 +10,10 @@ from typing import Any
 
 from openral_core.errors import SidecarError
 from openral_sidecar.connect import ServerRequest
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 from openral_sidecar.supervisor import Supervisor
 
 __all__ = ["Identity", "Sidecar", "SidecarSettings"]

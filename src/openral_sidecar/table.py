@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from openral_core.errors import NotFoundError, SidecarError
 from openral_core.plugin_table import load_plugin, plugin_targets
-from openral_sidecar.spec import SidecarSpec
+from openral_sidecar.environment.spec import SidecarSpec
 
 GROUP = "openral.sidecars"
 """Entry-point group of sidecars that live in other distributions."""

@@ -29,7 +29,7 @@ def check(
     from PIL import Image
 
     from openral_core.cli.tables import console, print_gates
-    from openral_core.output_folder import check_folder
+    from openral_core.files.output_folder import check_folder
     from openral_sim_bridge.scene_check import check_scene
 
     if pictures is not None:

@@ -12,8 +12,8 @@ import yaml
 from example_skill import MANIFEST, SEED
 
 from openral_core.errors import ManifestError
+from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
-from openral_core.share import share_directory
 
 LINE = re.compile(r"^.+:\d+: .+: .+; .+$")
 

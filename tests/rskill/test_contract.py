@@ -10,10 +10,10 @@ import pytest
 from example_skill import SEED
 
 from openral_core.errors import ContractError
+from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest, load_manifest
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, load_scene
-from openral_core.share import share_directory
 from openral_rskill.assumptions import assumptions
 from openral_rskill.contract import match, package_findings, require
 

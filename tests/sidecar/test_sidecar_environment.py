@@ -16,10 +16,10 @@ from sidecar_helpers import PATIENCE_S
 
 from openral_core.errors import SidecarError
 from openral_sidecar import table
-from openral_sidecar.bundle import bundle_for
-from openral_sidecar.environment import ensure_environment, environment_folder, is_built, lock_file
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
-from openral_sidecar.uv_command import explain, uv_variables
+from openral_sidecar.environment.build import ensure_environment, environment_folder, is_built, lock_file
+from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.uv_command import explain, uv_variables
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 SPEC = SidecarSpec("bare", PYTHON, (), "sidecar_echo")
@@ -33,7 +33,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_wheel(folder, "toywire", "1.0")
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
     monkeypatch.setenv("UV_NO_INDEX", "1")
-    monkeypatch.setattr("openral_sidecar.environment.OURS", InstallStep(("toywire",)))
+    monkeypatch.setattr("openral_sidecar.environment.build.OURS", InstallStep(("toywire",)))
     return folder
 
 
@@ -95,8 +95,8 @@ def test_a_step_can_leave_dependencies_out(wheels) -> None:
 def test_a_build_that_was_killed_goes_on(wheels) -> None:
     program = (
         "import os, signal, sys\n"
-        "from openral_sidecar import environment\n"
-        "from openral_sidecar.spec import InstallStep, SidecarSpec\n"
+        "from openral_sidecar.environment import build as environment\n"
+        "from openral_sidecar.environment.spec import InstallStep, SidecarSpec\n"
         "environment.OURS = InstallStep(('toywire',))\n"
         f"spec = SidecarSpec('bare', {PYTHON!r}, (), 'sidecar_echo')\n"
         "say = lambda line: os.kill(os.getpid(), signal.SIGKILL) if 'step 1' in line else None\n"
@@ -291,7 +291,7 @@ def test_what_a_server_imports_needs_numpy_msgpack_and_zmq_only() -> None:
     """A sidecar has nothing else of ours; the first of these modules that imports more breaks every sidecar."""
     code = (
         "import sys, numpy, msgpack, zmq; before = set(sys.modules)\n"
-        "import openral_sidecar.server, openral_sidecar.bootstrap, openral_sidecar.rldx_wire\n"
+        "import openral_sidecar.server, openral_sidecar.bootstrap, openral_sidecar.wires.rldx\n"
         "import openral_policy_nodes, openral_reward_monitor, openral_sim_bridge\n"
         "allowed = ('numpy', 'msgpack', 'zmq', 'openral_', *sys.stdlib_module_names)\n"
         "print([name for name in set(sys.modules) - before if not name.startswith(allowed)])\n"

@@ -96,7 +96,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import prepare
     from openral_cli.deploy.report import print_outcome
-    from openral_core.output_folder import check_folder, make_private
+    from openral_core.files.output_folder import check_folder, make_private
     from openral_core.scene import DeployScene, load_scene
 
     console = Console(highlight=False)

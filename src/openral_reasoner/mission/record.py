@@ -21,8 +21,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from openral_core.errors import ManifestError
+from openral_core.files.output_folder import check_folder, make_private
 from openral_core.mission_record import MISSION_FILE, STEPS_FILE, RecordedMission, RecordedStep, RecordedTask
-from openral_core.output_folder import check_folder, make_private
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 
 _TASKS = TypeAdapter(list[Task])

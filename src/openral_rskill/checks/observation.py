@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from openral_core.adapters.observation_adapter import cameras_for
+from openral_core.adapters.state_layout import layout_of
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest, SensorRequirement
 from openral_core.manifest.contracts import LAYOUT_DIMS
-from openral_core.observation_adapter import cameras_for
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.state_layout import layout_of
 from openral_rskill.checks.finding import Finding
 
 

@@ -81,8 +81,8 @@ def _compared(row: Finding) -> str:
 
 def _first_deployment(package: RSkillPackage) -> DeployScene | None:
     """Return the first scene below scenes/deploy that deploys the skill, or None."""
+    from openral_core.files.share import share_directory
     from openral_core.scene import load_scene
-    from openral_core.share import share_directory
     from openral_rskill.registry import resolve
 
     for path in sorted((share_directory() / "scenes" / "deploy").glob("*.yaml")):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import WeightsError
-from openral_core.json_file import read_json_object
+from openral_core.files.json_file import read_json_object
 
 CONFIG = "config.json"
 PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.json"

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from openral_core.cache import cache_home, make_folder
+from openral_core.files.cache import cache_home, make_folder
 from openral_rskill.hub.lock import SkillLock, load_lock
 from openral_rskill.hub.reference import HubReference
 

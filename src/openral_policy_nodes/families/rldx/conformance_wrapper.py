@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from openral_policy_nodes.families.rldx.conformance_model import ConformanceModel
-from openral_sidecar.rldx_wire import ModalityConfig
+from openral_sidecar.wires.rldx import ModalityConfig
 
 _VIDEO_ALIASES = {"video.image": "video.front_view", "video.wrist_image": "video.left_wrist_view"}
 

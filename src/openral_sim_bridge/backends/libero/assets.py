@@ -19,8 +19,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from openral_core.cache import cache_home
 from openral_core.errors import HubError, OpenralError, SimulationError
+from openral_core.files.cache import cache_home
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.reference import HubReference

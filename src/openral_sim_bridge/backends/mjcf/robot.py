@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.document import Document
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document
 from openral_core.robot import RobotDescription
 from openral_core.schema import Fault
 from openral_core.types import RobotState

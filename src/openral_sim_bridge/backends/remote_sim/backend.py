@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.sidecar import Sidecar
-from openral_sidecar.spec import SidecarSpec
 from openral_sim_bridge.backend import (
     CameraModel,
     Frame,

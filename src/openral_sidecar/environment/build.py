@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import SidecarError
-from openral_sidecar.locks import exclusive
+from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.uv_command import Uv
 from openral_sidecar.paths import environments_folder
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
-from openral_sidecar.uv_command import Uv
 
 OURS = InstallStep(("msgpack>=1.1,<2", "numpy", "pyzmq>=26,<28"))
 """What our side of the wire needs in every sidecar; installed last, so that a spec's own pins hold."""

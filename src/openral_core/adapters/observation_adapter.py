@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.adapters.state_layout import state_function
 from openral_core.errors import ContractError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest, StateContract
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.state_layout import state_function
 from openral_core.types import Image, Observation, PolicyBatch
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from openral_sidecar import rldx_wire, wire
+from openral_sidecar.environment.spec import DialectName
 from openral_sidecar.errors import SidecarRefused, WireError
-from openral_sidecar.spec import DialectName
+from openral_sidecar.wires import openral as wire
+from openral_sidecar.wires import rldx as rldx_wire
 
 PROTOCOL = 1
 """Version of the `openral` dialect; both sides must speak the same."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
-from openral_sidecar.pip_settings import uv_settings
+from openral_sidecar.environment.pip_settings import uv_settings
 
 AGAIN = "then try again: the build goes on where it was"
 MENDS = (

@@ -12,11 +12,11 @@ from openral_core.manifest.families import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
-from openral_rskill.hub.lock import LOCK_NAME, SkillLock, faults
-from openral_rskill.hub.store import find_lock, snapshot
 from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_file import SUFFIX
+from openral_rskill.store.installed import find_lock, snapshot
+from openral_rskill.store.lock import LOCK_NAME, SkillLock, faults
 from openral_rskill.vram import Budget
 
 RUNTIMES = ("pytorch",)

@@ -16,7 +16,7 @@ from openral_core.errors import OpenralError
 from openral_core.files.output_folder import disk_fault
 
 EXIT_FAILURE = 1
-"""Exit code of an error that the user can mend."""
+"""Exit code of an error that the user can fix."""
 
 app = typer.Typer(
     name="openral",

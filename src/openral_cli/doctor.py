@@ -1,4 +1,4 @@
-"""What openral needs of a machine, row by row; a failing row carries the command that mends it."""
+"""What openral needs of a machine, row by row; a failing row carries the command that fixes it."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _part(name: str) -> list[Check]:
         return [Check(name, False, str(error), f"pip install --force-reinstall what brings {name}")]
 
 
-def _row(name: str, ok: bool, found: str, mend: str) -> Check:
-    return Check(name, ok, found, "" if ok else mend)
+def _row(name: str, ok: bool, found: str, fix: str) -> Check:
+    return Check(name, ok, found, "" if ok else fix)
 
 
 def _python() -> Check:

@@ -119,7 +119,7 @@ def _at_port(request: ServerRequest) -> RunningServer | None:
         if local:
             return None
         raise SidecarDown(
-            f"{request.name}: {where}: {error}; start it there, or mend host and port"
+            f"{request.name}: {where}: {error}; start it there, or fix host and port"
         ) from error
     return _use(request, None)
 

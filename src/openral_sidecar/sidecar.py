@@ -125,7 +125,7 @@ class Sidecar:
         if isinstance(refusal, SidecarError):
             raise refusal
         if refusal is not None:
-            raise SidecarError(f"{self._request.name}: {refusal}; mend that, then try again") from refusal
+            raise SidecarError(f"{self._request.name}: {refusal}; fix that, then try again") from refusal
 
 
 _open: weakref.WeakSet[Sidecar] = weakref.WeakSet()

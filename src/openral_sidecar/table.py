@@ -42,6 +42,6 @@ def sidecar_spec(name: str) -> SidecarSpec:
         raise SidecarError(f"sidecar: {error}") from error
     if not isinstance(spec, SidecarSpec):
         raise SidecarError(
-            f"sidecar {name!r}: {type(spec).__name__} is not a SidecarSpec; mend its entry point"
+            f"sidecar {name!r}: {type(spec).__name__} is not a SidecarSpec; fix its entry point"
         )
     return spec

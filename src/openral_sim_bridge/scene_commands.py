@@ -35,7 +35,7 @@ def check(
     if pictures is not None:
         check_folder(pictures, "--pictures")
     report = check_scene(ref, states=states)
-    print_gates([(row.what, row.ok, row.found, row.mend) for row in report.rows])
+    print_gates([(row.what, row.ok, row.found, row.fix) for row in report.rows])
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in report.pictures.items():

@@ -1,4 +1,4 @@
-"""Manifests: the seed loads, and each sort of fault is one line that names file, line, key and mend."""
+"""Manifests: the seed loads, and each sort of fault is one line that names file, line, key and fix."""
 
 from __future__ import annotations
 

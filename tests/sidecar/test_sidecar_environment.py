@@ -155,7 +155,7 @@ def test_a_folder_is_used_as_it_is(wheels, tmp_path) -> None:
     code.write_text("ANSWER = 23\n")
     assert run(python, "import upstream_code; print(upstream_code.ANSWER)") == "23"
     assert sorted(path.name for path in (tmp_path / "upstream").iterdir()) == ["src"]
-    with pytest.raises(SidecarError, match=r"there is no folder .*; mend --source"):
+    with pytest.raises(SidecarError, match=r"there is no folder .*; fix --source"):
         ensure_environment(SPEC, source=tmp_path / "nowhere")
 
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_resolved_is_one_line_with_the_mend(wheels) -> None:
     assert "\n" not in text
     assert text.startswith("sidecar bare: No solution found")
     assert "no-such-thing" in text
-    assert text.endswith("mend the requirements of the spec")
+    assert text.endswith("fix the requirements of the spec")
 
 
 def test_a_python_that_is_not_there_is_named(wheels, monkeypatch) -> None:
@@ -224,7 +224,7 @@ def test_a_network_that_is_down_is_named(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "mend"),
+    ("said", "fix"),
     [
         ("error: Failed to write\n cause: No space left on device (os error 28)", "free disk space"),
         ("error: failed to create directory: Permission denied (os error 13)", "set OPENRAL_CACHE_HOME"),
@@ -233,13 +233,13 @@ def test_a_network_that_is_down_is_named(monkeypatch) -> None:
             "install that Python",
         ),
         ("error: Git operation failed\n cause: failed to find branch", "git is installed"),
-        ("warning: x\nsomething else", "mend that, then try again"),
+        ("warning: x\nsomething else", "fix that, then try again"),
         ("", "uv failed"),
     ],
 )
-def test_every_failure_has_a_mend(said: str, mend: str) -> None:
+def test_every_failure_has_a_mend(said: str, fix: str) -> None:
     text = explain([line.strip() for line in said.splitlines()])
-    assert mend in text
+    assert fix in text
     assert "\n" not in text
 
 

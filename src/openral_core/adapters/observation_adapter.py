@@ -102,7 +102,7 @@ def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
     if image.shape != needed or image.dtype != np.uint8:
         raise ContractError(
             f"camera '{camera.name}' sends {image.shape} {image.dtype}, the scene says {needed} uint8; "
-            "mend the camera's width and height in the scene, or the camera"
+            "fix the camera's width and height in the scene, or the camera"
         )
 
 

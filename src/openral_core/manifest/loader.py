@@ -20,7 +20,7 @@ def load_manifest(path: Path) -> RSkillManifest:
         path: `rskill.yaml`, or the folder that holds it.
 
     Raises:
-        ManifestError: one line a fault, `file:line: key: what is wrong; mend`.
+        ManifestError: one line a fault, `file:line: key: what is wrong; fix`.
     """
     file = path / MANIFEST_NAME if path.is_dir() else path
     document = read_document(file)

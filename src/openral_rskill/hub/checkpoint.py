@@ -106,7 +106,7 @@ def _fetch(
         raise WeightsError(f"{wanted}: {error}") from None
     absent = sorted(set(chosen) - {file.path for file in listing.files})
     if absent:
-        raise HubError(f"{wanted}: there is no {absent[0]} in it; mend the manifest")
+        raise HubError(f"{wanted}: there is no {absent[0]} in it; fix the manifest")
     folder = snapshot(listing.reference)
     folder.mkdir(parents=True, exist_ok=True)
     origin = {"repository": wanted.repository, "revision": listing.reference.revision}

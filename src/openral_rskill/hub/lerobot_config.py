@@ -53,7 +53,7 @@ def read_policy(folder: Path) -> PolicyFacts:
         named = f"type '{family}'" if family else "no `type`"
         raise WeightsError(
             f"{folder / CONFIG} has {named}; a manifest can be written for LeRobot's {', '.join(FAMILIES)}. "
-            "For another family copy a skill of rskills/ and mend it with openral rskill check"
+            "For another family copy a skill of rskills/ and fix it with openral rskill check"
         )
     for name in (PREPROCESSOR, POSTPROCESSOR):
         if not (folder / name).is_file():

@@ -54,7 +54,7 @@ class _Served:
             if not fits or part.shape[-2] < self._horizon or part.shape[-1] != size:
                 needed = (*lead, self._horizon, size)
                 raise PolicyError(
-                    f"{self._name}: {name} is {part.shape}, the contract promises {needed}; mend its sizes"
+                    f"{self._name}: {name} is {part.shape}, the contract promises {needed}; fix its sizes"
                 )
             steps = part[..., : self._horizon, :].astype(np.float32)
             parts.append(-np.sign(2.0 * steps - 1.0) if name == self._names.open_unit else steps)

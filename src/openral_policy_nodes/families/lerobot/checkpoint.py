@@ -60,7 +60,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
     Raises:
         PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
-            outside LeRobot; one line that names the mend.
+            outside LeRobot; one line that names the fix.
     """
     config = read_json_object(folder / CONFIG, PolicyError)
     kind = config.get("type")

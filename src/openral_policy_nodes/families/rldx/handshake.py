@@ -19,7 +19,7 @@ def modality_faults(found: Mapping[str, Any], layout: WireLayout, manifest: RSki
         manifest: the skill's.
 
     Returns:
-        One line a fault, with its mend; empty where all fits.
+        One line a fault, with its fix; empty where all fits.
     """
     return list(_faults(found, layout, manifest))
 

@@ -59,7 +59,7 @@ def find_assets() -> Path | None:
             )
         return path
     if not path.is_file():
-        raise SimulationError(f"{VARIABLE}={chosen}: there is no such folder or file; mend the path")
+        raise SimulationError(f"{VARIABLE}={chosen}: there is no such folder or file; fix the path")
     folder = _unpacked(path)
     return folder if _is_whole(folder) else None
 

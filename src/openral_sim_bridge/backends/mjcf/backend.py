@@ -189,7 +189,7 @@ def open_mjcf(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = No
         horizon: control steps until `done`; None: never.
 
     Raises:
-        ManifestError: one line for each thing that the model lacks, with its mend.
+        ManifestError: one line for each thing that the model lacks, with its fix.
         NotFoundError: no such robot, camera or render profile.
         SimulationError: the robot or a camera cannot be described, or the first initial state diverges.
     """

@@ -218,7 +218,7 @@ def arm_numbers(action: SceneAction, robot: Robot) -> int:
     if action.dim != arm + with_gripper:
         parts = f"{arm} of the arm{' and one of the gripper' if with_gripper else ''}"
         raise ManifestError(
-            f"action.dim: is {action.dim}, {name} of this robot has {parts}; mend dim, low, high"
+            f"action.dim: is {action.dim}, {name} of this robot has {parts}; fix dim, low, high"
         )
     return arm
 

@@ -100,7 +100,7 @@ class LexicalMatcher:
     """Compares words by tables and stems: deterministic, without a network, under a millisecond."""
 
     def rank(self, clause: str, palette: Palette) -> list[Match]:
-        """See `Matcher.rank`."""
+        """Return candidates with a score above 0, best first; ties in the palette's order."""
         entries = entries_of(palette)
         extra = frozenset(action for entry in entries for action in entry.actions if " " not in action)
         meaning = analyse(clause, extra)

@@ -44,7 +44,7 @@ class SemanticMatcher:
         self._load = load
 
     def rank(self, clause: str, palette: Palette) -> list[Match]:
-        """See `openral_reasoner.matcher.Matcher.rank`."""
+        """Return candidates with a score above 0, best first; ties in the palette's order."""
         known = self._lexical.rank(clause, palette)
         verb, *rest = words(clause) or [""]
         if (known and known[0].score >= ACCEPT) or not rest or not is_unknown_verb(clause):

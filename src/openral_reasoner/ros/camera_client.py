@@ -49,7 +49,7 @@ class CameraAndMonitor:
         self._waiting: list[_Waiting] = []
 
     def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
-        """See `openral_reasoner.mission.planning_service.Senses.sense`."""
+        """Look through a camera, or ask the reward monitor."""
         if isinstance(request, Look):
             self._look(request.camera, answer)
         else:

@@ -40,7 +40,7 @@ class OpenralDialect:
     def request(
         self, op: str, data: Mapping[str, Any] | None, token: str, call: int, timeout_s: float
     ) -> bytes:
-        """See `Dialect`."""
+        """Return the frame of a call. Raises WireError for a value that has no form on the wire."""
         wait_ms = int(timeout_s * 1e3)
         message = {
             "v": PROTOCOL,
@@ -53,7 +53,7 @@ class OpenralDialect:
         return wire.pack(message)
 
     def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
-        """See `Dialect`."""
+        """Return what the server answered to that call."""
         message = wire.unpack(frame)
         if not isinstance(message, dict):
             raise WireError("the reply is not a map")

@@ -29,7 +29,7 @@ class ConformanceWrapper:
         return self.policy.get_modality_config()
 
     def reset(self, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        """See ConformanceModel.reset."""
+        """Forget sessions: those of `session_ids`, or all; return the ones that there were."""
         return self.policy.reset(options)
 
     def get_action(

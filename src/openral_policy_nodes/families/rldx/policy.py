@@ -64,7 +64,10 @@ class RldxPolicy:
             raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset. Episodes that are over are forgotten too, since the server forgets nothing by itself."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        Episodes that are over are forgotten too, since the server forgets nothing by itself.
+        """
         over = self._sessions - self._seen
         self._forget([*episodes, *sorted(over - set(episodes))])
         self._sessions = (self._sessions - over) | set(episodes)

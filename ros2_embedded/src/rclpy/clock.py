@@ -128,7 +128,7 @@ class Clock:
 
     @property
     def handle(self) -> Handle:
-        """See `rclpy.handle`; a clock is always there."""
+        """Return a handle to use in a `with` statement; a clock is always there."""
         return Handle(lambda: True)
 
     @property

@@ -50,7 +50,7 @@ class Context:
 
     @property
     def handle(self) -> Handle:
-        """See `rclpy.handle`."""
+        """Return a handle to use in a `with` statement, which fails once this was destroyed."""
         return Handle(lambda: self._valid)
 
     def init(

@@ -44,7 +44,7 @@ class Entity:
 
     @property
     def handle(self) -> Handle:
-        """See `rclpy.handle`."""
+        """Return a handle to use in a `with` statement, which fails once this was destroyed."""
         return Handle(lambda: not self._destroyed)
 
     def destroy(self) -> None:

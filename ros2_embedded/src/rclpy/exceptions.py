@@ -31,7 +31,7 @@ class InvalidNamespaceException(NameValidationException):
     """A namespace is not valid."""
 
     def __init__(self, name: str, error_msg: str, invalid_index: int) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("namespace", name, error_msg, invalid_index)
 
 
@@ -39,7 +39,7 @@ class InvalidNodeNameException(NameValidationException):
     """A node name is not valid."""
 
     def __init__(self, name: str, error_msg: str, invalid_index: int) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("node name", name, error_msg, invalid_index)
 
 
@@ -47,7 +47,7 @@ class InvalidTopicNameException(NameValidationException):
     """A topic name is not valid."""
 
     def __init__(self, name: str, error_msg: str, invalid_index: int) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("topic name", name, error_msg, invalid_index)
 
 
@@ -55,7 +55,7 @@ class InvalidServiceNameException(NameValidationException):
     """A service name is not valid."""
 
     def __init__(self, name: str, error_msg: str, invalid_index: int) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("service name", name, error_msg, invalid_index)
 
 
@@ -83,7 +83,7 @@ class ParameterNotDeclaredException(ParameterException):
     """The parameter was not declared."""
 
     def __init__(self, parameters: Any) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("Invalid access to undeclared parameter(s)", parameters)
 
 
@@ -91,7 +91,7 @@ class ParameterAlreadyDeclaredException(ParameterException):
     """The parameter was declared before."""
 
     def __init__(self, parameters: Any) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("Parameter(s) already declared", parameters)
 
 
@@ -99,7 +99,7 @@ class ParameterUninitializedException(ParameterException):
     """A statically typed parameter was read before it had a value."""
 
     def __init__(self, parameter: Any) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("The parameter is not initialized", parameter)
 
 
@@ -107,7 +107,7 @@ class ParameterImmutableException(ParameterException):
     """The parameter is read-only."""
 
     def __init__(self, parameter: Any) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("Attempted to modify read-only parameter", parameter)
 
 
@@ -115,7 +115,7 @@ class InvalidParameterException(ParameterException):
     """A parameter name is not valid."""
 
     def __init__(self, parameter: Any) -> None:
-        """See the base class."""
+        """Keep what the message is made of."""
         super().__init__("Invalid parameter name", parameter)
 
 

@@ -46,11 +46,11 @@ class SingleThreadedExecutor(Executor):
     """Runs callbacks in the thread that spins."""
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """See the base class; an exception of a callback comes out here."""
+        """Run one callback that is ready; its exception comes out here."""
         self._once(timeout_sec, _never)
 
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
-        """See the base class."""
+        """Run or hand over one callback that is ready, unless the future is done."""
         future._add_waker(self._wake_for)
         self._once(timeout_sec, future._settled.is_set)
 
@@ -89,11 +89,11 @@ class MultiThreadedExecutor(Executor):
             thread.start()
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """See the base class; an exception of a callback comes out of a later call."""
+        """Hand one callback that is ready to a thread; its exception comes out of a later call."""
         self._once(timeout_sec, _never)
 
     def spin_once_until_future_complete(self, future: Future[Any], timeout_sec: float | None = None) -> None:
-        """See the base class."""
+        """Run or hand over one callback that is ready, unless the future is done."""
         future._add_waker(self._wake_for)
         self._once(timeout_sec, future._settled.is_set)
 

@@ -144,7 +144,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
 
     @property
     def handle(self) -> Handle:
-        """See `rclpy.handle`."""
+        """Return a handle to use in a `with` statement, which fails once this was destroyed."""
         return Handle(lambda: not self._destroyed)
 
     @property

@@ -42,7 +42,7 @@ class Script:
         """The conversations it was sent."""
 
     def __call__(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Call:
-        """See `Brain`."""
+        """Return the next call of the list, or the end of the mission."""
         self.seen.append(messages)
         return (
             self._calls.pop(0) if self._calls else ("finish_mission", {"done": True, "words": "that was it"})
@@ -58,7 +58,7 @@ class Obedient:
         """Every text of the newest request."""
 
     def __call__(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Call:
-        """See `Brain`."""
+        """Return the next call that any text asks for, or the end of the mission."""
         texts = [_text(message) for message in messages if message["role"] != "assistant"]
         texts += [tool.get("description", "") for tool in tools]
         self.heard = "\n".join(texts)

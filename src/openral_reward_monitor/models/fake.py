@@ -61,7 +61,7 @@ class FakeRewardModel:
         return RewardScores(progress=curve, success=curve.copy())
 
     def close(self) -> None:
-        """See RewardModel.close: there is nothing to give up; a call that hangs goes on hanging."""
+        """Do nothing: a call that hangs goes on hanging."""
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> FakeRewardModel:

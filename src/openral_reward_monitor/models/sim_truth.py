@@ -45,7 +45,9 @@ class SimTruthModel:
         self._source = source
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """See RewardModel.score; every frame gets the newest verdict. Words that stand for no task score 0.
+        """Score T frames.
+
+        Every frame gets the newest verdict. Words that stand for no task score 0.
 
         Raises:
             PolicyError: no simulator is running, or it does not have the task that the words stand for.
@@ -54,7 +56,7 @@ class SimTruthModel:
         return RewardScores(verdict, verdict.copy())
 
     def close(self) -> None:
-        """See RewardModel.close: there is nothing to give up."""
+        """Do nothing: this model holds no process."""
 
     def is_running(self) -> bool:
         """Whether a simulator keeps a record."""

@@ -78,7 +78,10 @@ class RldxDialect:
     def request(
         self, op: str, data: Mapping[str, Any] | None, token: str, call: int, timeout_s: float
     ) -> bytes:
-        """See `Dialect`; `data` None leaves the field out, as endpoints without input demand."""
+        """Return the frame of a call. Raises WireError for a value that has no form on the wire.
+
+        `data` None leaves the field out, as endpoints without input demand.
+        """
         message: dict[str, Any] = {"endpoint": op}
         if data is not None:
             message["data"] = dict(data)
@@ -87,7 +90,10 @@ class RldxDialect:
         return rldx_wire.encode(message)
 
     def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
-        """See `Dialect`; a refusal has the code `error`, the dialect knows no other."""
+        """Return what the server answered to that call.
+
+        A refusal has the code `error`, the dialect knows no other.
+        """
         answer = bytes(frame)
         if answer == b"ERROR":
             raise SidecarRefused("error", "the server failed and did not say why; see its log")

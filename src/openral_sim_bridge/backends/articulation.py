@@ -52,7 +52,7 @@ class Articulation:
     def describe(
         self, data: Any, name: str, base_frame: str, mesh_directory: Path | None = None
     ) -> RobotModel:
-        """See `Backend.robot`; `data` is the mujoco.MjData of any world."""
+        """Describe the robot. `data` is the mujoco.MjData of any world."""
         subtree(self._model, base_frame)  # refuses a link that is not there
         urdf = make_urdf(
             self._model,

@@ -154,7 +154,10 @@ class FakeBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """See Backend.render: a grey floor seen from above, the arm a bright disc, red for closed fingers."""
+        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all).
+
+        A grey floor seen from above, the arm a bright disc, red for closed fingers.
+        """
         chosen = range(self.num_envs) if envs is None else envs
         for camera in cameras:
             self.camera(camera)

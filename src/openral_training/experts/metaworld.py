@@ -42,7 +42,7 @@ class MetaWorldExperts:
         self._task, self._expert = task_id, make_expert(task_id)
 
     def advice(self) -> NDArray[np.float64]:
-        """See ExpertWorld.advice: (4,)."""
+        """Return the expert's action (A,) in -1..1 for the present state. (4,)."""
         return self._backend.world(0).expert_action(self._task, self._expert)
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,10 +40,10 @@ class RobosuiteExperts:
         self._advice: Advice = self._backend.advice()
 
     def begin(self, task_id: str) -> None:
-        """See ExpertWorld.begin: these experts remember nothing."""
+        """Let a fresh expert take up `task_id` in the world as it stands. These experts remember nothing."""
 
     def advice(self) -> NDArray[np.float64]:
-        """See ExpertWorld.advice: (7,)."""
+        """Return the expert's action (A,) in -1..1 for the present state. (7,)."""
         return self._advice.action
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:

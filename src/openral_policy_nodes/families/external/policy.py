@@ -79,10 +79,16 @@ class OpenpiPolicy(_Served):
         self._link = link
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset; the dialect has no word for it."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        The dialect has no word for it.
+        """
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict; the dialect has no batches, so observations go one after another."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        The dialect has no batches, so observations go one after another.
+        """
         chunks = []
         for row in range(len(batch)):
             observation: dict[str, Any] = {

@@ -37,11 +37,17 @@ class LeRobotPolicy:
         self._shape = (features.rows, features.action)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset: the noise of these episodes begins anew."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        The noise of these episodes begins anew.
+        """
         self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict: the first `chunk_size` actions of what the checkpoint gives, (B, chunk_size, A)."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        They are the first `chunk_size` of those that the checkpoint gives.
+        """
         data = {
             "images": dict(batch.images),
             "state": batch.state,

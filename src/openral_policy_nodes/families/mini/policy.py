@@ -38,7 +38,10 @@ class MiniPolicy:
         """Nothing is remembered between calls."""
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict: (B, H, A) in -1..1."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        Values lie in -1..1.
+        """
         images = np.stack([self._view(batch, key) for key in self.config.cameras], axis=1)
         if batch.state.shape[1:] != (self.config.state_dim,):
             raise PolicyError(f"mini: state {batch.state.shape}; needed (B, {self.config.state_dim})")

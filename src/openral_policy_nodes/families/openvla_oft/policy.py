@@ -44,11 +44,17 @@ class OpenVLAOFTPolicy:
         self._shape = (manifest.chunk_size, int(server.description["action"]))
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset: the drawing of these episodes begins anew."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        The drawing of these episodes begins anew.
+        """
         self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict; the cameras are those of the batch, in its order (the manifest's)."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        The cameras are those of the batch, in its order (the manifest's).
+        """
         data = {
             "images": np.stack(list(batch.images.values()), axis=1),
             "state": batch.state,

@@ -35,7 +35,7 @@ class ConformanceWrapper:
     def get_action(
         self, observation: dict[str, Any], options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """See ConformanceModel.get_action, with flat keys."""
+        """Return (action, info), float32 in -1..1. With flat keys."""
         _apply_aliases(observation)
         if self.strict:
             self._check_observation(observation)

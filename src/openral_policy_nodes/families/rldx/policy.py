@@ -73,7 +73,10 @@ class RldxPolicy:
         self._sessions = (self._sessions - over) | set(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict: (B, chunk_size, A), position and rotation in units of the controller, gripper -1 or 1."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract.
+
+        H is `chunk_size`; position and rotation in units of the controller, gripper -1 or 1.
+        """
         options = {"session_ids": list(batch.episodes)} if batch.episodes and all(batch.episodes) else None
         data = {"observation": self._layout.observation(batch), "options": options}
         rows, begun = len(batch), time.monotonic()

@@ -34,7 +34,7 @@ class MiniRewardModel:
         self._device = torch.device(device)
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """See RewardModel.score; frames (T, H, W, 3) of any size are resized as in training."""
+        """Score T frames. Frames (T, H, W, 3) of any size are resized as in training."""
         size = self._network.config.image_size
         resized = np.stack(
             [cv2.resize(frame, (size, size), interpolation=cv2.INTER_AREA) for frame in frames]
@@ -45,7 +45,7 @@ class MiniRewardModel:
         return RewardScores(progress=progress.cpu().numpy(), success=success.cpu().numpy())
 
     def close(self) -> None:
-        """See RewardModel.close: there is nothing to give up."""
+        """Do nothing: this model holds no process."""
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> MiniRewardModel:

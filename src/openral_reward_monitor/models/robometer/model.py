@@ -78,7 +78,10 @@ class RobometerRewardModel:
         )
 
     def close(self) -> None:
-        """See RewardModel.close: a server that was started for this model ends."""
+        """Give up what the model holds, such as a server process; it is not asked again.
+
+        A server that was started for this model ends.
+        """
         self._server.close()
 
 

@@ -112,7 +112,10 @@ class MetaWorldBackend:
         return images
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """See Backend.hold_action: no motion, the gripper as it was commanded last (open at first)."""
+        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+
+        No motion, the gripper as it was commanded last (open at first).
+        """
         gripper = -1.0 if last is None else float(last[3])
         return np.array([0.0, 0.0, 0.0, gripper])
 

@@ -94,7 +94,10 @@ class MjcfBackend:
         }
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """See Backend.hold_action: world 0's target stays; the gripper as it was commanded last, open at first."""
+        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+
+        World 0's target stays; the gripper as it was commanded last, open at first.
+        """
         scene = self._scene
         action = np.zeros(self.action_dim)
         if scene.action.representation == JOINTS:

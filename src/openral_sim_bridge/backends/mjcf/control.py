@@ -63,7 +63,7 @@ class JointControl:
         self.joints = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """See Control.aim; `numbers` (n,) [rad] or [m]."""
+        """Move the target by one control step. `numbers` (n,) [rad] or [m]."""
         wanted = np.clip(numbers, self._chain.low, self._chain.high)
         self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
 
@@ -85,7 +85,7 @@ class JointDeltaControl:
         self.joints = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """See Control.aim; `numbers` (n,) in -1..1."""
+        """Move the target by one control step. `numbers` (n,) in -1..1."""
         here = data.qpos[self._chain.qpos]
         ahead = np.clip(self.joints - here, -self._leash, self._leash)
         self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
@@ -136,7 +136,7 @@ class HandControl:
         self.joints = self._posture = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """See Control.aim; `numbers` (3,) or (6,) in -1..1."""
+        """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""
         self._target.move(data, numbers)
         position = self._target.position
         wanted = self._chain.solve(data, self.joints, position, self._target.quaternion, self._posture)
@@ -162,7 +162,7 @@ class MocapControl:
         return self._target.position
 
     def restart(self, data: Any) -> None:
-        """See Control.restart: the mocap body goes where the weld is at rest."""
+        """Take the present pose for the target. The mocap body goes where the weld is at rest."""
         self._target.restart(data)
         hand, turn = data.xpos[self._weld.hand], data.xquat[self._weld.hand]
         position, quaternion = np.zeros(3), np.zeros(4)
@@ -177,7 +177,7 @@ class MocapControl:
         )
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """See Control.aim; `numbers` (3,) or (6,) in -1..1."""
+        """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""
         self._target.move(data, numbers)
         position, quaternion = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(

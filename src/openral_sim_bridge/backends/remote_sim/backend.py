@@ -125,7 +125,10 @@ class ArmBackend:
         return {camera: np.concatenate([part[camera] for part in parts]) for camera in cameras}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """See Backend.hold_action: no displacement, or world 0's present pose; the gripper as it was, open at first."""
+        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+
+        No displacement, or world 0's present pose; the gripper as it was, open at first.
+        """
         gripper = OPEN if last is None else float(last[-1])
         if self._control.name == "absolute":
             return np.append(self._worlds["hold_pose"][0], gripper)

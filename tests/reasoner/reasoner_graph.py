@@ -42,17 +42,17 @@ class Graph:
         return process
 
     def skill(self, **parameters: object) -> subprocess.Popen[str]:
-        return self.start("fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
+        return self.start("ros.fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
 
     def monitor(self, **parameters: object) -> subprocess.Popen[str]:
-        return self.start("fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
+        return self.start("ros.fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
 
     def reasoner(self, mission: str = "", **parameters: object) -> subprocess.Popen[str]:
         values = {**BRISK, "mission": mission, "run_dir": str(self.run_dir), "exit_when_done": bool(mission)}
-        return self.start("reasoner_node", **{**values, **parameters})
+        return self.start("ros.reasoner_node", **{**values, **parameters})
 
     def prompt(self, sentence: str, *options: str) -> subprocess.Popen[str]:
-        return self.start("cli", "prompt", sentence, *options)
+        return self.start("commands", "prompt", sentence, *options)
 
     def steps(self) -> list[dict[str, Any]]:
         path = self.run_dir / "mission.jsonl"

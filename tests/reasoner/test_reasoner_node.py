@@ -185,9 +185,9 @@ def test_after_a_crash_the_operator_is_asked_and_old_motion_is_stopped(graph: Gr
     killed_in_the_middle(graph, 0.3)
     graph.reasoner(ORDER, **{"director.resume_patience_s": 10 * PATIENCE_S})
     graph.wait_for("question")
-    mission = json.loads(end_of(graph.start("cli", "mission", "show", "--json", "--patience", "60"))[1])
+    mission = json.loads(end_of(graph.start("commands", "mission", "show", "--json", "--patience", "60"))[1])
     assert mission["question"].endswith("Go on, yes or no?")
-    code, output = end_of(graph.start("cli", "prompt", "no", "--patience", "60"))
+    code, output = end_of(graph.start("commands", "prompt", "no", "--patience", "60"))
     assert (code, graph.mission()["state"]) == (1, "stopped"), output
     assert sum(step["kind"] == "attempt" for step in graph.steps()) == 1
 

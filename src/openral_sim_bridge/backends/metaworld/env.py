@@ -30,7 +30,7 @@ def _class(task_id: str) -> type[Any]:
     upstream: type[Any] = ALL_V3_ENVIRONMENTS[task_id]
 
     def initialise(self: Any) -> tuple[mujoco.MjModel, mujoco.MjData]:
-        """Put the world into an initial state, as gymnasium's MujocoEnv asks for."""
+        """Return model and data, as gymnasium's MujocoEnv asks for; the compiled model is shared."""
         model = copy.copy(_compiled(self.fullpath, self.width, self.height))
         return model, mujoco.MjData(model)
 

@@ -18,7 +18,7 @@ from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry
-from openral_reasoner.mission.planning_service import Thinker
+from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.offline import OfflinePlanner
@@ -48,7 +48,7 @@ def skill(**changes: object) -> Skill:
 
 @dataclass
 class Table:
-    """Director, thinker and a skill server in one; simulation time runs as fast as the model answers."""
+    """Director, planning and a skill server in one; simulation time runs as fast as the model answers."""
 
     brain: Brain
     palette: Palette = field(default_factory=lambda: Palette((skill(),)))
@@ -88,21 +88,21 @@ class Table:
             )
             model = build_model(settings, {})
             memory = Memory(self.memory) if self.memory else None
-            self.thinker = Thinker(
+            self.planning = PlanningService(
                 self.director,
                 OfflinePlanner(),
                 make_agent=lambda desk: MissionAgent(
                     model, settings, desk, memory=memory, cameras=["corner2"]
                 ),
                 who="fake",
-                senses=self,
+                perception=self,
                 limits=self.limits,
             )
             try:
                 self._do(self.director.prompt(f"p{len(self.log)}", text, self.now, self.now))
                 self._run(until or (lambda: self.director.mission.state.ended))
             finally:
-                self.thinker.close()
+                self.planning.close()
 
     def words(self, kind: str) -> list[str]:
         return [entry.reason for entry in self.log if entry.kind == kind]
@@ -114,7 +114,7 @@ class Table:
             self.now += 0.1
             self.director.bridge_alive(self.now)
             self._read()
-            self._do(self.thinker.tick(self.now, self.now))
+            self._do(self.planning.tick(self.now, self.now))
             self._do(self.director.tick(self.now, self.now))
             time.sleep(0.002)
 
@@ -127,7 +127,7 @@ class Table:
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
             if isinstance(command, Propose):
-                self.thinker.propose(command, self.now)
+                self.planning.propose(command, self.now)
             elif isinstance(command, SendGoal):
                 self.sent.append(command)
                 self._do(

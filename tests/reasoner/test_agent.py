@@ -85,14 +85,14 @@ def test_a_question_is_answered_by_the_next_prompt() -> None:
     table = Table(brain)
 
     def answer() -> bool:
-        if table.thinker.question:
-            assert table.thinker.operator_says("the upper one")
+        if table.planning.question:
+            assert table.planning.operator_says("the upper one")
         return table.director.mission.state.ended
 
     table.say("open the drawer", until=answer)
     assert table.words("question") == ["the upper or the lower one?"]
     assert 'the operator answered: "the upper one"' in replies(brain)[0]
-    assert not table.thinker.operator_says("hello")
+    assert not table.planning.operator_says("hello")
 
 
 def test_looking_asking_the_monitor_and_notes(tmp_path) -> None:

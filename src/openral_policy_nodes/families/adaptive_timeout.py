@@ -12,7 +12,7 @@ FIRST_S = 120.0
 _SPARE = 3.0
 
 
-class Patience:
+class AdaptiveTimeout:
     """Deadlines [s] of one server's calls, learnt from its answers."""
 
     def __init__(self, budget: LatencyBudget) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
-from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.adaptive_timeout import AdaptiveTimeout
 
 
-class Server(Protocol):
+class PolicyServer(Protocol):
     """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
 
     @property
@@ -36,10 +36,10 @@ class Server(Protocol):
 class RemotePolicy:
     """Asks a server; its errors become a PolicyError that names the skill."""
 
-    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+    def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
         self.name = manifest.name
         self._server = server
-        self._patience = Patience(manifest.latency_budget)
+        self._patience = AdaptiveTimeout(manifest.latency_budget)
 
     def reset(self, episodes: Sequence[str]) -> None:
         """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""

@@ -37,7 +37,7 @@ WARM_UPS = 2
 
 
 @dataclass(frozen=True)
-class Hosted:
+class HostedSkill:
     """The skill that a node hosts, or is about to."""
 
     package: RSkillPackage
@@ -67,7 +67,7 @@ class PolicyNode(PolicyHost):
         self.declare_parameter("inference_timeout_s", Limits.inference_wall_s)
         self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
         self._skills = self.create_publisher(SkillInfo, "/openral/skills", LATCHED_QOS)
-        self._hosted: Hosted | None = None
+        self._hosted: HostedSkill | None = None
         self._inference: Inference | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
@@ -128,7 +128,7 @@ class PolicyNode(PolicyHost):
     def _text(self, name: str) -> str:
         return str(self.get_parameter(name).value)
 
-    def _admit(self) -> Hosted:
+    def _admit(self) -> HostedSkill:
         """Return the skill, or raise before anything of it is loaded."""
         package, scene = resolve(self._text("skill")), load_scene(self._text("scene"))
         manifest, robot = package.manifest, load_robot(scene.robot_id)
@@ -143,9 +143,9 @@ class PolicyNode(PolicyHost):
             raise ContractError(
                 f"robot {robot.name} has no joint of role gripper; add one to its description"
             )
-        return Hosted(package, scene, StateAssembler(robot.joint_names, robot.gripper_joint.name))
+        return HostedSkill(package, scene, StateAssembler(robot.joint_names, robot.gripper_joint.name))
 
-    def _load(self, hosted: Hosted) -> Inference:
+    def _load(self, hosted: HostedSkill) -> Inference:
         """Load the weights, or start the server that holds them, and warm up."""
         manifest, scene = hosted.package.manifest, hosted.scene
         inference = self._inference = Inference(
@@ -159,7 +159,7 @@ class PolicyNode(PolicyHost):
         )
         return inference
 
-    def _serve(self, hosted: Hosted, inference: Inference) -> None:
+    def _serve(self, hosted: HostedSkill, inference: Inference) -> None:
         manifest, scene = hosted.package.manifest, hosted.scene
         dt_ns = round(1e9 * scene.dt)
 
@@ -233,7 +233,7 @@ def chunk_message(chunk: Chunk, skill: str, scene: DeployScene) -> ActionChunk:
     return message
 
 
-def skill_message(hosted: Hosted, node: str, state: str, goal_id: str = "") -> SkillInfo:
+def skill_message(hosted: HostedSkill, node: str, state: str, goal_id: str = "") -> SkillInfo:
     """Return what a node says of its skill.
 
     Args:

@@ -1,7 +1,7 @@
 """A deployment in one process and on a simulated clock: skills that succeed, fail, stall or lie, and a monitor.
 
-The director, its gate, the thinker and the steering are the real ones. The skills are fakes: a task works after as many
-failing attempts as the mission says, and a failing attempt calls itself a success every second time, which the
+The director, its gate, the planning service and the steering are the real ones. The skills are fakes: a task works
+after as many failing attempts as the mission says, and a failing attempt calls itself a success every second time, which the
 monitor does not believe.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
-from openral_reasoner.mission.condition_query import Inquiry
+from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
-from openral_reasoner.mission.planning_service import MakeAgent, Thinker
+from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette
@@ -53,7 +53,7 @@ class SimulatedDeployment:
         """Tasks of the goals that were sent, one for each attempt."""
         self.log: list[LogEntry] = []
         gate = ProgressThresholds(default_patience_s=1.0, plateau_window_s=1.0)
-        self._inquiry = Inquiry(self.sense, gate)
+        self._condition_query = ConditionQuery(self.sense, gate)
         self._director = Director(
             self.log.append,
             gate=gate,
@@ -61,7 +61,9 @@ class SimulatedDeployment:
         )
         self._director.palette(palette, self._now)
         self._palette = palette
-        self._thinker = Thinker(self._director, PLANNER, make_agent=make_agent, who=who, senses=self)
+        self._planning = PlanningService(
+            self._director, PLANNER, make_agent=make_agent, who=who, perception=self
+        )
 
     @property
     def mission(self) -> Mission:
@@ -81,18 +83,18 @@ class SimulatedDeployment:
             self._now += TICK_S
             self._director.bridge_alive(self._now)
             self._work()
-            if self._thinker.question:
-                self._thinker.operator_says(self._written.answer)
-            if told := self._inquiry.tick(self._now):
+            if self._planning.question:
+                self._planning.operator_says(self._written.answer)
+            if told := self._condition_query.tick(self._now):
                 self._do(self._director.found_out(*told, self._now, self._now))
-            self._do(self._thinker.tick(self._now, self._now))
+            self._do(self._planning.tick(self._now, self._now))
             self._do(self._director.tick(self._now, self._now))
             if self._running is None:
                 time.sleep(0.0005)  # somebody thinks in another thread
-        self._thinker.close()
+        self._planning.close()
 
     def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
-        """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Senses`."""
+        """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Perception`."""
         if isinstance(request, Look):
             answer(Reply(False, "there is no camera"))
             return
@@ -119,7 +121,7 @@ class SimulatedDeployment:
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
             if isinstance(command, Propose):
-                self._thinker.propose(command, self._now)
+                self._planning.propose(command, self._now)
             elif isinstance(command, SendGoal):
                 self._running = command
                 self._tries[command.task] += 1
@@ -130,7 +132,7 @@ class SimulatedDeployment:
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel", "")
             elif isinstance(command, AskWorld):
-                self._inquiry.ask(command, self._now)
+                self._condition_query.ask(command, self._now)
 
     def _end(self, outcome: str, check: str, words: str) -> None:
         goal, self._running = self._running, None

@@ -18,7 +18,7 @@ from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.llm.words import ROLE, first_message
 from openral_reasoner.memory.memory import Memory
-from openral_reasoner.mission.request_queue import Desk, Finish, MissionOver
+from openral_reasoner.mission.request_queue import Finish, MissionOver, RequestQueue
 from openral_reasoner.palette import Palette
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class MissionAgent:
         self,
         model: Model,
         settings: ModelSettings,
-        desk: Desk,
+        requests: RequestQueue,
         *,
         memory: Memory | None = None,
         cameras: Sequence[str] = (),
@@ -57,11 +57,11 @@ class MissionAgent:
         Args:
             model: the client, see `build_model`.
             settings: budget and abilities.
-            desk: where requests go; closed by whoever ends the mission.
+            requests: where requests go; closed by whoever ends the mission.
             memory: notes; None: the model keeps none.
             cameras: names of the cameras it may look through.
         """
-        self._model, self._settings, self._desk = model, settings, desk
+        self._model, self._settings, self._requests = model, settings, requests
         self._memory, self._cameras = memory, cameras
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
@@ -100,7 +100,9 @@ class MissionAgent:
 
     async def _converse(self, order: str, palette: Palette, history: Sequence[str]) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        tools = make_tools(palette, self._desk, self._memory, self._cameras, sees=self._settings.sees_images)
+        tools = make_tools(
+            palette, self._requests, self._memory, self._cameras, sees=self._settings.sees_images
+        )
         agent = Agent(
             self._model,
             output_type=ToolOutput(MissionEnd, name="finish_mission", description="End the mission."),
@@ -123,4 +125,4 @@ class MissionAgent:
             ),
         )
         end = result.output
-        await asyncio.wrap_future(self._desk.put(Finish(end.done, end.words, end.nothing_to_do)))
+        await asyncio.wrap_future(self._requests.put(Finish(end.done, end.words, end.nothing_to_do)))

@@ -8,7 +8,7 @@ from openral_core.errors import InstallationError
 from openral_reasoner.deployment import Deployment
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.planning_service import Agent, MakeAgent
-from openral_reasoner.mission.request_queue import Desk
+from openral_reasoner.mission.request_queue import RequestQueue
 
 
 def agent_maker(deployment: Deployment, memory_file: str = "") -> tuple[str, MakeAgent] | None:
@@ -37,7 +37,7 @@ def agent_maker(deployment: Deployment, memory_file: str = "") -> tuple[str, Mak
     memory = Memory(Path(memory_file).expanduser()) if memory_file else None
     cameras = [camera.name for camera in deployment.cameras]
 
-    def make(desk: Desk) -> Agent:
-        return MissionAgent(model, settings, desk, memory=memory, cameras=cameras)
+    def make(requests: RequestQueue) -> Agent:
+        return MissionAgent(model, settings, requests, memory=memory, cameras=cameras)
 
     return settings.model, make

@@ -14,12 +14,12 @@ from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.request_queue import (
     AskOperator,
     Decompose,
-    Desk,
     Execute,
     Look,
     QueryProgress,
     Reply,
     Request,
+    RequestQueue,
     Say,
 )
 from openral_reasoner.palette import Palette, Skill
@@ -39,31 +39,31 @@ def skill_tool_name(skill: Skill) -> str:
 
 
 def make_tools(
-    palette: Palette, desk: Desk, memory: Memory | None, cameras: Sequence[str], *, sees: bool
+    palette: Palette, requests: RequestQueue, memory: Memory | None, cameras: Sequence[str], *, sees: bool
 ) -> list[Tool[None]]:
-    """Return the tools of one mission. All go one at a time; all but the notes go over the desk."""
-    tools = [_skill_tool(skill, desk) for skill in palette.skills]
-    tools += _talking_tools(desk)
+    """Return the tools of one mission. All go one at a time; all but the notes go over the requests."""
+    tools = [_skill_tool(skill, requests) for skill in palette.skills]
+    tools += _talking_tools(requests)
     if memory is not None:
         tools += _memory_tools(memory)
     if palette.playbooks:
         tools.append(_playbook_tool(palette))
     if sees and cameras:
-        tools.append(_look_tool(desk, cameras))
+        tools.append(_look_tool(requests, cameras))
     return tools
 
 
-async def _ask(desk: Desk, request: Request) -> Reply:
-    return await asyncio.wrap_future(desk.put(request))
+async def _ask(requests: RequestQueue, request: Request) -> Reply:
+    return await asyncio.wrap_future(requests.put(request))
 
 
-def _skill_tool(skill: Skill, desk: Desk) -> Tool[None]:
+def _skill_tool(skill: Skill, requests: RequestQueue) -> Tool[None]:
     task: dict[str, Any] = {"type": "string", "description": "which of the skill's tasks"}
     if skill.tasks:
         task["enum"] = [known.id for known in skill.tasks]
 
     async def execute(task: str = "", instruction: str = "", why: str = "") -> str:
-        reply = await _ask(desk, Execute(skill.name, task, instruction, why))
+        reply = await _ask(requests, Execute(skill.name, task, instruction, why))
         return reply.text
 
     return _schema_tool(
@@ -100,26 +100,26 @@ def _describe(skill: Skill) -> str:
     return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 2] + " …"
 
 
-def _talking_tools(desk: Desk) -> list[Tool[None]]:
+def _talking_tools(requests: RequestQueue) -> list[Tool[None]]:
     async def query_task_progress(task: str) -> str:
         """Ask the reward monitor how far a task is, from 0 to 1, as the cameras see it now.
 
         Args:
             task: the task in plain words, for example "open the drawer".
         """
-        return (await _ask(desk, QueryProgress(task))).text
+        return (await _ask(requests, QueryProgress(task))).text
 
     async def ask_operator(question: str) -> str:
         """Ask the operator one short question and wait for the answer."""
-        return (await _ask(desk, AskOperator(question))).text
+        return (await _ask(requests, AskOperator(question))).text
 
     async def say(text: str) -> str:
         """Tell the operator something in one sentence."""
-        return (await _ask(desk, Say(text))).text
+        return (await _ask(requests, Say(text))).text
 
     async def decompose_mission(steps: list[str]) -> str:
         """Write down the steps you mean to take, in plain words; it runs nothing."""
-        return (await _ask(desk, Decompose(tuple(steps)))).text
+        return (await _ask(requests, Decompose(tuple(steps)))).text
 
     functions = (query_task_progress, ask_operator, say, decompose_mission)
     return [Tool(function, sequential=True) for function in functions]
@@ -174,9 +174,9 @@ def _playbook_tool(palette: Palette) -> Tool[None]:
     return _schema_tool(read_playbook, "read_playbook", about, _one_of("name", list(books)))
 
 
-def _look_tool(desk: Desk, cameras: Sequence[str]) -> Tool[None]:
+def _look_tool(requests: RequestQueue, cameras: Sequence[str]) -> Tool[None]:
     async def look(camera: str = cameras[0]) -> ToolReturn[str]:
-        reply = await _ask(desk, Look(camera))
+        reply = await _ask(requests, Look(camera))
         image = [BinaryContent(reply.image_png, media_type="image/png")] if reply.image_png else []
         return ToolReturn(return_value=reply.text, content=image)
 

@@ -24,7 +24,7 @@ REFUSALS = 3
 """Answers in a row without a score after which it is no use to go on."""
 
 Sense = Callable[[QueryProgress, Callable[[Reply], None]], None]
-"""`openral_reasoner.mission.planning_service.Senses.sense`."""
+"""`openral_reasoner.mission.planning_service.Perception.sense`."""
 Told = tuple[int, "bool | None", str]
 """Key of the `AskWorld`, whether its condition holds as it stands (None: nobody can tell), and why."""
 
@@ -41,7 +41,7 @@ class _Open:
     why: str = "the reward monitor did not answer"
 
 
-class Inquiry:
+class ConditionQuery:
     """Asks about one condition at a time; a newer one takes its place. Not thread-safe."""
 
     def __init__(self, sense: Sense, gate: ProgressThresholds) -> None:

@@ -15,11 +15,11 @@ from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import Judgement, Verdict
-from openral_reasoner.mission.goal_tracker import GoalKeeper
+from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.mission.question import YES_OR_NO, Answered, Question
-from openral_reasoner.mission.recovery import Climb
+from openral_reasoner.mission.recovery import Recovery
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
 from openral_reasoner.mission.second_look import SecondLook
@@ -57,11 +57,11 @@ class Director:
         self._estopped = False
         self._question: Question | None = None
         self._resumption: Resumption | None = None
-        self._goals = GoalKeeper(self._say, self._settled, self._gate, self._config)
+        self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._climb = Climb(self.ask, self._config)
+        self._recovery = Recovery(self.ask, self._config)
         self.mission = Mission("", "", log)
         self.others_move = False
         """A policy node announces that it runs a goal."""
@@ -171,7 +171,7 @@ class Director:
         self.mission = mission
         self._proposed = False
         self._question = self._resumption = None
-        self._climb.forget()
+        self._recovery.forget()
         self._second.attempt_begins()
         self._decisions.forget()
         self._waiting_since_wall_s = wall_s
@@ -225,8 +225,8 @@ class Director:
         if ticket != self._ticket or not self._proposed or not self._active:
             return []
         self._waiting_since_wall_s = wall_s
-        if self._climb.waits:
-            self._climb.planned(self.mission, result, now_s, wall_s)
+        if self._recovery.waits:
+            self._recovery.planned(self.mission, result, now_s, wall_s)
         elif isinstance(result, Plan):
             self.mission.adopt(result, now_s)
         elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
@@ -259,7 +259,7 @@ class Director:
 
     def _propose_part(self) -> list[Command]:
         """Ask the planner for another way to do a task that failed, once."""
-        wanted = self._climb.take_wanted()
+        wanted = self._recovery.take_wanted()
         if wanted is None:
             return []
         self._ticket += 1
@@ -337,7 +337,7 @@ class Director:
             return self._look_again(now_s, wall_s)
         if not self._proposed:
             return self._propose(now_s, wall_s)
-        if self._climb.waits:
+        if self._recovery.waits:
             return self._propose_part()
         undecided = self._decisions.due(self.mission, now_s, wall_s)
         if undecided is not None:
@@ -356,7 +356,7 @@ class Director:
             gone = Judgement(
                 Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
             )
-            self._climb.fail(self.mission, self._palette, gone, now_s, wall_s, lost=True)
+            self._recovery.fail(self.mission, self._palette, gone, now_s, wall_s, lost=True)
         return []
 
     def _take_up(self, resumption: Resumption, now_s: float, wall_s: float) -> list[Command]:
@@ -418,7 +418,7 @@ class Director:
         if judgement.verdict is Verdict.SUCCEEDED:
             self.mission.complete(now_s, judgement.reason)
         else:
-            self._climb.fail(self.mission, self._palette, judgement, now_s, wall_s)
+            self._recovery.fail(self.mission, self._palette, judgement, now_s, wall_s)
 
     # -- what the neighbours say -------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ Settled = Callable[[Task, Judgement, float, float], None]
 """(task, judgement, [s] node clock, [s] monotonic): the goal of that task is out of the way."""
 
 
-class GoalKeeper:
+class GoalTracker:
     """Carries one attempt from its goal to its judgement. Not thread-safe; clocks as in `Director`."""
 
     def __init__(self, say: Say, settled: Settled, gate: ProgressThresholds, config: DirectorConfig) -> None:

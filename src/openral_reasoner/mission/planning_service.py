@@ -12,7 +12,7 @@ from typing import Protocol
 from openral_reasoner.mission.attempt import Command, Propose
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import Mission, MissionState
-from openral_reasoner.mission.request_queue import Desk, Look, QueryProgress, Reply, Request
+from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply, Request, RequestQueue
 from openral_reasoner.mission.steering import Steering, SteeringLimits
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Planner, Proposal
@@ -32,7 +32,7 @@ class Agent(Protocol):
         ...
 
 
-class Senses(Protocol):
+class Perception(Protocol):
     """What an agent may see of the world; answers come when they come."""
 
     def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
@@ -40,10 +40,10 @@ class Senses(Protocol):
         ...
 
 
-MakeAgent = Callable[[Desk], Agent]
+MakeAgent = Callable[[RequestQueue], Agent]
 
 
-class Thinker:
+class PlanningService:
     """Turns `Propose` into a plan or a steered mission. Not thread-safe: call it where the director is called."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Thinker:
         *,
         make_agent: MakeAgent | None = None,
         who: str = "",
-        senses: Senses | None = None,
+        perception: Perception | None = None,
         limits: SteeringLimits | None = None,
     ) -> None:
         """Begin with nobody at work.
@@ -63,15 +63,15 @@ class Thinker:
             planner: the one without a model.
             make_agent: makes the agent of one mission; None: no model is configured.
             who: the model's name, for the mission log.
-            senses: what the agent may see.
+            perception: what the agent may see.
             limits: how much the agent may do.
         """
         self._director, self._planner = director, planner
-        self._make_agent, self._who, self._senses = make_agent, who, senses
+        self._make_agent, self._who, self._perception = make_agent, who, perception
         self._limits = limits
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="planner")
         self._plan: tuple[Propose, Future[Proposal]] | None = None
-        self._steered: tuple[Propose, Mission, Agent, Desk, Steering] | None = None
+        self._steered: tuple[Propose, Mission, Agent, RequestQueue, Steering] | None = None
 
     @property
     def question(self) -> str:
@@ -87,10 +87,10 @@ class Thinker:
         if self._make_agent is None or not self._director.steered(command.ticket, self._who, now_s):
             self._ask_planner(command)
             return
-        desk = Desk()
-        agent = self._make_agent(desk)
+        requests = RequestQueue()
+        agent = self._make_agent(requests)
         steering = Steering(self._director, self._limits)
-        self._steered = (command, self._director.mission, agent, desk, steering)
+        self._steered = (command, self._director.mission, agent, requests, steering)
         agent.start(command.sentence, command.palette, command.history)
 
     def operator_says(self, text: str) -> bool:
@@ -109,9 +109,9 @@ class Thinker:
     def drop(self, reason: str) -> None:
         """Break off the agent at work, if there is one."""
         if self._steered:
-            _, _, agent, desk, _ = self._steered
+            _, _, agent, requests, _ = self._steered
             self._steered = None
-            desk.close(reason)
+            requests.close(reason)
             agent.cancel()
 
     def close(self) -> None:
@@ -126,9 +126,9 @@ class Thinker:
     def _serve_agent(self, now_s: float, wall_s: float) -> list[Command]:
         if self._steered is None:
             return []
-        command, mission, agent, desk, steering = self._steered
+        command, mission, agent, requests, steering = self._steered
         commands: list[Command] = []
-        for request, reply in desk.take():
+        for request, reply in requests.take():
             commands += self._serve(steering, request, _answer(reply), now_s, wall_s)
         if self._director.mission is not mission or mission.state is not MissionState.ACTIVE:
             self.drop(mission.message)
@@ -136,7 +136,7 @@ class Thinker:
         steering.tick(now_s, wall_s)
         if agent.ended.done():
             self._steered = None
-            desk.close("the language model has ended")
+            requests.close("the language model has ended")
             reason = agent.ended.result() or "it ended without ending the mission"
             if self._director.agent_failed(command.ticket, reason, now_s):
                 self._ask_planner(command)
@@ -157,10 +157,10 @@ class Thinker:
             steering.observed(reply)
             answer(reply)
 
-        if self._senses is None:
+        if self._perception is None:
             answer(Reply(False, "there is nothing to see with"))
         else:
-            self._senses.sense(request, observed)
+            self._perception.sense(request, observed)
         return []
 
 

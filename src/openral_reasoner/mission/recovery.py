@@ -11,7 +11,7 @@ from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, Proposal
 
 
-class Climb:
+class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
     def __init__(self, ask: AskOperatorFor, config: DirectorConfig) -> None:

@@ -1,7 +1,7 @@
-"""What an agent may ask of a mission, and the desk over which the questions go from its thread to the node's.
+"""What an agent may ask of a mission, and the requests over which the questions go from its thread to the node's.
 
 An agent, a language model with tools, runs in a thread of its own and knows nothing of ROS. It puts requests on
-the desk and waits for replies; the node takes them off in its own time and lets `Steering` decide.
+the requests and waits for replies; the node takes them off in its own time and lets `Steering` decide.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class MissionOver(Exception):
     """The mission ended while the agent was still at work; its text says why."""
 
 
-class Desk:
-    """A queue of requests between two threads. One mission has one desk."""
+class RequestQueue:
+    """A queue of requests between two threads. One mission has one requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

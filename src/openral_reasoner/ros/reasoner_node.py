@@ -4,7 +4,7 @@ Progress comes from the topic `/openral/progress` alone, not from the monitor's 
 names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
 its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
 monotonic clock. All callbacks run on one thread and none of them waits; whoever plans, which may take long,
-has a thread of its own (`Thinker`).
+has a thread of its own (`PlanningService`).
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from openral_reasoner.mission.attempt import (
     SendGoal,
     StopSkills,
 )
-from openral_reasoner.mission.condition_query import Inquiry
+from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
-from openral_reasoner.mission.planning_service import Thinker
+from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.planner import Planner
@@ -61,7 +61,7 @@ from openral_reasoner.ros.messages import (
     step_of,
 )
 from openral_reasoner.ros.skill_client import SkillClients
-from openral_reasoner.ros.skill_registry import PROGRESS, Roster
+from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial
 
 TICK_S = 0.1
@@ -102,7 +102,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._record: MissionWriter | None = None
         self._unfinished: HeldMission | None = None
         self._policy: Resume = "ask"
-        self._roster: Roster
+        self._skill_registry: SkillRegistry
         self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
         self._publisher: Any = None
@@ -112,9 +112,9 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._changed = True
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
-        self._thinker = Thinker(self._director, self._planner)
-        self._senses: CameraAndMonitor | None = None
-        self._inquiry: Inquiry
+        self._planning = PlanningService(self._director, self._planner)
+        self._perception: CameraAndMonitor | None = None
+        self._condition_query: ConditionQuery
         self.finished: Any = Future()
         """Done when the process may end (`exit_when_done`)."""
 
@@ -134,7 +134,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        self._roster = Roster(
+        self._skill_registry = SkillRegistry(
             self,
             self._deployment,
             commercial=self.get_parameter("commercial").value,
@@ -143,11 +143,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
         self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
         self._director = Director(self._note, gate=gate, config=director)
-        self._senses = CameraAndMonitor(self, self.guard, self._deployment.cameras)
-        self._inquiry = Inquiry(self._senses.sense, gate)
+        self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
+        self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
-        self._thinker = Thinker(
-            self._director, self._planner, make_agent=make_agent, who=who, senses=self._senses
+        self._planning = PlanningService(
+            self._director, self._planner, make_agent=make_agent, who=who, perception=self._perception
         )
         self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
         self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
@@ -212,10 +212,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def _end_thinking(self) -> None:
-        self._thinker.close()
-        if self._senses:
-            self._senses.close()
-        self._senses = None
+        self._planning.close()
+        if self._perception:
+            self._perception.close()
+        self._perception = None
 
     def _release(self) -> None:
         for kind, entity in self._listeners:
@@ -238,14 +238,14 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _on_skill(self, info: SkillInfo) -> None:
         try:
-            skill, returned = self._roster.announce(info, time.monotonic())
+            skill, returned = self._skill_registry.announce(info, time.monotonic())
         except ContractError as error:
             self._ignored("/openral/skills", error)
             return
         if self._director.recovering or returned:  # what was begun before must not go on unwatched
             self._goals.stop(skill.action_server)
-        self._director.others_move = self._roster.moves
-        self._director.palette(self._roster.palette(), time.monotonic())
+        self._director.others_move = self._skill_registry.moves
+        self._director.palette(self._skill_registry.palette(), time.monotonic())
 
     def _ignored(self, topic: str, error: ContractError) -> None:
         self.get_logger().warning(
@@ -282,10 +282,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _tick(self) -> None:
         self._look_for_lost_nodes()
-        if self._senses:
-            self._senses.tick()
-        self._run(self._thinker.tick(*self._now()))
-        if told := self._inquiry.tick(time.monotonic()):
+        if self._perception:
+            self._perception.tick()
+        self._run(self._planning.tick(*self._now()))
+        if told := self._condition_query.tick(time.monotonic()):
             self._run(self._director.found_out(*told, *self._now()))
         self._goals.retry()
         self._run(self._director.tick(*self._now()))
@@ -295,11 +295,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _look_for_lost_nodes(self) -> None:
         """A policy node that left the graph, or hangs, takes its skill and its goal with it."""
         now_s, wall_s = self._now()
-        for skill, reason in self._roster.take_lost(wall_s):
+        for skill, reason in self._skill_registry.take_lost(wall_s):
             self._director.skill_lost(skill.name, reason, now_s, wall_s)
             self._goals.stop(skill.action_server)  # it may only hang, and go on later
-        self._director.others_move = self._roster.moves
-        self._director.palette(self._roster.palette(), wall_s)
+        self._director.others_move = self._skill_registry.moves
+        self._director.palette(self._skill_registry.palette(), wall_s)
         publishers = self.count_publishers(PROGRESS)
         news = self._watch.news(publishers, self._director.running, wall_s)
         self._director.monitor(self._watch.silent and self._director.running, publishers > 0)
@@ -321,20 +321,20 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _run(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, Propose):
-                self._thinker.propose(command, self._now()[0])
+                self._planning.propose(command, self._now()[0])
             elif isinstance(command, SendGoal):
                 self._goals.send(command)
             elif isinstance(command, CancelGoal):
                 self._goals.cancel(command.key)
             elif isinstance(command, AskWorld):
-                self._inquiry.ask(command, time.monotonic())
+                self._condition_query.ask(command, time.monotonic())
             elif isinstance(command, StopSkills):
                 self._stop_everything(command.goal)
 
     def _stop_everything(self, goal: str) -> None:
         """Cancel all goals of all skills, also of those that nobody announced; let the bridge drop a goal's chunks."""
         found = (name for name, kinds in get_action_names_and_types(self) if EXECUTE_SKILL in kinds)
-        for server in {*self._roster.servers, *list(found)[:MAX_SERVERS]}:
+        for server in {*self._skill_registry.servers, *list(found)[:MAX_SERVERS]}:
             self._goals.stop(server)
         if goal and self._chunks is not None:
             self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended

@@ -18,7 +18,7 @@ MAX_SKILLS = 64
 """Skills of one deployment; further ones are not taken up."""
 
 
-class Roster:
+class SkillRegistry:
     """The deployed skills, as far as a node of the graph can see them."""
 
     def __init__(

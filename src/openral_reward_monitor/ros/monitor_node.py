@@ -32,7 +32,7 @@ from openral_reward_monitor.models.factory import Assembly, assemble
 from openral_reward_monitor.query_request import parse_query
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.ros.messages import progress_message, refuse
-from openral_reward_monitor.ros.progress_service import Questions
+from openral_reward_monitor.ros.progress_service import ProgressService
 from openral_reward_monitor.scorer import Job, Scorer
 
 SERVICE = "/openral/perception/query_task_progress"
@@ -65,7 +65,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         self._assembly: Assembly | None = None
         self._cameras: Cameras | None = None
         self._scorer: Scorer | None = None
-        self._questions: Questions | None = None
+        self._questions: ProgressService | None = None
         self._watched_s = float("-inf")
         self._subscriptions_made: list[Any] = []
         self._group = ReentrantCallbackGroup()  # a question that waits must not hold up intake
@@ -149,7 +149,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         )
         on_scored = self.guard(self._on_scored, "a scoring")
         self._scorer = Scorer(made.model, ReadingMaker(made.reward, made.calibration), on_scored)
-        self._questions = Questions(
+        self._questions = ProgressService(
             self._cameras,
             self._scorer,
             needs_words=made.reward.instruction_required,

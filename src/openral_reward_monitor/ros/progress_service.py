@@ -27,7 +27,7 @@ class _Question:
     """Future of None; done when the job is, or when patience is over."""
 
 
-class Questions:
+class ProgressService:
     """Answers requests; only a scoring that was asked for is waited for, and that not for long."""
 
     def __init__(

@@ -15,7 +15,7 @@ from openral_policy_nodes.families.factory import BUILT_IN, load_policy
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.policy import OpenVLAOFTPolicy, settings_for
 from openral_policy_nodes.families.openvla_oft.server import describe, handlers
-from openral_policy_nodes.families.openvla_oft.settings import Settings, add_arguments, settings_of
+from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings, add_arguments, settings_of
 from openral_sidecar.errors import SidecarRefused
 
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]
@@ -142,7 +142,7 @@ def test_a_request_that_does_not_fit_is_refused(change, said):
 def test_settings_come_from_the_manifest_and_travel_as_arguments(skill):
     extras = {"center_crop": False, "stop_token": False, "temperature": 1.6, "seed": 3}
     settings = settings_for(skill(policy_extras=extras).manifest)
-    assert settings == Settings("libero_spatial", 8, 2, False, False, 1.6, 3)
+    assert settings == OpenVlaSettings("libero_spatial", 8, 2, False, False, 1.6, 3)
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     assert settings_of(parser.parse_args(settings.arguments())) == settings

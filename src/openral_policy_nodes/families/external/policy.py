@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.types import Policy, PolicyBatch
-from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.adaptive_timeout import AdaptiveTimeout
 from openral_policy_nodes.families.external.address import parse_url
 from openral_policy_nodes.families.external.link import OpenpiLink, zmq_client
 from openral_policy_nodes.families.external.names import names_from
@@ -27,7 +27,7 @@ class _Served:
         assert manifest.action_contract is not None  # names_from compared it
         self._name, self._names = manifest.name, names_from(manifest)
         self._horizon = manifest.chunk_size
-        self._patience = Patience(manifest.latency_budget)
+        self._patience = AdaptiveTimeout(manifest.latency_budget)
 
     def _state_parts(self, state: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Cut (…, D) into the named parts."""

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.adaptive_timeout import AdaptiveTimeout
 from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.families.lerobot.features import Features
 from openral_policy_nodes.families.lerobot.identity import identity_of
 from openral_policy_nodes.families.lerobot.match import absent_cameras, checkpoint_faults, feature_faults
 from openral_policy_nodes.families.lerobot.spec import spec_for
-from openral_policy_nodes.families.sidecar_policy import RemotePolicy, Server
+from openral_policy_nodes.families.sidecar_policy import PolicyServer, RemotePolicy
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar
@@ -25,7 +25,7 @@ from openral_sidecar.skill import skill_sidecar
 class LeRobotPolicy:
     """Asks a server of `openral_policy_nodes.families.lerobot.server` for chunks."""
 
-    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+    def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
         """Compare the server's policy with the manifest.
 
         Raises:
@@ -84,7 +84,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
     for name in absent_cameras(manifest):
         arguments += ["--absent-camera", name]
     spec, identity = spec_for(checkpoint.kind), identity_of(checkpoint, dtype)
-    settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+    settings = SidecarSettings(call_timeout_s=AdaptiveTimeout(manifest.latency_budget).least_s)
     with skill_sidecar(manifest, spec, arguments, identity, settings) as server:
         return LeRobotPolicy(manifest, server)
 

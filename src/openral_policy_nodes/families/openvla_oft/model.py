@@ -17,7 +17,7 @@ from openral_policy_nodes.families.openvla_oft.actions import Statistics, tokens
 from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, Checkpoint
 from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
-from openral_policy_nodes.families.openvla_oft.settings import Settings
+from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 EMPTY_WORD = "▁"
@@ -27,7 +27,7 @@ EMPTY_WORD = "▁"
 class OpenVLAOFTModel:
     """Infers chunks of `rows` actions from N cameras, proprioception and a sentence."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str, dtype: str) -> None:
+    def __init__(self, checkpoint: Checkpoint, settings: OpenVlaSettings, device: str, dtype: str) -> None:
         """Load a checkpoint.
 
         Raises:

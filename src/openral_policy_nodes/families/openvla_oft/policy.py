@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.adaptive_timeout import AdaptiveTimeout
 from openral_policy_nodes.families.openvla_oft.actions import gripper_to_libero
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.identity import identity_of
-from openral_policy_nodes.families.openvla_oft.settings import Settings
+from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 from openral_policy_nodes.families.openvla_oft.spec import SPEC
-from openral_policy_nodes.families.sidecar_policy import RemotePolicy, Server
+from openral_policy_nodes.families.sidecar_policy import PolicyServer, RemotePolicy
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar
@@ -30,7 +30,7 @@ demonstrations have it."""
 class OpenVLAOFTPolicy:
     """Asks a server (`server.py`) for chunks, and turns the gripper's sign into the robot's."""
 
-    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+    def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
         """Compare the server's policy with the manifest.
 
         Raises:
@@ -73,7 +73,7 @@ class OpenVLAOFTPolicy:
         self._remote.close()
 
 
-def settings_for(manifest: RSkillManifest) -> Settings:
+def settings_for(manifest: RSkillManifest) -> OpenVlaSettings:
     """Read what the manifest says about inference.
 
     Raises:
@@ -86,7 +86,7 @@ def settings_for(manifest: RSkillManifest) -> Settings:
         )
     cameras = sum(sensor.count for sensor in manifest.sensors_required if sensor.modality == "rgb")
     try:
-        return Settings.of_extras(
+        return OpenVlaSettings.of_extras(
             preprocessing.norm_tag, manifest.chunk_size, cameras, manifest.policy_extras
         )
     except PolicyError as error:
@@ -117,7 +117,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
         *settings.arguments(),
     ]
     identity = identity_of(checkpoint, settings, dtype)
-    watch = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+    watch = SidecarSettings(call_timeout_s=AdaptiveTimeout(manifest.latency_budget).least_s)
     with skill_sidecar(manifest, SPEC, arguments, identity, watch) as server:
         return OpenVLAOFTPolicy(manifest, server)
 

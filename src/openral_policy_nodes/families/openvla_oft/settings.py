@@ -11,7 +11,7 @@ from openral_core.errors import PolicyError
 
 
 @dataclass(frozen=True)
-class Settings:
+class OpenVlaSettings:
     """The knobs of inference; all but the first three are read from the manifest's `policy_extras`."""
 
     norm_tag: str
@@ -47,7 +47,7 @@ class Settings:
         return words
 
     @classmethod
-    def of_extras(cls, norm_tag: str, rows: int, cameras: int, extras: Mapping[str, Any]) -> Settings:
+    def of_extras(cls, norm_tag: str, rows: int, cameras: int, extras: Mapping[str, Any]) -> OpenVlaSettings:
         """Read a manifest's `policy_extras`.
 
         Raises:
@@ -63,17 +63,19 @@ class Settings:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that `Settings.arguments` writes."""
+    """Add the flags that `OpenVlaSettings.arguments` writes."""
     types: dict[str, Callable[[str], Any]] = {
         "str": str,
         "int": int,
         "float": float,
         "bool": lambda word: {"True": True, "False": False}[word],
     }
-    for field in fields(Settings):
+    for field in fields(OpenVlaSettings):
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=types[str(field.type)], required=True)
 
 
-def settings_of(arguments: argparse.Namespace) -> Settings:
+def settings_of(arguments: argparse.Namespace) -> OpenVlaSettings:
     """Read what `add_arguments` added."""
-    return Settings(**{field.name: getattr(arguments, field.name) for field in fields(Settings)})
+    return OpenVlaSettings(
+        **{field.name: getattr(arguments, field.name) for field in fields(OpenVlaSettings)}
+    )

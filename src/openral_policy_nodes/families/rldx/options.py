@@ -26,7 +26,7 @@ _QUANTIZATION = {"int4": "nf4", "bf16": "none", "fp32": "none"}
 """`quantization.dtype` of the manifest -> how the server loads the backbone. bf16 is how the weights are stored."""
 _PATIENT = 4.0
 """Latency budgets that the watch waits for a ping: upstream answers one request after another, and the one before may
-be another client's inference. Deadlines of our own calls come from `Patience`."""
+be another client's inference. Deadlines of our own calls come from `AdaptiveTimeout`."""
 
 
 class RldxExtras(BaseModel):

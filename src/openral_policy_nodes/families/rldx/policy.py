@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.adaptive_timeout import AdaptiveTimeout
 from openral_policy_nodes.families.rldx.arguments import rldx_arguments
 from openral_policy_nodes.families.rldx.handshake import modality_faults
 from openral_policy_nodes.families.rldx.layouts import layout_named
@@ -26,7 +26,7 @@ HANDSHAKE_S = 10.0
 """[s] `get_modality_config` needs no model."""
 
 
-class Server(Protocol):
+class RLDXServer(Protocol):
     """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
 
     def call(
@@ -43,7 +43,7 @@ class Server(Protocol):
 class RldxPolicy:
     """Asks a server of RLDX-1 through the wrapper for simulations; see `layouts.py` for the names."""
 
-    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+    def __init__(self, manifest: RSkillManifest, server: RLDXServer) -> None:
         """Compare the server's checkpoint with the manifest.
 
         Raises:
@@ -53,7 +53,7 @@ class RldxPolicy:
         self._layout = layout_named(manifest.state_contract.layout if manifest.state_contract else None)
         self._horizon = manifest.chunk_size
         self._budget = manifest.latency_budget
-        self._patience = Patience(self._budget)
+        self._patience = AdaptiveTimeout(self._budget)
         self._sessions: set[str] = set()
         """Those that the server may remember."""
         self._seen: set[str] = set()
@@ -107,7 +107,7 @@ class RldxPolicy:
         try:
             return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
-            self._patience = Patience(self._budget)  # whoever answers next may have just been started
+            self._patience = AdaptiveTimeout(self._budget)  # whoever answers next may have just been started
             raise PolicyError(f"{self._name}: {error}") from error
 
 

@@ -30,7 +30,7 @@ PATIENCE = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Server(Protocol):
+class RobometerServer(Protocol):
     """The part of `Sidecar` that is used here."""
 
     @property
@@ -50,7 +50,7 @@ class Server(Protocol):
 class RobometerRewardModel:
     """Asks a server of `openral_reward_monitor.models.robometer.server`."""
 
-    def __init__(self, name: str, server: Server) -> None:
+    def __init__(self, name: str, server: RobometerServer) -> None:
         """Wrap a server.
 
         Args:

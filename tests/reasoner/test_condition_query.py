@@ -10,7 +10,7 @@ import pytest
 from openral_core.progress import ProgressThresholds
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
-from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, Inquiry
+from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, ConditionQuery
 from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 ALONE = Condition("the button is pressed", "press the button")
@@ -34,13 +34,13 @@ def ask(condition: Condition, scores: Callable[[str, int], float | None]) -> tup
             Reply(False, "no frames") if score is None else Reply(True, f"success {score:.2f}", success=score)
         )
 
-    inquiry = Inquiry(sense, ProgressThresholds(success_threshold=0.8, dwell=3))
-    inquiry.ask(AskWorld(1, condition), 0.0)
+    condition_query = ConditionQuery(sense, ProgressThresholds(success_threshold=0.8, dwell=3))
+    condition_query.ask(AskWorld(1, condition), 0.0)
     now = 0.0
-    while (told := inquiry.tick(now)) is None:
+    while (told := condition_query.tick(now)) is None:
         now += 0.1
         assert now < 2 * PATIENCE_S
-    assert inquiry.tick(now) is None, "it is told once"
+    assert condition_query.tick(now) is None, "it is told once"
     return told[1], asked, now
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import cv2
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
@@ -99,7 +100,7 @@ class Table:
                 limits=self.limits,
             )
             try:
-                self._do(self.director.prompt(f"p{len(self.log)}", text, self.now, self.now))
+                self._do(self.director.prompt(f"p{len(self.log)}", text, Instant(self.now, self.now)))
                 self._run(until or (lambda: self.director.mission.state.ended))
             finally:
                 self.planning.close()
@@ -114,8 +115,8 @@ class Table:
             self.now += 0.1
             self.director.bridge_alive(self.now)
             self._read()
-            self._do(self.planning.tick(self.now, self.now))
-            self._do(self.director.tick(self.now, self.now))
+            self._do(self.planning.tick(Instant(self.now, self.now)))
+            self._do(self.director.tick(Instant(self.now, self.now)))
             time.sleep(0.002)
 
     def _read(self) -> None:
@@ -131,13 +132,15 @@ class Table:
             elif isinstance(command, SendGoal):
                 self.sent.append(command)
                 self._do(
-                    self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now)
+                    self.director.goal_answered(
+                        command.key, f"g{command.key}", True, Instant(self.now, self.now)
+                    )
                 )
                 if self.end_words:
                     self.director.goal_ended(
-                        command.key, "FAILED", "policy", self.end_words, self.now, self.now
+                        command.key, "FAILED", "policy", self.end_words, Instant(self.now, self.now)
                     )
             elif isinstance(command, CancelGoal):
                 self.director.goal_ended(
-                    command.key, "CANCELED", "client_cancel", self.end_words, self.now, self.now
+                    command.key, "CANCELED", "client_cancel", self.end_words, Instant(self.now, self.now)
                 )

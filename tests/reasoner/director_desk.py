@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import (
     AskWorld,
@@ -73,26 +74,34 @@ class Desk:
         for command in commands:
             if isinstance(command, Propose):
                 plan = self.planner.plan(command.sentence, command.palette)
-                self.do(self.director.planned(command.ticket, plan, self.now, self.now))
+                self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):
                 self.sent.append(command)
-                self.do(self.director.goal_answered(command.key, f"g{command.key}", True, self.now, self.now))
+                self.do(
+                    self.director.goal_answered(
+                        command.key, f"g{command.key}", True, Instant(self.now, self.now)
+                    )
+                )
             elif isinstance(command, CancelGoal):
                 self.cancelled.append(command.key)
                 if self.polite:
                     self.end("CANCELED", "client_cancel")
             elif isinstance(command, AskWorld):
                 holds = self.world(command)
-                self.do(self.director.found_out(command.key, holds, "the fake says so", self.now, self.now))
+                self.do(
+                    self.director.found_out(
+                        command.key, holds, "the fake says so", Instant(self.now, self.now)
+                    )
+                )
             elif isinstance(command, StopSkills):
                 self.stops += 1
 
     def say(self, text: str, prompt_id: str = "p") -> None:
-        self.do(self.director.prompt(prompt_id, text, self.now, self.now))
+        self.do(self.director.prompt(prompt_id, text, Instant(self.now, self.now)))
 
     def end(self, outcome: str, check: str, message: str = "") -> None:
         key = self.sent[-1].key
-        self.director.goal_ended(key, outcome, check, message, self.now, self.now)
+        self.director.goal_ended(key, outcome, check, message, Instant(self.now, self.now))
 
     def run(self, seconds: float, *progress: float, success: float | None = None) -> None:
         """Let time pass at 3 Hz; progress readings as given, the last one repeated; none at all when
@@ -104,4 +113,4 @@ class Desk:
                 p = progress[min(i, len(progress) - 1)]
                 reading = ProgressReading(self.now, p, p if success is None else success)
                 self.director.reading(f"g{self.sent[-1].key}", reading, self.now)
-            self.do(self.director.tick(self.now, self.now))
+            self.do(self.director.tick(Instant(self.now, self.now)))

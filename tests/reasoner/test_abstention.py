@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from director_desk import Desk
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading
 
 REMARK = "the picture of camera corner2 is too dark"
@@ -18,7 +19,7 @@ def watch(desk: Desk, seconds: float, score: float, *, abstained: bool) -> None:
             desk.now, score, score, calibrated=True, abstained=abstained, remark=REMARK if abstained else ""
         )
         desk.director.reading(f"g{desk.sent[-1].key}", reading, desk.now)
-        desk.do(desk.director.tick(desk.now, desk.now))
+        desk.do(desk.director.tick(Instant(desk.now, desk.now)))
 
 
 def test_doubt_is_neither_a_success_nor_a_standstill_and_is_told_once() -> None:

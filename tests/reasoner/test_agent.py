@@ -8,6 +8,7 @@ import pytest
 from agent_table import TOOL, Table, skill
 
 from openral_core.errors import InstallationError, ManifestError
+from openral_core.instant import Instant
 from openral_reasoner.llm.fakes import Call, Script
 from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
 from openral_reasoner.llm.tools import skill_tool_name
@@ -148,7 +149,7 @@ def test_stop_breaks_off_a_model_that_thinks() -> None:
 
     def stop() -> bool:
         if table.director.mission.open_ended:
-            table.director.prompt("s", "stop", table.now, table.now)
+            table.director.prompt("s", "stop", Instant(table.now, table.now))
         return table.director.mission.state.ended
 
     table.say("open the drawer", until=stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from director_desk import CONFIG, NAME, SKILL, Desk
 
+from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
 from openral_reasoner.mission.stop_words import is_stop
 from openral_reasoner.palette import Palette
@@ -90,7 +91,9 @@ def test_lost_skill_comes_back() -> None:
     desk = Desk()
     desk.say("open the drawer")
     desk.director.palette(Palette(), desk.now)
-    desk.director.skill_lost(NAME, "the policy node /openral/policy/mini went away", desk.now, desk.now)
+    desk.director.skill_lost(
+        NAME, "the policy node /openral/policy/mini went away", Instant(desk.now, desk.now)
+    )
     desk.run(2)
     assert len(desk.sent) == 1
     desk.director.palette(Palette((SKILL,)), desk.now)
@@ -103,7 +106,9 @@ def test_lost_skill_stays_away() -> None:
     desk = Desk()
     desk.say("open the drawer")
     desk.director.palette(Palette(), desk.now)
-    desk.director.skill_lost(NAME, "the policy node /openral/policy/mini went away", desk.now, desk.now)
+    desk.director.skill_lost(
+        NAME, "the policy node /openral/policy/mini went away", Instant(desk.now, desk.now)
+    )
     desk.run(5)
     assert desk.mission.state.value == "failed"
     assert "/openral/policy/mini did not come back within 4 s" in desk.mission.message
@@ -132,7 +137,7 @@ def test_stop_leaves_a_mission_that_has_ended_as_it_is_and_still_stops_the_arm()
     desk.run(2, 0.9)
     before = (desk.mission.id, desk.mission.state.value, desk.mission.message)
     assert before[1] == "done"
-    commands = desk.director.prompt("b", "stop", desk.now, desk.now)
+    commands = desk.director.prompt("b", "stop", Instant(desk.now, desk.now))
     assert (desk.mission.id, desk.mission.state.value, desk.mission.message) == before
     assert StopSkills() in commands
     assert desk.log[-1].reason == '"stop": no mission is running'
@@ -151,11 +156,11 @@ def test_next_goal_waits_for_the_end_of_the_last() -> None:
 def test_estop_ends_the_mission_and_refuses_the_next() -> None:
     desk = Desk()
     desk.say("open the drawer", "a")
-    desk.do(desk.director.estop(True, desk.now, desk.now))
+    desk.do(desk.director.estop(True, Instant(desk.now, desk.now)))
     assert desk.mission.state.value == "stopped"
     desk.say("open the drawer", "b")
     assert "estop_reset" in desk.mission.message
-    desk.do(desk.director.estop(False, desk.now, desk.now))
+    desk.do(desk.director.estop(False, Instant(desk.now, desk.now)))
     desk.say("open the drawer", "c")
     assert desk.mission.state.value == "active"
 
@@ -183,7 +188,7 @@ def test_silent_bridge_fails_the_attempt() -> None:
     desk = Desk()
     desk.say("open the drawer")
     desk.now += CONFIG.bridge_patience_s + 1
-    desk.do(desk.director.tick(2.0, desk.now))  # the node's clock stands still with the bridge
+    desk.do(desk.director.tick(Instant(2.0, desk.now)))  # the node's clock stands still with the bridge
     assert "control_status" in desk.mission.message
 
 

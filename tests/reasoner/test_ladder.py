@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from director_desk import CONFIG, SKILL, Desk
 
+from openral_core.instant import Instant
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.playbook import Playbook
@@ -61,7 +62,7 @@ def test_a_skill_that_went_away_for_good_gives_way_to_another() -> None:
     desk = Desk(palette=Palette((SKILL, OTHER)))
     desk.say("open the drawer")
     desk.director.palette(Palette((OTHER,)), desk.now)
-    desk.director.skill_lost(SKILL.name, "the policy node went away", desk.now, desk.now)
+    desk.director.skill_lost(SKILL.name, "the policy node went away", Instant(desk.now, desk.now))
     desk.run(5)
     assert [goal.skill.name for goal in desk.sent] == [SKILL.name, OTHER.name]
 

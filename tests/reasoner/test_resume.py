@@ -8,6 +8,7 @@ import pytest
 from director_desk import Desk
 
 from openral_core.errors import ManifestError
+from openral_core.instant import Instant
 from openral_core.scene import Resume
 from openral_reasoner.mission.mission import Mission
 from openral_reasoner.mission.record import MissionWriter
@@ -34,9 +35,9 @@ def restarted(
     desk.director.bridge_alive(now, "")
     found = MissionWriter(folder).unfinished(desk.log.append)
     assert found is not None
-    desk.do(desk.director.resume(found, policy, now, now))
+    desk.do(desk.director.resume(found, policy, Instant(now, now)))
     for _ in range(4):  # leave, look, judgement, next task
-        desk.do(desk.director.tick(desk.now, desk.now))
+        desk.do(desk.director.tick(Instant(desk.now, desk.now)))
     return desk
 
 
@@ -102,11 +103,11 @@ def test_motion_of_the_old_process_must_end_before_the_look(tmp_path: Path) -> N
     desk = Desk(now=now + 1, world=lambda asked: True)
     found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
-    desk.do(desk.director.resume(found, "always", desk.now, desk.now))
+    desk.do(desk.director.resume(found, "always", Instant(desk.now, desk.now)))
     for _ in range(3):
         desk.director.bridge_alive(desk.now, "f" * 32)
         desk.now += 1
-        desk.do(desk.director.tick(desk.now, desk.now))
+        desk.do(desk.director.tick(Instant(desk.now, desk.now)))
     assert (desk.sent, desk.stops) == ([], 4)
     desk.director.bridge_alive(desk.now, "")
     desk.run(1.5)
@@ -118,9 +119,9 @@ def test_motion_of_the_old_process_is_stopped_while_the_operator_is_asked(tmp_pa
     desk = Desk(now=now + 1)
     found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
-    desk.do(desk.director.resume(found, "ask", desk.now, desk.now))
+    desk.do(desk.director.resume(found, "ask", Instant(desk.now, desk.now)))
     desk.director.bridge_alive(desk.now, "f" * 32)
-    desk.do(desk.director.tick(desk.now, desk.now))
+    desk.do(desk.director.tick(Instant(desk.now, desk.now)))
     assert (desk.stops, desk.director.question) == (2, ""), "first the arm holds, then there is a question"
     desk.run(0.4)
     assert "Go on, yes or no?" in desk.director.question
@@ -131,10 +132,10 @@ def test_a_goal_that_does_not_end_fails_the_mission(tmp_path: Path) -> None:
     desk = Desk(now=now + 1)
     found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
-    desk.do(desk.director.resume(found, "always", desk.now, desk.now))
+    desk.do(desk.director.resume(found, "always", Instant(desk.now, desk.now)))
     for _ in range(40):
         desk.director.bridge_alive(desk.now, "f" * 32)
-        desk.do(desk.director.tick(desk.now, desk.now))
+        desk.do(desk.director.tick(Instant(desk.now, desk.now)))
         desk.now += 1
     assert (desk.sent, desk.mission.state.value) == ([], "failed")
     assert "does not end" in desk.mission.message

@@ -9,6 +9,7 @@ import yaml
 from director_desk import CONFIG, Desk
 from test_resume import broken_off, restarted
 
+from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
 from openral_reasoner.mission.halting import PATIENCE_S, PERIOD_S
 from openral_reasoner.mission.stop_words import Heard, heard, is_stop
@@ -134,13 +135,15 @@ def test_a_goal_that_goes_on_is_stopped_again_and_nothing_begins_meanwhile() -> 
     desk = Desk()
     desk.director.bridge_alive(desk.now, FOREIGN)
     desk.say("stop", "s")
-    assert desk.director.tick(desk.now, desk.now) == []
+    assert desk.director.tick(Instant(desk.now, desk.now)) == []
     desk.now += PERIOD_S + 0.01
-    assert desk.director.tick(desk.now, desk.now) == [StopSkills(FOREIGN)], "now the bridge drops it, too"
+    assert desk.director.tick(Instant(desk.now, desk.now)) == [StopSkills(FOREIGN)], (
+        "now the bridge drops it, too"
+    )
     desk.say("open the drawer", "m")
     assert desk.sent == []
     desk.director.bridge_alive(desk.now, "")
-    desk.do(desk.director.tick(desk.now, desk.now))
+    desk.do(desk.director.tick(Instant(desk.now, desk.now)))
     assert len(desk.sent) == 1
 
 
@@ -149,9 +152,9 @@ def test_a_goal_that_never_ends_is_left_to_itself() -> None:
     desk.director.bridge_alive(desk.now, FOREIGN)
     desk.say("stop", "s")
     desk.now += PATIENCE_S + 1
-    assert desk.director.tick(desk.now, desk.now) == []
+    assert desk.director.tick(Instant(desk.now, desk.now)) == []
     desk.say("open the drawer", "m")
-    desk.do(desk.director.tick(desk.now, desk.now))
+    desk.do(desk.director.tick(Instant(desk.now, desk.now)))
     assert len(desk.sent) == 1
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
@@ -98,13 +99,13 @@ class _World:
     def run(self) -> Outcome:
         """Give the order, and let the mission come to its end."""
         director = self.director
-        self._do(director.prompt("p", ", then ".join(self._tasks), self._now, self._now))
+        self._do(director.prompt("p", ", then ".join(self._tasks), Instant(self._now, self._now)))
         while not director.mission.state.ended and self._now < LIMIT_S:
             self._now += TICK_S
             director.bridge_alive(self._now)
             self._work()
             self._answer()
-            self._do(director.tick(self._now, self._now))
+            self._do(director.tick(Instant(self._now, self._now)))
         claimed = director.mission.state is MissionState.DONE
         done = claimed and self._finished == set(self._tasks)
         return Outcome(done, claimed, self._now - 1.0, self.attempts, self.questions)
@@ -149,14 +150,16 @@ class _World:
         for command in commands:
             if isinstance(command, Propose):
                 plan = Plan(_plan(command.sentence, command.palette))
-                self._do(self.director.planned(command.ticket, plan, self._now, self._now))
+                self._do(self.director.planned(command.ticket, plan, Instant(self._now, self._now)))
             elif isinstance(command, SendGoal):
                 self._goal, self._begun = command, self._now
                 self.attempts += 1
                 duration_s = self._coins.uniform(2.0, 5.0)
                 self._works_at = np.inf if self._coins.random() < STALLS else duration_s
                 self._do(
-                    self.director.goal_answered(command.key, f"g{command.key}", True, self._now, self._now)
+                    self.director.goal_answered(
+                        command.key, f"g{command.key}", True, Instant(self._now, self._now)
+                    )
                 )
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel")
@@ -164,7 +167,7 @@ class _World:
     def _end(self, outcome: str, check: str) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
-            self.director.goal_ended(goal.key, outcome, check, "", self._now, self._now)
+            self.director.goal_ended(goal.key, outcome, check, "", Instant(self._now, self._now))
 
 
 def run_variant(

@@ -1,8 +1,8 @@
 """A deployment in one process and on a simulated clock: skills that succeed, fail, stall or lie, and a monitor.
 
 The director, its gate, the planning service and the steering are the real ones. The skills are fakes: a task works
-after as many failing attempts as the mission says, and a failing attempt calls itself a success every second time, which the
-monitor does not believe.
+after as many failing attempts as the mission says, and a failing attempt calls itself a success every second time,
+which the monitor does not believe.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
@@ -77,7 +78,7 @@ class SimulatedDeployment:
 
     def run(self) -> None:
         """Say the sentence, and let the mission come to its end."""
-        self._do(self._director.prompt("eval", self._written.say, self._now, self._now))
+        self._do(self._director.prompt("eval", self._written.say, Instant(self._now, self._now)))
         end = time.monotonic() + PATIENCE_WALL_S
         while not self.mission.state.ended and time.monotonic() < end:
             self._now += TICK_S
@@ -86,9 +87,9 @@ class SimulatedDeployment:
             if self._planning.question:
                 self._planning.operator_says(self._written.answer)
             if told := self._condition_query.tick(self._now):
-                self._do(self._director.found_out(*told, self._now, self._now))
-            self._do(self._planning.tick(self._now, self._now))
-            self._do(self._director.tick(self._now, self._now))
+                self._do(self._director.found_out(*told, Instant(self._now, self._now)))
+            self._do(self._planning.tick(Instant(self._now, self._now)))
+            self._do(self._director.tick(Instant(self._now, self._now)))
             if self._running is None:
                 time.sleep(0.0005)  # somebody thinks in another thread
         self._planning.close()
@@ -127,7 +128,9 @@ class SimulatedDeployment:
                 self._tries[command.task] += 1
                 self.sent.append(command.task)
                 self._do(
-                    self._director.goal_answered(command.key, f"g{command.key}", True, self._now, self._now)
+                    self._director.goal_answered(
+                        command.key, f"g{command.key}", True, Instant(self._now, self._now)
+                    )
                 )
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel", "")
@@ -141,7 +144,7 @@ class SimulatedDeployment:
         if self._tries[goal.task] > self._written.fails.get(goal.task, 0):
             self._true.add(goal.task)
             self._true -= {_undone(goal.task)}
-        self._director.goal_ended(goal.key, outcome, check, words, self._now, self._now)
+        self._director.goal_ended(goal.key, outcome, check, words, Instant(self._now, self._now))
 
 
 def _undone(task: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from openral_core.instant import Instant
 from openral_reasoner.condition import Condition, Guard
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.mission import Mission, MissionState, TaskState
@@ -47,16 +48,16 @@ class Decisions:
         self._decided.clear()
         self._open = None
 
-    def due(self, mission: Mission, now_s: float, wall_s: float) -> list[AskWorld] | None:
+    def due(self, mission: Mission, now: Instant) -> list[AskWorld] | None:
         """What is to be asked before the current task; None: nothing, it may begin."""
         task = mission.current
         condition = _undecided(mission) if task and mission.active_task not in self._decided else None
         if task is None or condition is None:
             return None
         if self._open is None:
-            self._open = _Open(condition, since_wall_s=wall_s, next_wall_s=wall_s)
-            mission.say(now_s, "condition", f"is it so that {condition.text}?")
-        if self._open.asked or wall_s < self._open.next_wall_s:
+            self._open = _Open(condition, since_wall_s=now.wall_s, next_wall_s=now.wall_s)
+            mission.say(now.stamp_s, "condition", f"is it so that {condition.text}?")
+        if self._open.asked or now.wall_s < self._open.next_wall_s:
             return []
         self._open.asked = True
         self._key += 1
@@ -66,9 +67,7 @@ class Decisions:
         """The condition that the `AskWorld` of that key is about; None: it counts no more."""
         return self._open.condition if self._open is not None and key == self._key else None
 
-    def found_out(
-        self, mission: Mission, key: int, holds: bool | None, why: str, now_s: float, wall_s: float
-    ) -> None:
+    def found_out(self, mission: Mission, key: int, holds: bool | None, why: str, now: Instant) -> None:
         """The answer to `AskWorld`: whether the condition as it stands, with its "not", holds."""
         if self._open is None or key != self._key or mission.current is None:
             return
@@ -76,22 +75,22 @@ class Decisions:
         if holds is None:
             self._open = None
             mission.end(
-                MissionState.FAILED, now_s, f"nobody could tell whether {open_.condition.text}: {why}"
+                MissionState.FAILED, now.stamp_s, f"nobody could tell whether {open_.condition.text}: {why}"
             )
             return
-        waited = wall_s - open_.since_wall_s
+        waited = now.wall_s - open_.since_wall_s
         looping = mission.current.state is TaskState.DONE
         if not holds and not looping and planned.guard and planned.guard.wait:
             if waited < self._patience_s:
-                open_.asked, open_.next_wall_s = False, wall_s + WAIT_S
+                open_.asked, open_.next_wall_s = False, now.wall_s + WAIT_S
                 return
             why = f"{why}, after {waited:.0f} s"
         self._open = None
         if looping:
-            self._decide_loop(mission, holds, why, now_s)
+            self._decide_loop(mission, holds, why, now.stamp_s)
         elif planned.guard:
             self._decided.add(mission.active_task)
-            mission.branch(planned.guard, holds, _told(open_.condition, holds, why), now_s)
+            mission.branch(planned.guard, holds, _told(open_.condition, holds, why), now.stamp_s)
 
     def _decide_loop(self, mission: Mission, holds: bool, why: str, now_s: float) -> None:
         until = mission.tasks[mission.active_task].planned.until

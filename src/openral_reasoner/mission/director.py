@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
@@ -34,8 +35,7 @@ from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 class Director:
     """Holds one mission at a time. Not thread-safe: call it from one thread.
 
-    Every method that may cause commands returns them, in their order. `now_s` is the node's clock, `wall_s`
-    monotonic time.
+    Every method that may cause commands returns them, in their order. `now_s` is the node's clock.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Director:
 
     # -- the operator ------------------------------------------------------------------------------
 
-    def prompt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
+    def prompt(self, prompt_id: str, text: str, now: Instant) -> list[Command]:
         """Words from the operator: a stop, an answer, or a mission in place of the running one.
 
         What could mean "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is. Any
@@ -95,30 +95,30 @@ class Director:
         """
         said, fresh = heard(text), self._seen.add(prompt_id)
         if self._is_stop(said):
-            return self._halt(prompt_id, text, now_s, wall_s)
+            return self._halt(prompt_id, text, now)
         if not fresh:
             return []
         refusal = why_refused(prompt_id, text)
         if not refusal and self.operator_says(text):
-            return self.tick(now_s, wall_s)
+            return self.tick(now)
         if not refusal and said is Heard.GO_ON:
             refusal = "it says not to stop, which orders nothing; say what to do"
         if refusal:
-            self._refuse(prompt_id, text, refusal, now_s, wall_s)
+            self._refuse(prompt_id, text, refusal, now)
             return []
         # What an earlier process began, and what might be meant by a "hold on" before an order, must not go on.
         unwanted = self.recovering or said is Heard.STOP_AND_MORE
         commands: list[Command] = (
-            [self._halting.begin(self._goals.active_goal or "", wall_s)] if unwanted else []
+            [self._halting.begin(self._goals.active_goal or "", now.wall_s)] if unwanted else []
         )
-        commands += self.stop(f'replaced by "{plain_line(text)}"', now_s, wall_s)
-        self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
-        self.mission.say(now_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
+        commands += self.stop(f'replaced by "{plain_line(text)}"', now)
+        self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), now.wall_s)
+        self.mission.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
         if self._estopped:
             self.mission.end(
-                MissionState.FAILED, now_s, "the E-stop is latched; reset it with /openral/estop_reset"
+                MissionState.FAILED, now.stamp_s, "the E-stop is latched; reset it with /openral/estop_reset"
             )
-        return [*commands, *self.tick(now_s, wall_s)]
+        return [*commands, *self.tick(now)]
 
     def _is_stop(self, said: Heard) -> bool:
         """Whether words are a stop now: in doubt they are while anything goes on, and no answer while it moves."""
@@ -127,44 +127,42 @@ class Director:
             return moves or (self._active and not self.question)
         return said is Heard.STOP or (said is Heard.STOP_AND_MORE and (moves or self._active))
 
-    def _halt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
+    def _halt(self, prompt_id: str, text: str, now: Instant) -> list[Command]:
         shown = plain_line(text)
         what = "the mission and every motion end" if self._active else "no mission is running"
-        self._log(LogEntry(now_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
-        commands = self.stop(f'stopped: the operator said "{shown}"', now_s, wall_s)
-        return [*commands, self._halting.begin(self._goals.active_goal or "", wall_s)]
+        self._log(LogEntry(now.stamp_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
+        commands = self.stop(f'stopped: the operator said "{shown}"', now)
+        return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
 
-    def _refuse(self, prompt_id: str, text: str, why: str, now_s: float, wall_s: float) -> None:
+    def _refuse(self, prompt_id: str, text: str, why: str, now: Instant) -> None:
         """Say why a prompt is no order; a mission that is in work goes on."""
         prompt_id, shown = plain_line(prompt_id, MAX_ID), plain_line(text)
         if self._active:
-            self._log(LogEntry(now_s, "refused", f'"{shown}": {why}', prompt_id))
+            self._log(LogEntry(now.stamp_s, "refused", f'"{shown}": {why}', prompt_id))
             return
-        self._begin(Mission(prompt_id, shown, self._log, MissionState.ACTIVE), wall_s)
-        self.mission.end(MissionState.FAILED, now_s, f'"{plain_line(shown, 80)}" is refused: {why}')
+        self._begin(Mission(prompt_id, shown, self._log, MissionState.ACTIVE), now.wall_s)
+        self.mission.end(MissionState.FAILED, now.stamp_s, f'"{plain_line(shown, 80)}" is refused: {why}')
 
-    def stop(
-        self, reason: str, now_s: float, wall_s: float, state: MissionState = MissionState.STOPPED
-    ) -> list[Command]:
+    def stop(self, reason: str, now: Instant, state: MissionState = MissionState.STOPPED) -> list[Command]:
         """End the mission, if one is in work."""
         if not self._active:
             return []
-        self.mission.end(state, now_s, reason)
-        return self._goals.cancel(Judgement(Verdict.RUNNING, reason), wall_s)
+        self.mission.end(state, now.stamp_s, reason)
+        return self._goals.cancel(Judgement(Verdict.RUNNING, reason), now.wall_s)
 
-    def estop(self, pressed: bool, now_s: float, wall_s: float) -> list[Command]:
+    def estop(self, pressed: bool, now: Instant) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
         fresh = pressed and not self._estopped
         self._estopped = pressed
-        return self.stop("stopped: the E-stop was pressed", now_s, wall_s) if fresh else []
+        return self.stop("stopped: the E-stop was pressed", now) if fresh else []
 
-    def resume(self, mission: Mission, policy: Resume, now_s: float, wall_s: float) -> list[Command]:
+    def resume(self, mission: Mission, policy: Resume, now: Instant) -> list[Command]:
         """Take up a mission that was in work when an earlier process ended; see `Resumption`."""
         self._seen.add(mission.id)
-        self._begin(mission, wall_s)
+        self._begin(mission, now.wall_s)
         self._proposed = bool(mission.tasks) and not mission.open_ended
         self._resumption = Resumption(mission, policy, self._config.resume_patience_s, self.ask)
-        self._resumption.begin(now_s)
+        self._resumption.begin(now.stamp_s)
         return [StopSkills()]
 
     def _begin(self, mission: Mission, wall_s: float) -> None:
@@ -188,29 +186,28 @@ class Director:
         text: str,
         patience_s: float,
         answered: Answered,
-        now_s: float,
-        wall_s: float,
+        now: Instant,
         options: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         """Ask the operator; the answer, or None after `patience_s` [s], is told at a later tick."""
-        self._question = Question(text, wall_s + patience_s, answered, options or {})
+        self._question = Question(text, now.wall_s + patience_s, answered, options or {})
         self.mission.question = text
-        self.mission.say(now_s, "question", text)
+        self.mission.say(now.stamp_s, "question", text)
 
     def operator_says(self, text: str) -> bool:
         """Take words as the answer to the open question; False if none is open, or they are none of its answers."""
         return bool(self.question) and self._question is not None and self._question.take(text)
 
-    def _hear(self, now_s: float, wall_s: float) -> None:
+    def _hear(self, now: Instant) -> None:
         question = self._question
-        if question is None or (question.answer is None and wall_s <= question.until_wall_s):
+        if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
             return
         self._question, self.mission.question = None, ""
         said = question.answer
         told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
-        self.mission.say(now_s, "answer", told)
-        self._waiting_since_wall_s = wall_s
-        question.answered(question.answer, now_s, wall_s)
+        self.mission.say(now.stamp_s, "answer", told)
+        self._waiting_since_wall_s = now.wall_s
+        question.answered(question.answer, now)
 
     # -- the plan ----------------------------------------------------------------------------------
 
@@ -220,38 +217,38 @@ class Director:
             self._palette = palette
             self._palette_wall_s = wall_s
 
-    def planned(self, ticket: int, result: Proposal, now_s: float, wall_s: float) -> list[Command]:
+    def planned(self, ticket: int, result: Proposal, now: Instant) -> list[Command]:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
         if ticket != self._ticket or not self._proposed or not self._active:
             return []
-        self._waiting_since_wall_s = wall_s
+        self._waiting_since_wall_s = now.wall_s
         if self._recovery.waits:
-            self._recovery.planned(self.mission, result, now_s, wall_s)
+            self._recovery.planned(self.mission, result, now)
         elif isinstance(result, Plan):
-            self.mission.adopt(result, now_s)
+            self.mission.adopt(result, now.stamp_s)
         elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
-            self._ask_which(result, now_s, wall_s)
+            self._ask_which(result, now)
         else:
-            self.mission.end(MissionState.FAILED, now_s, result.sentence)
-        return self.tick(now_s, wall_s)
+            self.mission.end(MissionState.FAILED, now.stamp_s, result.sentence)
+        return self.tick(now)
 
-    def _ask_which(self, asked: Ask, now_s: float, wall_s: float) -> None:
+    def _ask_which(self, asked: Ask, now: Instant) -> None:
         """Let the operator choose between what the words may mean; silence chooses nothing."""
         single = len(asked.options) == 1
         signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
         options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
         answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
 
-        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+        def answered(choice: str | None, now: Instant) -> None:
             if choice is None or choice == "no":
-                self.mission.end(MissionState.FAILED, now_s, asked.sentence)
+                self.mission.end(MissionState.FAILED, now.stamp_s, asked.sentence)
             else:
-                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now_s)
+                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now.stamp_s)
 
-        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now_s, wall_s, options)
+        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now, options)
 
-    def _propose(self, now_s: float, wall_s: float) -> list[Command]:
-        if self._ready(now_s, wall_s):
+    def _propose(self, now: Instant) -> list[Command]:
+        if self._ready(now):
             self._proposed = True
             self._ticket += 1
             return [Propose(self._ticket, self.mission.text, self._palette, history=self.mission.history())]
@@ -265,16 +262,18 @@ class Director:
         self._ticket += 1
         return [Propose(self._ticket, *wanted, part=True)]
 
-    def _ready(self, now_s: float, wall_s: float) -> bool:
+    def _ready(self, now: Instant) -> bool:
         """Whether the palette has settled; a mission that waited too long for it has failed."""
-        settled = wall_s - self._palette_wall_s >= self._config.palette_settle_s
+        settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
         if self._palette.skills and settled:
             return True
-        if wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
+        if now.wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
             found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
             patience = f"{self._config.palette_patience_s:.0f} s"
-            self.mission.end(MissionState.FAILED, now_s, f"no skill is ready after {patience} ({found})")
+            self.mission.end(
+                MissionState.FAILED, now.stamp_s, f"no skill is ready after {patience} ({found})"
+            )
         return False
 
     # -- an agent in place of a plan ---------------------------------------------------------------
@@ -306,11 +305,11 @@ class Director:
         """The skill of that name, if it may be used now."""
         return self._palette.find(name)
 
-    def add_task(self, planned: PlannedTask, now_s: float, wall_s: float) -> list[Command]:
+    def add_task(self, planned: PlannedTask, now: Instant) -> list[Command]:
         """Add a task to an open-ended mission and begin it."""
-        self.mission.append(planned, now_s)
-        self._waiting_since_wall_s = wall_s
-        return self.tick(now_s, wall_s)
+        self.mission.append(planned, now.stamp_s)
+        self._waiting_since_wall_s = now.wall_s
+        return self.tick(now)
 
     def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """The agent says that the mission is over."""
@@ -318,107 +317,105 @@ class Director:
 
     # -- the tasks ---------------------------------------------------------------------------------
 
-    def tick(self, now_s: float, wall_s: float) -> list[Command]:
+    def tick(self, now: Instant) -> list[Command]:
         """Look at the time: call it often (10 Hz), on wall time."""
-        unfinished = self._halting.due(self._goals.active_goal or "", wall_s)
+        unfinished = self._halting.due(self._goals.active_goal or "", now.wall_s)
         if self._goals.busy:
-            return [*(unfinished or []), *self._goals.watch(now_s, wall_s)]
+            return [*(unfinished or []), *self._goals.watch(now)]
         if unfinished is not None:
             return unfinished
         if self._active:
-            self._hear(now_s, wall_s)
+            self._hear(now)
         if not self._active:
             return []
         if self._resumption is not None:
-            return self._take_up(self._resumption, now_s, wall_s)
+            return self._take_up(self._resumption, now)
         if self._question is not None:
             return []
         if self._second.waits:
-            return self._look_again(now_s, wall_s)
+            return self._look_again(now)
         if not self._proposed:
-            return self._propose(now_s, wall_s)
+            return self._propose(now)
         if self._recovery.waits:
             return self._propose_part()
-        undecided = self._decisions.due(self.mission, now_s, wall_s)
+        undecided = self._decisions.due(self.mission, now)
         if undecided is not None:
             return list(undecided)
-        return self._start(now_s, wall_s) if self.mission.current else []
+        return self._start(now) if self.mission.current else []
 
-    def _start(self, now_s: float, wall_s: float) -> list[Command]:
+    def _start(self, now: Instant) -> list[Command]:
         planned = self.mission.tasks[self.mission.active_task].planned
         skill = self._palette.find(planned.skill.name)
         if skill is not None:
             self._second.attempt_begins()
-            return [self._goals.send(self.mission.attempt(now_s), skill, now_s, wall_s)]
+            return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
         loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
-        if wall_s - self._waiting_since_wall_s > patience_s:
+        if now.wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
                 Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
             )
-            self._recovery.fail(self.mission, self._palette, gone, now_s, wall_s, lost=True)
+            self._recovery.fail(self.mission, self._palette, gone, now, lost=True)
         return []
 
-    def _take_up(self, resumption: Resumption, now_s: float, wall_s: float) -> list[Command]:
+    def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
         """Go on after a restart, as far as that is settled."""
-        unsettled = resumption.step(
-            now_s, wall_s, lambda: self._ready(now_s, wall_s), self._goals.active_goal
-        )
+        unsettled = resumption.step(now, lambda: self._ready(now), self._goals.active_goal)
         if unsettled is not None:
             return unsettled
         self._resumption = None
-        self._waiting_since_wall_s = wall_s
-        return self.tick(now_s, wall_s)
+        self._waiting_since_wall_s = now.wall_s
+        return self.tick(now)
 
-    def found_out(self, key: int, holds: bool | None, why: str, now_s: float, wall_s: float) -> list[Command]:
+    def found_out(self, key: int, holds: bool | None, why: str, now: Instant) -> list[Command]:
         """The answer to the `AskWorld` of that key; None: the reward monitor cannot tell, so the operator is asked."""
         if not self._active:
             return []
-        self._waiting_since_wall_s = wall_s
+        self._waiting_since_wall_s = now.wall_s
         doubt = self._decisions.question(key)
         if self._resumption is not None and key == KEY:
             resumption, self._resumption = self._resumption, None
-            self._judged(resumption.judge(holds, why), now_s, wall_s)
+            self._judged(resumption.judge(holds, why), now)
         elif key == SECOND_LOOK:
             if (judgement := self._second.judge(holds, why)) is not None:
-                self._judged(judgement, now_s, wall_s)
+                self._judged(judgement, now)
         elif holds is None and doubt and self._config.ask_patience_s > 0:
-            self._ask_whether(doubt, key, why, now_s, wall_s)
+            self._ask_whether(doubt, key, why, now)
         else:
-            self._decisions.found_out(self.mission, key, holds, why, now_s, wall_s)
-        return self.tick(now_s, wall_s)
+            self._decisions.found_out(self.mission, key, holds, why, now)
+        return self.tick(now)
 
-    def _ask_whether(self, condition: Condition, key: int, why: str, now_s: float, wall_s: float) -> None:
-        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+    def _ask_whether(self, condition: Condition, key: int, why: str, now: Instant) -> None:
+        def answered(choice: str | None, now: Instant) -> None:
             holds = None if choice is None else (choice == "yes") is not condition.negated
             told = "nobody answered" if choice is None else "the operator says so"
-            self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now_s, wall_s)
+            self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now)
 
-        self.ask(condition.question, self._config.ask_patience_s, answered, now_s, wall_s, YES_OR_NO)
+        self.ask(condition.question, self._config.ask_patience_s, answered, now, YES_OR_NO)
 
-    def _settled(self, task: Task, judgement: Judgement, now_s: float, wall_s: float) -> None:
+    def _settled(self, task: Task, judgement: Judgement, now: Instant) -> None:
         """The goal is out of the way."""
-        self._waiting_since_wall_s = wall_s
+        self._waiting_since_wall_s = now.wall_s
         if not self._active or task is not self.mission.current:
             return  # the mission was stopped or replaced
-        if self._second.begin(judgement, wall_s):
-            self.mission.say(now_s, "monitor", f"{judgement.reason}; it is asked when it is back")
+        if self._second.begin(judgement, now.wall_s):
+            self.mission.say(now.stamp_s, "monitor", f"{judgement.reason}; it is asked when it is back")
         else:
-            self._judged(judgement, now_s, wall_s)
+            self._judged(judgement, now)
 
-    def _look_again(self, now_s: float, wall_s: float) -> list[Command]:
+    def _look_again(self, now: Instant) -> list[Command]:
         """Judge the task that the reward monitor did not see to its end, as soon as it can be asked."""
-        due = self._second.due(self.mission.tasks[self.mission.active_task].planned, wall_s)
+        due = self._second.due(self.mission.tasks[self.mission.active_task].planned, now.wall_s)
         if isinstance(due, Judgement):
-            self._judged(due, now_s, wall_s)
-            return self.tick(now_s, wall_s)
+            self._judged(due, now)
+            return self.tick(now)
         return list(due)
 
-    def _judged(self, judgement: Judgement, now_s: float, wall_s: float) -> None:
+    def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is Verdict.SUCCEEDED:
-            self.mission.complete(now_s, judgement.reason)
+            self.mission.complete(now.stamp_s, judgement.reason)
         else:
-            self._recovery.fail(self.mission, self._palette, judgement, now_s, wall_s)
+            self._recovery.fail(self.mission, self._palette, judgement, now)
 
     # -- what the neighbours say -------------------------------------------------------------------
 
@@ -434,21 +431,17 @@ class Director:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
         self._goals.bridge_says(active_goal, wall_s)
 
-    def goal_answered(
-        self, key: int, goal_id: str, accepted: bool, now_s: float, wall_s: float
-    ) -> list[Command]:
+    def goal_answered(self, key: int, goal_id: str, accepted: bool, now: Instant) -> list[Command]:
         """The policy node took the goal, or refused it."""
-        return self._goals.answered(key, goal_id, accepted, now_s, wall_s)
+        return self._goals.answered(key, goal_id, accepted, now)
 
-    def goal_ended(
-        self, key: int, outcome: str, check: str, message: str, now_s: float, wall_s: float
-    ) -> None:
+    def goal_ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
         """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        self._goals.ended(key, outcome, check, message, now_s, wall_s)
+        self._goals.ended(key, outcome, check, message, now)
 
-    def skill_lost(self, name: str, reason: str, now_s: float, wall_s: float) -> None:
+    def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""
-        self._goals.skill_lost(name, reason, now_s, wall_s)
+        self._goals.skill_lost(name, reason, now)
 
     def _say(self, now_s: float, kind: str, reason: str) -> None:
         self.mission.say(now_s, kind, reason)

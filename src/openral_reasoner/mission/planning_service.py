@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
+from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, Propose
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import Mission, MissionState
@@ -97,13 +98,13 @@ class PlanningService:
         """Take words as the answer to the open question; False: there is none."""
         return self._director.operator_says(text)
 
-    def tick(self, now_s: float, wall_s: float) -> list[Command]:
+    def tick(self, now: Instant) -> list[Command]:
         """Take in what came from the other threads."""
-        commands = self._serve_agent(now_s, wall_s)
+        commands = self._serve_agent(now)
         if self._plan and self._plan[1].done():
             command, thought = self._plan
             self._plan = None
-            commands += self._director.planned(command.ticket, thought.result(), now_s, wall_s)
+            commands += self._director.planned(command.ticket, thought.result(), now)
         return commands
 
     def drop(self, reason: str) -> None:
@@ -123,22 +124,22 @@ class PlanningService:
         thought = self._pool.submit(self._planner.plan, command.sentence, command.palette)
         self._plan = (command, thought)
 
-    def _serve_agent(self, now_s: float, wall_s: float) -> list[Command]:
+    def _serve_agent(self, now: Instant) -> list[Command]:
         if self._steered is None:
             return []
         command, mission, agent, requests, steering = self._steered
         commands: list[Command] = []
         for request, reply in requests.take():
-            commands += self._serve(steering, request, _answer(reply), now_s, wall_s)
+            commands += self._serve(steering, request, _answer(reply), now)
         if self._director.mission is not mission or mission.state is not MissionState.ACTIVE:
             self.drop(mission.message)
             return commands
-        steering.tick(now_s, wall_s)
+        steering.tick(now)
         if agent.ended.done():
             self._steered = None
             requests.close("the language model has ended")
             reason = agent.ended.result() or "it ended without ending the mission"
-            if self._director.agent_failed(command.ticket, reason, now_s):
+            if self._director.agent_failed(command.ticket, reason, now.stamp_s):
                 self._ask_planner(command)
         return commands
 
@@ -147,11 +148,10 @@ class PlanningService:
         steering: Steering,
         request: Request,
         answer: Callable[[Reply], None],
-        now_s: float,
-        wall_s: float,
+        now: Instant,
     ) -> list[Command]:
         if not isinstance(request, (Look, QueryProgress)):
-            return steering.handle(request, answer, now_s, wall_s)
+            return steering.handle(request, answer, now)
 
         def observed(reply: Reply) -> None:
             steering.observed(reply)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from openral_core.instant import Instant
 from openral_reasoner.vocabulary import words
 
-Answered = Callable[[str | None, float, float], None]
+Answered = Callable[[str | None, Instant], None]
 """(option that was chosen, or words; None: nobody answered; [s] node clock; [s] monotonic)."""
 
-AskOperatorFor = Callable[[str, float, Answered, float, float, Mapping[str, frozenset[str]]], None]
-"""`Director.ask`: text, patience [s], what hears the answer, [s] node clock, [s] monotonic, options of `Question`."""
+AskOperatorFor = Callable[[str, float, Answered, Instant, Mapping[str, frozenset[str]]], None]
+"""`Director.ask`: text, patience [s], what hears the answer, now, options of `Question`."""
 
 YES_OR_NO: Mapping[str, frozenset[str]] = {
     "yes": frozenset({"yes", "y", "yeah", "yep", "ok", "okay", "sure", "continue", "resume"}),

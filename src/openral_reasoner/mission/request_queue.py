@@ -94,7 +94,7 @@ class MissionOver(Exception):
 
 
 class RequestQueue:
-    """A queue of requests between two threads. One mission has one requests."""
+    """A queue of requests between two threads. Each mission has one of its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

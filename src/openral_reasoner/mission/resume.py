@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from openral_core.instant import Instant
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld, Command, StopSkills
@@ -60,31 +61,30 @@ class Resumption:
         )
         mission.stamp_s = stamp_s  # the clock may have begun anew, and is compared with this
 
-    def step(
-        self, now_s: float, wall_s: float, ready: Callable[[], bool], active_goal: str | None
-    ) -> list[Command] | None:
+    def step(self, now: Instant, ready: Callable[[], bool], active_goal: str | None) -> list[Command] | None:
         """Go on as far as possible; None: there is nothing left to find out, the mission goes on.
 
         Args:
-            now_s: [s] node clock; 0: simulation time has not begun.
-            wall_s: [s] monotonic.
+            now: this moment.
             ready: whether the skills are there; ends the mission if they never come.
             active_goal: what the bridge executes, empty: nothing; None: it has not spoken.
         """
         mission = self._mission
-        commands = self._stop(wall_s, active_goal)
-        if now_s <= 0:
+        commands = self._stop(now.wall_s, active_goal)
+        if now.stamp_s <= 0:
             return commands
-        if now_s < mission.stamp_s:
+        if now.stamp_s < mission.stamp_s:
             mission.end(
-                MissionState.STOPPED, now_s, "stopped: the world began anew since, so nothing of it holds"
+                MissionState.STOPPED,
+                now.stamp_s,
+                "stopped: the world began anew since, so nothing of it holds",
             )
-        elif not self._at_rest(now_s, wall_s, ready, active_goal) or self._asking:
+        elif not self._at_rest(now, ready, active_goal) or self._asking:
             return commands
         elif not self._allowed:
-            self._ask_leave(now_s, wall_s, ready)
+            self._ask_leave(now, ready)
         else:
-            return self._look(now_s)
+            return self._look(now.stamp_s)
         return commands
 
     def judge(self, holds: bool | None, why: str) -> Judgement:
@@ -95,35 +95,35 @@ class Resumption:
             return Judgement(Verdict.SUCCEEDED, f"it was done when the reasoner came back: {why}")
         return Judgement(Verdict.STALLED, f"the restart broke it off, and it is not done: {why}")
 
-    def _ask_leave(self, now_s: float, wall_s: float, ready: Callable[[], bool]) -> None:
+    def _ask_leave(self, now: Instant, ready: Callable[[], bool]) -> None:
         mission = self._mission
         if self._policy == "never":
             mission.end(
                 MissionState.STOPPED,
-                now_s,
+                now.stamp_s,
                 "stopped: the reasoner was restarted, and here nothing is resumed",
             )
             return
         if not ready():
             return
         if self._policy == "always":
-            self._allow(now_s, "it goes on, because this deployment always resumes")
+            self._allow(now.stamp_s, "it goes on, because this deployment always resumes")
             return
 
-        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+        def answered(choice: str | None, now: Instant) -> None:
             self._asking = False
             if choice == "yes":
-                self._allow(now_s, "it goes on, the operator wants it")
+                self._allow(now.stamp_s, "it goes on, the operator wants it")
             else:
                 mission.end(
                     MissionState.STOPPED,
-                    now_s,
+                    now.stamp_s,
                     "stopped: the reasoner was restarted, and nobody said to go on",
                 )
 
         self._asking = True
         text = f'The reasoner was restarted in the middle of "{mission.text}". Go on, yes or no?'
-        self._ask(text, self._patience_s, answered, now_s, wall_s, YES_OR_NO)
+        self._ask(text, self._patience_s, answered, now, YES_OR_NO)
 
     def _allow(self, now_s: float, reason: str) -> None:
         self._allowed = True
@@ -147,17 +147,15 @@ class Resumption:
         self._stopped_wall_s = wall_s
         return [StopSkills()]
 
-    def _at_rest(
-        self, now_s: float, wall_s: float, ready: Callable[[], bool], active_goal: str | None
-    ) -> bool:
+    def _at_rest(self, now: Instant, ready: Callable[[], bool], active_goal: str | None) -> bool:
         """Whether nothing moves any more; the mission fails if that never comes."""
         self._rested = self._rested or active_goal == ""
         if self._rested or not ready():
             return self._rested
-        self._rest_since_wall_s = self._rest_since_wall_s or wall_s
-        if wall_s - self._rest_since_wall_s > REST_PATIENCE_S:
+        self._rest_since_wall_s = self._rest_since_wall_s or now.wall_s
+        if now.wall_s - self._rest_since_wall_s > REST_PATIENCE_S:
             what = "the bridge is silent" if active_goal is None else f"goal {active_goal} does not end"
             self._mission.end(
-                MissionState.FAILED, now_s, f"the mission cannot go on after the restart: {what}"
+                MissionState.FAILED, now.stamp_s, f"the mission cannot go on after the restart: {what}"
             )
         return False

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
@@ -58,29 +59,29 @@ class Steering:
         self._asked = 0
         self._has_observed = False
 
-    def handle(self, request: Request, answer: Answer, now_s: float, wall_s: float) -> list[Command]:
+    def handle(self, request: Request, answer: Answer, now: Instant) -> list[Command]:
         """Decide about one request; its answer may come later, from `tick`."""
         mission = self._director.mission
         if mission.state is not MissionState.ACTIVE:
             answer(Reply(False, "the mission has ended"))
             return []
         if isinstance(request, Execute):
-            return self._execute(request, answer, now_s, wall_s)
+            return self._execute(request, answer, now)
         if isinstance(request, AskOperator):
-            self._ask(request, answer, now_s, wall_s)
+            self._ask(request, answer, now)
         elif isinstance(request, Say):
-            mission.say(now_s, "says", plain_line(request.text))
+            mission.say(now.stamp_s, "says", plain_line(request.text))
             answer(Reply(True, "said"))
         elif isinstance(request, Decompose):
             steps = "; ".join(plain_line(step)[:80] for step in request.steps[: self._limits.max_tasks])
-            mission.say(now_s, "steps", steps)
+            mission.say(now.stamp_s, "steps", steps)
             answer(Reply(True, "noted; now run the steps one by one"))
         elif isinstance(request, Finish) and self._running is not None:
             answer(Reply(False, "a skill is running; wait for its end"))
         elif isinstance(request, Finish):
             words = plain_line(request.words)
             nothing_to_do = request.nothing_to_do and self._has_observed
-            self._director.finish(request.done, words, now_s, nothing_to_do=nothing_to_do)
+            self._director.finish(request.done, words, now.stamp_s, nothing_to_do=nothing_to_do)
             answer(Reply(True, mission.message))
         else:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
@@ -90,7 +91,7 @@ class Steering:
         """Take note of an answer of a camera or of the reward monitor that says something about the world."""
         self._has_observed |= reply.ok and (bool(reply.image_png) or math.isfinite(reply.success))
 
-    def tick(self, now_s: float, wall_s: float) -> None:
+    def tick(self, now: Instant) -> None:
         """Tell the agent of a task that has come to its end."""
         if self._running is None:
             return
@@ -103,15 +104,15 @@ class Steering:
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
             answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}"))
 
-    def _execute(self, request: Execute, answer: Answer, now_s: float, wall_s: float) -> list[Command]:
+    def _execute(self, request: Execute, answer: Answer, now: Instant) -> list[Command]:
         planned = self._admit(request)
         if isinstance(planned, str):
-            self._director.mission.say(now_s, "refused", planned)
+            self._director.mission.say(now.stamp_s, "refused", planned)
             answer(Reply(False, f"refused: {planned}"))
             return []
         if request.why:
-            self._director.mission.say(now_s, "reason", plain_line(request.why))
-        commands = self._director.add_task(planned, now_s, wall_s)
+            self._director.mission.say(now.stamp_s, "reason", plain_line(request.why))
+        commands = self._director.add_task(planned, now)
         self._running = (len(self._director.mission.tasks) - 1, answer)
         return commands
 
@@ -138,15 +139,15 @@ class Steering:
             )
         return PlannedTask(instruction, skill, request.task, instruction, 1.0)
 
-    def _ask(self, request: AskOperator, answer: Answer, now_s: float, wall_s: float) -> None:
+    def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:
             answer(Reply(False, f"at most {self._limits.max_questions} questions a mission, one at a time"))
             return
         self._asked += 1
 
-        def answered(words: str | None, now_s: float, wall_s: float) -> None:
+        def answered(words: str | None, now: Instant) -> None:
             said = None if words is None else f'the operator answered: "{plain_line(words)}"'
             answer(Reply(said is not None, said or "the operator did not answer in time"))
 
         patience_s = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
-        self._director.ask(plain_line(request.question), patience_s, answered, now_s, wall_s)
+        self._director.ask(plain_line(request.question), patience_s, answered, now)

@@ -27,6 +27,7 @@ from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.deployment import Deployment, load_deployment
@@ -181,13 +182,13 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
         if unfinished is not None and ordered in ("", unfinished.text):
-            self._run(self._director.resume(unfinished, self._policy, *self._now()))
+            self._run(self._director.resume(unfinished, self._policy, self._now()))
         elif ordered:
-            self._run(self._director.prompt(uuid4().hex, ordered, *self._now()))
+            self._run(self._director.prompt(uuid4().hex, ordered, self._now()))
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
         """Stop the mission and stop listening."""
-        self._run(self._director.stop("stopped: the reasoner was deactivated", *self._now()))
+        self._run(self._director.stop("stopped: the reasoner was deactivated", self._now()))
         self._flush()
         self._release()
         return super().on_deactivate(state)
@@ -232,9 +233,9 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     # -- events ------------------------------------------------------------------------------------
 
-    def _now(self) -> tuple[float, float]:
-        """Node clock and monotonic time, [s]."""
-        return self.get_clock().now().nanoseconds * 1e-9, time.monotonic()
+    def _now(self) -> Instant:
+        """Return this moment."""
+        return Instant(self.get_clock().now().nanoseconds * 1e-9, time.monotonic())
 
     def _on_skill(self, info: SkillInfo) -> None:
         try:
@@ -254,20 +255,20 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _on_prompt(self, prompt: Prompt) -> None:
         before, ended = self._director.mission, self._director.mission.state.ended
-        self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
+        self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, self._now()))
         if before.state.ended and not ended and before is not self._director.mission:
             self._publish(before)  # who follows the mission that was replaced learns its end
         self._flush()
 
     def _on_progress(self, message: TaskProgress) -> None:
         try:
-            goal, reading = reading_of(message, self._now()[0])
+            goal, reading = reading_of(message, self._now().stamp_s)
         except ContractError as error:
             self._ignored(PROGRESS, error)
             return
         self._watch.reading(time.monotonic())
-        self._director.reading(goal, reading, self._now()[0])
-        self._run(self._director.tick(*self._now()))
+        self._director.reading(goal, reading, self._now().stamp_s)
+        self._run(self._director.tick(self._now()))
         self._flush()
 
     def _on_status(self, status: ControlStatus) -> None:
@@ -277,40 +278,40 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._ignored("/openral/control_status", error)
 
     def _on_estop(self, state: Bool) -> None:
-        self._run(self._director.estop(state.data, *self._now()))
+        self._run(self._director.estop(state.data, self._now()))
         self._flush()
 
     def _tick(self) -> None:
         self._look_for_lost_nodes()
         if self._perception:
             self._perception.tick()
-        self._run(self._planning.tick(*self._now()))
+        self._run(self._planning.tick(self._now()))
         if told := self._condition_query.tick(time.monotonic()):
-            self._run(self._director.found_out(*told, *self._now()))
+            self._run(self._director.found_out(*told, self._now()))
         self._goals.retry()
-        self._run(self._director.tick(*self._now()))
+        self._run(self._director.tick(self._now()))
         self._flush()
         self._farewell()
 
     def _look_for_lost_nodes(self) -> None:
         """A policy node that left the graph, or hangs, takes its skill and its goal with it."""
-        now_s, wall_s = self._now()
-        for skill, reason in self._skill_registry.take_lost(wall_s):
-            self._director.skill_lost(skill.name, reason, now_s, wall_s)
+        now = self._now()
+        for skill, reason in self._skill_registry.take_lost(now.wall_s):
+            self._director.skill_lost(skill.name, reason, now)
             self._goals.stop(skill.action_server)  # it may only hang, and go on later
         self._director.others_move = self._skill_registry.moves
-        self._director.palette(self._skill_registry.palette(), wall_s)
+        self._director.palette(self._skill_registry.palette(), now.wall_s)
         publishers = self.count_publishers(PROGRESS)
-        news = self._watch.news(publishers, self._director.running, wall_s)
+        news = self._watch.news(publishers, self._director.running, now.wall_s)
         self._director.monitor(self._watch.silent and self._director.running, publishers > 0)
         if news and self._director.mission.state is MissionState.ACTIVE:
-            self._director.mission.say(now_s, "monitor", news)
+            self._director.mission.say(now.stamp_s, "monitor", news)
 
     def _give_up(self, why: str) -> None:
         """A bug in the look at the mission: nobody watches it, so it ends, and the arm is stopped."""
         self._run(
             [
-                *self._director.stop(f"the mission failed: {why}", *self._now(), MissionState.FAILED),
+                *self._director.stop(f"the mission failed: {why}", self._now(), MissionState.FAILED),
                 StopSkills(),
             ]
         )
@@ -321,7 +322,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _run(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, Propose):
-                self._planning.propose(command, self._now()[0])
+                self._planning.propose(command, self._now().stamp_s)
             elif isinstance(command, SendGoal):
                 self._goals.send(command)
             elif isinstance(command, CancelGoal):
@@ -340,11 +341,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended
 
     def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
-        self._run(self._director.goal_answered(key, goal_id, accepted, *self._now()))
+        self._run(self._director.goal_answered(key, goal_id, accepted, self._now()))
         self._flush()
 
     def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
-        self._director.goal_ended(key, outcome, check, message, *self._now())
+        self._director.goal_ended(key, outcome, check, message, self._now())
         self._flush()
 
     # -- words -------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._publisher = self._steps = self._chunks = None
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
-                MissionState.STOPPED, self._now()[0], "stopped: the process was interrupted"
+                MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
             )
         self._flush()
 

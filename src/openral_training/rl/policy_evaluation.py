@@ -8,25 +8,25 @@ from typing import Any
 from openral_core.statistics import wilson_interval
 from openral_training.rl.envs.attempts import Attempt
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.rl.workers.rollout_workers import GREEDY, Players
+from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 
 IMAGINED = "imagined"
 """Key of what `optimism` found, where a policy learns in a world model."""
 
 
 def judge(
-    players: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+    workers: RolloutWorkers, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
 ) -> dict[str, Any]:
     """Try each task once from each initial state, without chance, and return rates and rows.
 
     Args:
-        players: let it act.
+        workers: let it act.
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task.
     """
     attempts = [Attempt(task, init_id, (0,)) for task in tasks for init_id in init_ids]
-    lived = players.play(policy, attempts, GREEDY)
+    lived = workers.rollout(policy, attempts, GREEDY)
     rows = [
         {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}
         for t in lived
@@ -39,7 +39,11 @@ def judge(
 
 
 def optimism(
-    imagined: Players, real: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+    imagined: RolloutWorkers,
+    real: RolloutWorkers,
+    policy: StochasticPolicy,
+    tasks: Sequence[str],
+    init_ids: Sequence[int],
 ) -> dict[str, Any]:
     """Try the same initial states in imagination and in the simulator, and return both rates and the gap.
 
@@ -50,7 +54,7 @@ def optimism(
         tasks: of the run.
         init_ids: of each task; the world model must have their first frames.
     """
-    dreamt, lived = (judge(players, policy, tasks, init_ids) for players in (imagined, real))
+    dreamt, lived = (judge(workers, policy, tasks, init_ids) for workers in (imagined, real))
     pairs = zip(dreamt["episodes"], lived["episodes"], strict=True)
     rates = [judged["all_episodes"]["success_rate"] for judged in (dreamt, lived)]
     return {

@@ -17,7 +17,7 @@ import yaml
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.rl.algorithm.collection import collect
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.envs.simulators import Grounds
@@ -27,8 +27,13 @@ from openral_training.rl.policies.initial_policy import Beginning, Say, begin
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, judge, optimism
 from openral_training.rl.videos import film
 from openral_training.rl.workers.learners import Learners
-from openral_training.rl.workers.placement import launcher_of, open_explorers, open_learners, open_players
-from openral_training.rl.workers.rollout_workers import Players
+from openral_training.rl.workers.placement import (
+    launcher_of,
+    open_learners,
+    open_rollout,
+    open_training_rollout,
+)
+from openral_training.rl.workers.rollout_workers import RolloutWorkers
 
 STATE, RESULT, CONFIG, FILMS = "run.safetensors", "result.json", "config.yaml", "video"
 
@@ -65,12 +70,12 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, not
     learner = Learner(beginning.policy, config.algorithm, actor.optim, actor.global_batch_size)
     with contextlib.ExitStack() as open_parts:
         open_parts.callback(launcher.close)
-        players = open_players(config, grounds_of(config, beginning), beginning.policy, launcher)
-        open_parts.callback(players.close)
+        workers = open_rollout(config, grounds_of(config, beginning), beginning.policy, launcher)
+        open_parts.callback(workers.close)
         learners = open_learners(config, learner, launcher)
         open_parts.callback(learners.close)
-        explorers = open_explorers(config, players, beginning.policy)
-        return _Run(config, beginning, learner, players, explorers, learners, say).go()
+        training_workers = open_training_rollout(config, workers, beginning.policy)
+        return _Run(config, beginning, learner, workers, training_workers, learners, say).go()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
@@ -93,13 +98,13 @@ class _Run:
         config: RlConfig,
         beginning: Beginning,
         learner: Learner,
-        players: Players,
-        explorers: Players,
+        workers: RolloutWorkers,
+        training_workers: RolloutWorkers,
         learners: Learners,
         say: Say,
     ) -> None:
-        self._config, self._learner, self._players, self._learners = config, learner, players, learners
-        self._explorers = explorers
+        self._config, self._learner, self._workers, self._learners = config, learner, workers, learners
+        self._training_workers = training_workers
         self._policy, self._say = learner.policy, say
         self._folder = config.folder
         self._identity = identity(config)
@@ -133,7 +138,7 @@ class _Run:
         judged = self._judge("policy.json")
         films = []
         if self._config.env.eval.video_cfg.save_video:
-            scenes, senses = self._players.grounds.scenes, self._players.grounds.senses
+            scenes, senses = self._workers.grounds.scenes, self._workers.grounds.senses
             films = film(self._folder / FILMS, scenes, self._policy, judged["episodes"], senses)
         self._log.close()
         return self._result(judged, films)
@@ -141,18 +146,18 @@ class _Run:
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
         started = time.perf_counter()
-        gathered = collect(self._explorers, self._policy, self._config, update, self._progress)
+        gathered = collect(self._training_workers, self._policy, self._config, update, self._progress)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
-        if gathered.experience is not None:
-            learnt = self._learners.update(gathered.experience, update, self._config.actor.seed)
+        if gathered.batch is not None:
+            learnt = self._learners.update(gathered.batch, update, self._config.actor.seed)
         success = gathered.metrics["env/success_once"]
         self._say(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
             **gathered.metrics,
             **learnt,
-            "env/processes_replaced": self._players.replaced + self._learners.replaced,
+            "env/processes_replaced": self._workers.replaced + self._learners.replaced,
             "time/rollout": collected - started,
             "time/train": ended - collected,
             "time/step": ended - started,
@@ -161,10 +166,10 @@ class _Run:
     def _judge(self, name: str) -> dict[str, Any]:
         """Judge the policy as it is on held-out states, and write `eval/<name>`."""
         env = self._config.env
-        judged = judge(self._players, self._policy, env.tasks, env.eval.init_ids.ids())
-        if self._explorers is not self._players:
+        judged = judge(self._workers, self._policy, env.tasks, env.eval.init_ids.ids())
+        if self._training_workers is not self._workers:
             seen = env.train.init_ids.ids()
-            judged[IMAGINED] = optimism(self._explorers, self._players, self._policy, env.tasks, seen)
+            judged[IMAGINED] = optimism(self._training_workers, self._workers, self._policy, env.tasks, seen)
         _write(self._folder / "eval" / name, judged)
         return judged
 

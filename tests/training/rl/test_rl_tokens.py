@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
-from openral_training.rl.algorithm.experience import grpo_experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Learner, grpo_batch
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
@@ -121,10 +120,10 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
         for row in range(count)
     ]
     algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
-    experience, _ = grpo_experience(lived, algorithm)
-    assert experience is not None
-    assert experience.observations.dtype == torch.uint8
-    figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(experience, 0, 0)
+    batch, _ = grpo_batch(lived, algorithm)
+    assert batch is not None
+    assert batch.observations.dtype == torch.uint8
+    figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(batch, 0, 0)
     assert figures["train/actor/grad_norm"] > 0
     after = (
         policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens)).logprobs.detach().numpy()

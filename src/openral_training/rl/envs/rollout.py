@@ -93,7 +93,7 @@ def greedy(policy: StochasticPolicy) -> Decide:
     return decide
 
 
-def play(
+def rollout(
     simulators: Simulators,
     decide: Decide,
     attempts: Sequence[Attempt],

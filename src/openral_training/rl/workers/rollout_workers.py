@@ -1,7 +1,8 @@
-"""The component `rollout`: whoever lets the policy act, in the command's process or in others.
+"""The component `rollout`: it lets the policy act, in the command's process or in others.
 
-A player has a share of the worlds, in its own process or in processes that it speaks to by itself, so only attempts,
-weights and trajectories pass between it and the command. What an attempt becomes depends on itself and the weights.
+A rollout worker has a share of the worlds, in its own process or in processes that it starts by itself, so only
+attempts, weights and trajectories pass between it and the command. What an attempt becomes depends on itself and the
+weights.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from typing import Any, Protocol
 
 import torch
 
+from openral_benchmark.workers.restarting_worker import RestartingWorkers
+from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.rl.envs.attempts import Attempt, Trajectory
-from openral_training.rl.envs.rollout import exploring, greedy, play
+from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.rl.workers.restarting_worker import LastingLines
-from openral_training.rl.workers.worker_handle import Launcher, Line
 from openral_training.rl.workers.world_pool import WorldPool
 
-PATIENCE_S = 3600.0
-"""[s] that a player may take for its attempts of one round; one that dies is noticed at once."""
+TIMEOUT_S = 3600.0
+"""[s] that a rollout worker may take for its attempts of one round; one that dies is noticed at once."""
 
 
 @dataclass(frozen=True)
-class Manner:
+class SamplingMode:
     """How a policy acts."""
 
     explores: bool
@@ -34,15 +35,15 @@ class Manner:
     """See `noise`."""
 
 
-GREEDY = Manner(explores=False)
+GREEDY = SamplingMode(explores=False)
 
 
-class Players(Protocol):
-    """Whoever lets a policy act."""
+class RolloutWorkers(Protocol):
+    """Lets a policy act in all worlds of a run, wherever they are."""
 
     @property
     def grounds(self) -> Grounds:
-        """All worlds, whoever has them."""
+        """All worlds."""
         ...
 
     @property
@@ -50,8 +51,10 @@ class Players(Protocol):
         """How many processes were lost and started anew."""
         ...
 
-    def play(self, policy: StochasticPolicy, attempts: Sequence[Attempt], manner: Manner) -> list[Trajectory]:
-        """Run attempts and return their trajectories in the same order. Raises as `rollout.play`."""
+    def rollout(
+        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
+    ) -> list[Trajectory]:
+        """Run attempts and return their trajectories in the same order. Raises as `envs.rollout.rollout`."""
         ...
 
     def close(self) -> None:
@@ -59,8 +62,8 @@ class Players(Protocol):
         ...
 
 
-class OnePlayer:
-    """See Players: in this process."""
+class LocalRollout:
+    """Rollout in this process."""
 
     def __init__(self, simulators: Simulators) -> None:
         """Take over worlds.
@@ -72,23 +75,25 @@ class OnePlayer:
 
     @property
     def grounds(self) -> Grounds:
-        """See Players."""
+        """All worlds."""
         return self._simulators.grounds
 
     @property
     def replaced(self) -> int:
-        """See Players."""
+        """How many processes of worlds were lost and started anew."""
         return self._simulators.replaced
 
-    def play(self, policy: StochasticPolicy, attempts: Sequence[Attempt], manner: Manner) -> list[Trajectory]:
-        """See Players."""
-        decide = exploring(policy) if manner.explores else greedy(policy)
-        return play(
-            self._simulators, decide, attempts, action_dim=policy.action_dim, correlation=manner.correlation
+    def rollout(
+        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
+    ) -> list[Trajectory]:
+        """Run attempts and return their trajectories in the same order."""
+        decide = exploring(policy) if mode.explores else greedy(policy)
+        return rollout(
+            self._simulators, decide, attempts, action_dim=policy.action_dim, correlation=mode.correlation
         )
 
     def close(self) -> None:
-        """See Players."""
+        """Free the worlds."""
         self._simulators.close()
 
 
@@ -97,8 +102,8 @@ def open_worlds(grounds: Grounds, launcher: Launcher, ranks: Sequence[int]) -> S
     return WorldPool(grounds, launcher, ranks) if ranks else InProcess(grounds)
 
 
-class PlayerServant:
-    """See `lines.Servant`."""
+class RolloutWorker:
+    """A worker that lets the policy act in its share of the worlds."""
 
     def __init__(
         self, policy: StochasticPolicy, grounds: Grounds, launcher: Launcher, ranks: Sequence[int]
@@ -113,22 +118,22 @@ class PlayerServant:
         """
         torch.set_num_threads(1)  # as the command does
         policy.network.to(launcher.device)
-        self._policy, self._player = policy, OnePlayer(open_worlds(grounds, launcher, ranks))
+        self._policy, self._local = policy, LocalRollout(open_worlds(grounds, launcher, ranks))
 
-    def __call__(self, message: tuple[dict[str, Any], Sequence[Attempt], Manner]) -> Any:
-        """Play, and return the trajectories and how many processes of worlds were replaced meanwhile."""
-        weights, attempts, manner = message
-        before = self._player.replaced
+    def __call__(self, message: tuple[dict[str, Any], Sequence[Attempt], SamplingMode]) -> Any:
+        """Run attempts, and return the trajectories and how many processes of worlds were replaced meanwhile."""
+        weights, attempts, mode = message
+        before = self._local.replaced
         self._policy.network.load_state_dict(weights)
-        return self._player.play(self._policy, attempts, manner), self._player.replaced - before
+        return self._local.rollout(self._policy, attempts, mode), self._local.replaced - before
 
     def close(self) -> None:
-        """See Servant."""
-        self._player.close()
+        """Free the worlds."""
+        self._local.close()
 
 
-class PlayerPool:
-    """See Players: in processes of their own. One that is lost is replaced, and what it had to do is done again."""
+class RolloutPool:
+    """Rollout in processes of their own. One that is lost is replaced, and what it had to do is done again."""
 
     def __init__(
         self,
@@ -142,45 +147,47 @@ class PlayerPool:
 
         Args:
             policy: of the run.
-            grounds: all worlds; each player has as many.
+            grounds: all worlds; each process has as many.
             launcher: starts the processes.
-            ranks: of the players.
-            env_ranks: of worlds apart from them, as many for each; none: players have theirs beside them.
+            ranks: where, one a process.
+            env_ranks: of worlds apart from them, as many for each; none: each process has its worlds in it.
         """
         self.grounds = grounds
         count, each = len(ranks), len(env_ranks) // len(ranks)
         share = grounds.part(count)
         self._worlds_replaced = 0
 
-        def start(number: int) -> Line:
+        def start(number: int) -> WorkerHandle:
             mine = list(env_ranks[number * each : (number + 1) * each])
-            return launcher.start("rollout", ranks[number], PlayerServant, policy, share, launcher, mine)
+            return launcher.start("rollout", ranks[number], RolloutWorker, policy, share, launcher, mine)
 
-        self._members = LastingLines(count, start, "players", PATIENCE_S)
+        self._workers = RestartingWorkers(count, start, "players", TIMEOUT_S)
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of ranks."""
-        return self._members.pids
+        return self._workers.pids
 
     @property
     def replaced(self) -> int:
-        """See Players."""
-        return self._members.replaced + self._worlds_replaced
+        """How many processes were lost and started anew, those of worlds included."""
+        return self._workers.replaced + self._worlds_replaced
 
-    def play(self, policy: StochasticPolicy, attempts: Sequence[Attempt], manner: Manner) -> list[Trajectory]:
-        """See Players."""
-        count, weights = len(self._members), policy.network.state_dict()
-        self._members.begin()
-        for number, member in enumerate(self._members):
-            member.send((weights, attempts[number::count], manner))
+    def rollout(
+        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
+    ) -> list[Trajectory]:
+        """Share attempts out among the processes, and return the trajectories in the order of the attempts."""
+        count, weights = len(self._workers), policy.network.state_dict()
+        self._workers.begin()
+        for number, worker in enumerate(self._workers):
+            worker.send((weights, attempts[number::count], mode))
         found: dict[int, Trajectory] = {}
-        for number, member in enumerate(self._members):
-            trajectories, replaced = member.receive()
+        for number, worker in enumerate(self._workers):
+            trajectories, replaced = worker.receive()
             self._worlds_replaced += replaced
             found |= zip(range(number, len(attempts), count), trajectories, strict=True)
         return [found[number] for number in range(len(attempts))]
 
     def close(self) -> None:
-        """See Players."""
-        self._members.close()
+        """End all processes."""
+        self._workers.close()

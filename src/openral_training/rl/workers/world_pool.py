@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from openral_benchmark.workers.restarting_worker import RestartingWorkers
+from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.rl.envs.simulators import Grounds, in_order, stage_orders
 from openral_training.rl.envs.vec_env import Order, View
-from openral_training.rl.workers.restarting_worker import LastingLines
-from openral_training.rl.workers.worker_handle import Launcher, Line
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 """[s] of silence after which a process that has its worlds is given up."""
 
 
-class WorldServant:
-    """See `lines.Servant`: every so many-th of the worlds."""
+class WorldWorker:
+    """A worker that has every so many-th of the worlds."""
 
     def __init__(self, grounds: Grounds, number: int, processes: int) -> None:
         """Build them. See `Grounds.arenas`."""
@@ -30,13 +30,13 @@ class WorldServant:
         return self._arenas[stage].perform(orders)
 
     def close(self) -> None:
-        """See Servant."""
+        """Free the worlds."""
         for arena in self._arenas:
             arena.close()
 
 
 class WorldPool:
-    """See `simulators.Simulators`."""
+    """Simulators whose worlds are in processes of their own."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class WorldPool:
         launcher: Launcher,
         ranks: Sequence[int],
         *,
-        patience_s: float = PATIENCE_S,
-        losses: int = 3,
+        timeout_s: float = TIMEOUT_S,
+        max_losses: int = 3,
     ) -> None:
         """Start the processes; they build their worlds while this one goes on.
 
@@ -53,46 +53,46 @@ class WorldPool:
             grounds: which worlds.
             launcher: starts them.
             ranks: where, one a process.
-            patience_s: [s] of silence after which one is given up.
-            losses: processes that may be lost in one collection.
+            timeout_s: [s] of silence after which one is given up.
+            max_losses: processes that may be lost in one collection.
         """
         self.grounds = grounds
         count, stages = len(ranks), range(grounds.stages)
         self._stands = [[grounds.stands(stage, number, count) for stage in stages] for number in range(count)]
 
-        def start(number: int) -> Line:
-            return launcher.start("env", ranks[number], WorldServant, grounds, number, count)
+        def start(number: int) -> WorkerHandle:
+            return launcher.start("env", ranks[number], WorldWorker, grounds, number, count)
 
-        self._members = LastingLines(count, start, "worlds", patience_s, losses)
+        self._workers = RestartingWorkers(count, start, "worlds", timeout_s, max_losses)
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of ranks."""
-        return self._members.pids
+        return self._workers.pids
 
     @property
     def replaced(self) -> int:
-        """See Simulators."""
-        return self._members.replaced
+        """How many processes were lost and started anew."""
+        return self._workers.replaced
 
     def begin(self) -> None:
-        """See Simulators."""
-        self._members.begin()
+        """Begin a new collection."""
+        self._workers.begin()
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
-        for member, stands in zip(self._members, self._stands, strict=True):
+        """Send each process its orders of a stage."""
+        for worker, stands in zip(self._workers, self._stands, strict=True):
             if mine := stage_orders(orders, stands[stage]):
-                member.send((stage, mine))
+                worker.send((stage, mine))
 
     def collect(self, stage: int) -> dict[int, View]:
-        """See Simulators."""
+        """Return what the orders of a stage led to, by slot."""
         views: dict[int, View] = {}
-        for member in self._members:
-            if member.next is not None and member.next[0] == stage:
-                views |= member.receive()
+        for worker in self._workers:
+            if worker.next is not None and worker.next[0] == stage:
+                views |= worker.receive()
         return in_order(views)
 
     def close(self) -> None:
-        """See Simulators."""
-        self._members.close()
+        """End all processes."""
+        self._workers.close()

@@ -22,7 +22,7 @@ from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.algorithm.ppo import Batch, Learner
 from openral_training.rl.envs.attempts import Attempt
 from openral_training.rl.envs.rollout import Decide, exploring, rollout
-from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
@@ -44,9 +44,9 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def grounds(stages: int = 1) -> Grounds:
+def vec_env_spec(stages: int = 1) -> VecEnvSpec:
     scene = load_scene("metaworld_reach", BenchmarkScene)
-    return Grounds({TASK: with_task(scene, f"metaworld/{TASK}", TASK)}, WORLDS, stages, HORIZON)
+    return VecEnvSpec({TASK: with_task(scene, f"metaworld/{TASK}", TASK)}, WORLDS, stages, HORIZON)
 
 
 def policy(chunk: int = CHUNK) -> StateMlp:
@@ -61,8 +61,8 @@ def attempts(count: int) -> list[Attempt]:
 
 def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None:
     """Whole episodes with the policy in the loop, against as many resets and steps of the same worlds."""
-    simulators, decide = InProcess(grounds()), exploring(policy())
-    backend = make_backend(next(iter(grounds().scenes.values())), num_envs=WORLDS)
+    simulators, decide = InProcess(vec_env_spec()), exploring(policy())
+    backend = make_backend(next(iter(vec_env_spec().scenes.values())), num_envs=WORLDS)
     actions = np.random.default_rng(0).uniform(-1, 1, (HORIZON, WORLDS, 4)).astype(np.float32)
     rates = []
     for _ in range(ROUNDS):
@@ -105,7 +105,7 @@ def seconds(simulators: Simulators, decide: Decide) -> float:
 
 def test_two_stages_beside_one(report: Callable[..., None]) -> None:
     """Inference is made to take as long as the simulation of the same worlds takes, which is measured first."""
-    pools = [WorldPool(grounds(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
+    pools = [WorldPool(vec_env_spec(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
     try:
         for pool in pools:
             seconds(pool, waiting(0.0))  # builds the worlds

@@ -58,7 +58,7 @@ def test_components_apart_learn_what_one_process_learns_although_a_rollout_worke
             killed.append(worker.pid)
 
     expected = train(one)
-    found = train(placed(apart, address, env="0-1", rollout=2, actor=3), say=kill)
+    found = train(placed(apart, address, env="0-1", rollout=2, actor=3), progress_callback=kill)
     assert len(killed) == 1
     assert expected["policy"]["all_episodes"]["success_rate"] >= 0.9
     assert found["policy"] == expected["policy"]
@@ -85,7 +85,7 @@ def test_learners_on_two_nodes_go_the_way_of_one_and_go_on_with_resume(tmp_path:
             raise Killed
 
     with pytest.raises(Killed):
-        train(two, say=kill)
+        train(two, progress_callback=kill)
     train(two, resume=True)
     for found, expected in zip(*(metrics(tmp_path / name / "small") for name in ("two", "one")), strict=True):
         numbers: list[dict[str, Any]] = [

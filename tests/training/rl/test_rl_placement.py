@@ -99,7 +99,7 @@ def test_components_apart_update_as_one_process_does_and_go_on_where_they_were_k
     train(small(tmp_path / "one", LONGER, PPO))
     apart = small(tmp_path / "apart", LONGER, PPO, APART)
     with pytest.raises(Killed):
-        train(apart, say=kill)
+        train(apart, progress_callback=kill)
     train(apart, resume=True)
     for found, expected in zip(
         *(metrics(tmp_path / name / "small") for name in ("apart", "one")), strict=True

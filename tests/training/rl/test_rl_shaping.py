@@ -16,8 +16,8 @@ from openral_training.rl.algorithm.ppo import gae
 from openral_training.rl.envs.attempts import Attempt
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
-from openral_training.rl.envs.simulators import Grounds, InProcess
-from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.envs.simulators import InProcess, VecEnvSpec
+from openral_training.rl.policies.initial_policy import initial_policy
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward
 
@@ -84,16 +84,16 @@ def test_a_critic_that_knows_the_potential_is_surprised_by_the_same_things() -> 
 
 def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
     """Pictures are taken before each decision and after the last one, of watched attempts alone."""
-    beginning = begin(
+    initial = initial_policy(
         small(tmp_path, DRAWER, {"actor": {"model": {"head": "gaussian"}}, "base": {"steps": 300}})
     )
-    simulators = InProcess(Grounds(beginning.scenes, 2, 1, 90, beginning.sight))
+    simulators = InProcess(VecEnvSpec(initial.scenes, 2, 1, 90, initial.encoder_factory))
     attempts = [Attempt("drawer-open-v3", 0, (number,), watched=number == 0) for number in range(2)]
     torch.manual_seed(0)
-    watched, unwatched = rollout(simulators, exploring(beginning.policy), attempts, action_dim=4)
+    watched, unwatched = rollout(simulators, exploring(initial.policy), attempts, action_dim=4)
     simulators.close()
-    assert watched.pictures.shape == (len(watched.tokens) + 1, 128, 128, 3)
-    assert not len(unwatched.pictures)
+    assert watched.images.shape == (len(watched.tokens) + 1, 128, 128, 3)
+    assert not len(unwatched.images)
     asked = ProgressReward(model_path="mini-progress", weight=0.25)
     model = ProgressModel(asked, {"drawer-open-v3": "open the drawer"})
     [potentials] = model.potentials([watched])

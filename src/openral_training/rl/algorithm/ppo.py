@@ -23,7 +23,7 @@ from openral_training.rl.algorithm import groups, metrics, reductions
 from openral_training.rl.algorithm.reductions import weighted_mean
 from openral_training.rl.envs.attempts import Trajectory
 from openral_training.rl.envs.shaping import potential_differences
-from openral_training.rl.policies.policy import Judgement, StochasticPolicy
+from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPolicy
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo, Scale
 
@@ -251,7 +251,7 @@ def value_loss(values: Tensor, batch: Batch, weights: Tensor, config: Ppo) -> Te
 
 # The update
 
-Evaluate = Callable[[Tensor, Tensor], Judgement]
+Evaluate = Callable[[Tensor, Tensor], PolicyEvaluation]
 """See `StochasticPolicy.evaluate`."""
 
 

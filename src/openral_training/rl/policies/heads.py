@@ -30,7 +30,7 @@ class Head(Protocol):
         """Return the likeliest tokens (B, C, A)."""
         ...
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return log-probabilities and entropies [nat] (B, C, A)."""
         ...
 
@@ -61,7 +61,7 @@ class BinHead:
         """See Head."""
         return self._logs(output).argmax(-1).float()
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """See Head."""
         logs = self._logs(output)
         chosen = logs.gather(-1, tokens.long()[..., None]).squeeze(-1)
@@ -99,7 +99,7 @@ class GaussianHead(nn.Module):
         """See Head."""
         return self._moments(output)[0]
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """See Head."""
         normal = torch.distributions.Normal(*self._moments(output))
         return normal.log_prob(tokens), normal.entropy()  # type: ignore[no-untyped-call]

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from openral_core.errors import PolicyError
 from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
 from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
-from openral_training.rl.policies.policy import Decision, Judgement
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation
 
 _OUTLIER = 5.0
 """Standard deviations at which an observation is cut off."""
@@ -129,14 +129,16 @@ class StateMlp:
         seen = self._see(observations)
         output: Tensor = self.network.actor(seen)
         tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
-        logprobs, _ = self.head.judge(output, tokens)
+        logprobs, _ = self.head.evaluate(output, tokens)
         values = self.network.critic(seen)
         return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
 
-    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """See StochasticPolicy."""
         seen = self.network.normalised(observations)
-        return Judgement(*self.head.judge(self.network.actor(seen), tokens), self.network.critic(seen))
+        return PolicyEvaluation(
+            *self.head.evaluate(self.network.actor(seen), tokens), self.network.critic(seen)
+        )
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:

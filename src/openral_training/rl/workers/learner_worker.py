@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_map_only
 
 from openral_benchmark.workers.worker import Launcher
 from openral_training.rl.algorithm.ppo import Batch, Learner
-from openral_training.rl.policies.policy import Judgement, StochasticPolicy
+from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPolicy
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 
@@ -136,7 +136,7 @@ class SharedEvaluation:
         self._number, self._size = number, size
         self._evaluation = DistributedDataParallel(_Evaluation(policy))
 
-    def __call__(self, observations: Tensor, tokens: Tensor) -> Judgement:
+    def __call__(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Evaluate a minibatch whose rows are the same in all processes."""
         parts = torch.arange(len(tokens)).tensor_split(self._size)
         mine = parts[self._number]
@@ -144,7 +144,7 @@ class SharedEvaluation:
         rows = mine if len(mine) else torch.zeros(1, dtype=torch.long)
         own = self._evaluation(observations[rows], tokens[rows])
         lengths = [len(part) for part in parts]
-        return Judgement(*(self._together(share[: len(mine)], lengths) for share in own))
+        return PolicyEvaluation(*(self._together(share[: len(mine)], lengths) for share in own))
 
     def _together(self, share: Tensor, lengths: list[int]) -> Tensor:
         """Return everybody's rows; only one's own carry gradients."""

@@ -8,7 +8,7 @@ from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Launcher
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.workers.learners import DistributedLearner, Learners, LocalLearner
@@ -34,13 +34,13 @@ def launcher_of(cluster: Cluster) -> Launcher:
 
 
 def open_rollout(
-    config: RlConfig, grounds: Grounds, policy: StochasticPolicy, launcher: Launcher
+    config: RlConfig, vec_env_spec: VecEnvSpec, policy: StochasticPolicy, launcher: Launcher
 ) -> RolloutWorkers:
     """Start the rollout workers, with all worlds."""
     cluster = config.cluster
-    if not cluster.players_apart:
-        return LocalRollout(open_worlds(grounds, launcher, cluster.env_ranks))
-    return RolloutPool(policy, grounds, launcher, cluster.ranks("rollout"), cluster.env_ranks)
+    if not cluster.rollout_apart:
+        return LocalRollout(open_worlds(vec_env_spec, launcher, cluster.env_ranks))
+    return RolloutPool(policy, vec_env_spec, launcher, cluster.ranks("rollout"), cluster.env_ranks)
 
 
 def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: StochasticPolicy) -> RolloutWorkers:
@@ -52,9 +52,9 @@ def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: Stocha
     folder = config.env.train.world_model
     if folder is None:
         return real
-    from openral_training.world_model.simulator import Imagined
+    from openral_training.world_model.simulator import WorldModelSimulator
 
-    return LocalRollout(Imagined(real.grounds, Path(folder), policy.chunk))
+    return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk))
 
 
 def open_learners(config: RlConfig, learner: Learner, launcher: Launcher) -> Learners:

@@ -17,7 +17,7 @@ from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
-from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.world_pool import WorldPool
 
@@ -42,7 +42,7 @@ class RolloutWorkers(Protocol):
     """Lets a policy act in all worlds of a run, wherever they are."""
 
     @property
-    def grounds(self) -> Grounds:
+    def vec_env_spec(self) -> VecEnvSpec:
         """All worlds."""
         ...
 
@@ -74,9 +74,9 @@ class LocalRollout:
         self._simulators = simulators
 
     @property
-    def grounds(self) -> Grounds:
+    def vec_env_spec(self) -> VecEnvSpec:
         """All worlds."""
-        return self._simulators.grounds
+        return self._simulators.vec_env_spec
 
     @property
     def replaced(self) -> int:
@@ -97,28 +97,28 @@ class LocalRollout:
         self._simulators.close()
 
 
-def open_worlds(grounds: Grounds, launcher: Launcher, ranks: Sequence[int]) -> Simulators:
+def open_worlds(vec_env_spec: VecEnvSpec, launcher: Launcher, ranks: Sequence[int]) -> Simulators:
     """Build worlds at ranks of their own, or in this process where there are none."""
-    return WorldPool(grounds, launcher, ranks) if ranks else InProcess(grounds)
+    return WorldPool(vec_env_spec, launcher, ranks) if ranks else InProcess(vec_env_spec)
 
 
 class RolloutWorker:
     """A worker that lets the policy act in its share of the worlds."""
 
     def __init__(
-        self, policy: StochasticPolicy, grounds: Grounds, launcher: Launcher, ranks: Sequence[int]
+        self, policy: StochasticPolicy, vec_env_spec: VecEnvSpec, launcher: Launcher, ranks: Sequence[int]
     ) -> None:
         """Build its worlds.
 
         Args:
             policy: of the run; weights come with each message.
-            grounds: its share.
+            vec_env_spec: its share.
             launcher: starts processes of worlds.
             ranks: for them; none: they are in this process.
         """
         torch.set_num_threads(1)  # as the command does
         policy.network.to(launcher.device)
-        self._policy, self._local = policy, LocalRollout(open_worlds(grounds, launcher, ranks))
+        self._policy, self._local = policy, LocalRollout(open_worlds(vec_env_spec, launcher, ranks))
 
     def __call__(self, message: tuple[dict[str, Any], Sequence[Attempt], SamplingMode]) -> Any:
         """Run attempts, and return the trajectories and how many processes of worlds were replaced meanwhile."""
@@ -138,7 +138,7 @@ class RolloutPool:
     def __init__(
         self,
         policy: StochasticPolicy,
-        grounds: Grounds,
+        vec_env_spec: VecEnvSpec,
         launcher: Launcher,
         ranks: Sequence[int],
         env_ranks: Sequence[int],
@@ -147,14 +147,14 @@ class RolloutPool:
 
         Args:
             policy: of the run.
-            grounds: all worlds; each process has as many.
+            vec_env_spec: all worlds; each process has as many.
             launcher: starts the processes.
             ranks: where, one a process.
             env_ranks: of worlds apart from them, as many for each; none: each process has its worlds in it.
         """
-        self.grounds = grounds
+        self.vec_env_spec = vec_env_spec
         count, each = len(ranks), len(env_ranks) // len(ranks)
-        share = grounds.part(count)
+        share = vec_env_spec.part(count)
         self._worlds_replaced = 0
 
         def start(number: int) -> WorkerHandle:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
-from openral_training.rl.envs.simulators import Grounds, in_order, stage_orders
-from openral_training.rl.envs.vec_env import Order, View
+from openral_training.rl.envs.simulators import VecEnvSpec, in_order, stage_orders
+from openral_training.rl.envs.vec_env import EnvOutput, Order
 
 TIMEOUT_S = 120.0
 """[s] of silence after which a process that has its worlds is given up."""
@@ -20,19 +20,19 @@ TIMEOUT_S = 120.0
 class WorldWorker:
     """A worker that has every so many-th of the worlds."""
 
-    def __init__(self, grounds: Grounds, number: int, processes: int) -> None:
-        """Build them. See `Grounds.arenas`."""
-        self._arenas = grounds.arenas(number, processes)
+    def __init__(self, vec_env_spec: VecEnvSpec, number: int, processes: int) -> None:
+        """Build them, see `VecEnvSpec.vec_envs`."""
+        self._vec_envs = vec_env_spec.vec_envs(number, processes)
 
-    def __call__(self, message: tuple[int, dict[int, Order]]) -> dict[int, View]:
+    def __call__(self, message: tuple[int, dict[int, Order]]) -> dict[int, EnvOutput]:
         """Carry out a stage's orders."""
         stage, orders = message
-        return self._arenas[stage].perform(orders)
+        return self._vec_envs[stage].perform(orders)
 
     def close(self) -> None:
         """Free the worlds."""
-        for arena in self._arenas:
-            arena.close()
+        for vec_env in self._vec_envs:
+            vec_env.close()
 
 
 class WorldPool:
@@ -40,7 +40,7 @@ class WorldPool:
 
     def __init__(
         self,
-        grounds: Grounds,
+        vec_env_spec: VecEnvSpec,
         launcher: Launcher,
         ranks: Sequence[int],
         *,
@@ -50,18 +50,20 @@ class WorldPool:
         """Start the processes; they build their worlds while this one goes on.
 
         Args:
-            grounds: which worlds.
+            vec_env_spec: which worlds.
             launcher: starts them.
             ranks: where, one a process.
             timeout_s: [s] of silence after which one is given up.
             max_losses: processes that may be lost in one collection.
         """
-        self.grounds = grounds
-        count, stages = len(ranks), range(grounds.stages)
-        self._stands = [[grounds.stands(stage, number, count) for stage in stages] for number in range(count)]
+        self.vec_env_spec = vec_env_spec
+        count, stages = len(ranks), range(vec_env_spec.stages)
+        self._env_specs = [
+            [vec_env_spec.env_specs(stage, number, count) for stage in stages] for number in range(count)
+        ]
 
         def start(number: int) -> WorkerHandle:
-            return launcher.start("env", ranks[number], WorldWorker, grounds, number, count)
+            return launcher.start("env", ranks[number], WorldWorker, vec_env_spec, number, count)
 
         self._workers = RestartingWorkers(count, start, "worlds", timeout_s, max_losses)
 
@@ -81,17 +83,17 @@ class WorldPool:
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
         """Send each process its orders of a stage."""
-        for worker, stands in zip(self._workers, self._stands, strict=True):
-            if mine := stage_orders(orders, stands[stage]):
+        for worker, env_specs in zip(self._workers, self._env_specs, strict=True):
+            if mine := stage_orders(orders, env_specs[stage]):
                 worker.send((stage, mine))
 
-    def collect(self, stage: int) -> dict[int, View]:
+    def collect(self, stage: int) -> dict[int, EnvOutput]:
         """Return what the orders of a stage led to, by slot."""
-        views: dict[int, View] = {}
+        outputs: dict[int, EnvOutput] = {}
         for worker in self._workers:
             if worker.next is not None and worker.next[0] == stage:
-                views |= worker.receive()
-        return in_order(views)
+                outputs |= worker.receive()
+        return in_order(outputs)
 
     def close(self) -> None:
         """End all processes."""

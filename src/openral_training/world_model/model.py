@@ -103,7 +103,7 @@ class LatentWorld:
 
     @torch.no_grad()
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
-        """See WorldModel."""
+        """Return latents of first frames."""
         shape = self.network.shape
         if states.shape != (len(frames), shape.state_dim):
             raise ContractError(
@@ -121,7 +121,7 @@ class LatentWorld:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """See WorldModel; chance picks whose word counts, so no policy gets used to the faults of one member."""
+        """Return what comes next. Chance picks the member, so no policy gets used to the faults of one."""
         predictions = self.network.predict(before, torch.from_numpy(past_actions), torch.from_numpy(actions))
         picks = torch.tensor([int(np.random.default_rng(seed).integers(len(predictions))) for seed in seeds])
         uncertainty: NDArray[np.float32] = (
@@ -131,7 +131,7 @@ class LatentWorld:
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
-        """See WorldModel; pictures are as sharp as the model's own size and enlarged from there."""
+        """Return RGB frames of latents, as sharp as the model's own size and enlarged from there."""
         count, length = latents.shape[:2]
         images = self.network.pictures.decode(latents[..., : self.network.shape.latent].flatten(0, 1))
         small = ((images.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
@@ -139,13 +139,13 @@ class LatentWorld:
         return large.reshape(count, length, FRAME, FRAME, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return states of latents."""
         found: NDArray[np.float32] = latents[..., self.network.shape.latent :].numpy()
         return found
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return how likely each task is solved after each step."""
         words = torch.from_numpy(self._encoder.encode(list(instructions)))
         found: NDArray[np.float32] = self.network.success_logits(latents[:, 1:], words).sigmoid().numpy()
         return found

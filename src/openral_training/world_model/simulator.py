@@ -19,7 +19,7 @@ from openral_training.world_model.open import open_world_model
 
 
 class WorldModelSimulator:
-    """See `rl.simulators.Simulators`: all worlds in this process, imagined together as one batch."""
+    """Simulators whose worlds are imagined in this process, together as one batch."""
 
     replaced = 0
 
@@ -57,10 +57,10 @@ class WorldModelSimulator:
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """See Simulators."""
+        """Begin a new collection; nothing has to be forgotten here."""
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
+        """Carry out orders at once and keep the outputs."""
         chunks = {slot: order for slot, order in orders.items() if not isinstance(order, Attempt)}
         outputs: dict[int, EnvOutput] = {}
         if chunks:
@@ -74,11 +74,11 @@ class WorldModelSimulator:
         self._outputs[stage] = outputs
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
-        """See Simulators."""
+        """Return the outputs of the stage's last orders, by slot."""
         return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """See Simulators."""
+        """Do nothing: the worlds are tensors."""
 
     def _output(self, slot: int, row: int, imagined: ImaginedChunk) -> EnvOutput:
         last = int(imagined.executed[row].sum()) - 1

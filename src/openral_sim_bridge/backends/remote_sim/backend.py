@@ -91,14 +91,14 @@ class ArmBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """See Backend.reset."""
+        """Put worlds into initial states and return the states of their robots."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         request = {"envs": chosen, "tasks": list(task_ids), "init_ids": list(init_ids)}
         self._worlds = self._call("reset", request, timeout_s=RESET_S)
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step. The reward is that of the task which a world was reset to, in every column."""
+        """Step all worlds. The reward is that of the task which a world was reset to, in every column."""
         check_actions(actions, self.num_envs, self.action_dim)
         self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
         steps = self._worlds["steps"]
@@ -111,7 +111,7 @@ class ArmBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """See Backend.render."""
+        """Return RGB images of cameras."""
         chosen = list(range(self.num_envs)) if envs is None else list(envs)
         at_once = max(1, IMAGE_BYTES // (self._image_bytes * max(1, len(cameras))))
         parts = [
@@ -121,33 +121,33 @@ class ArmBackend:
         return {camera: np.concatenate([part[camera] for part in parts]) for camera in cameras}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """See Backend.hold_action: no displacement, or world 0's present pose; the gripper as it was, open at first."""
+        """Return an action that holds: no displacement, or world 0's present pose; the gripper as it was, or open."""
         gripper = OPEN if last is None else float(last[-1])
         if self._control.name == "absolute":
             return np.append(self._worlds["hold_pose"][0], gripper)
         return np.append(np.zeros(self.action_dim - 1), gripper)
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """See Backend.robot. Where the base stands depends on the scene that world 0 is in."""
+        """Return the robot as URDF. Where the base stands depends on the scene that world 0 is in."""
         folder = str(mesh_directory.absolute()) if mesh_directory else None
         found = self._call("robot", {"name": name, "base_frame": base_frame, "mesh_directory": folder})
         return RobotModel(found.pop("urdf"), Frame(**found))
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """See Backend.joint_positions."""
+        """Return the positions of one robot's joints."""
         positions = self._worlds["joint_positions"][env].tolist()
         return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """See Backend.snapshot."""
+        """Return the physical state of one world."""
         return Snapshot(**self._call("snapshot", {"env": env}))
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """See Backend.restore."""
+        """Put one world into the state of a snapshot."""
         self._call("restore", {"env": env, **vars(snapshot)})
 
     def camera(self, name: str) -> CameraModel:
-        """See Backend.camera."""
+        """Return the model of a camera."""
         return CameraModel(**self._call("camera", {"name": name}))
 
     def advice(self, env: int = 0) -> ExpertAction:
@@ -155,7 +155,7 @@ class ArmBackend:
         return ExpertAction(**self._call("advice", {"env": env}))
 
     def close(self) -> None:
-        """See Backend.close."""
+        """Close the connection and end the server."""
         self._link.close()
 
     def _state(self, env: int) -> RobotState:

@@ -252,7 +252,7 @@ def value_loss(values: Tensor, batch: Batch, weights: Tensor, config: Ppo) -> Te
 # The update
 
 Evaluate = Callable[[Tensor, Tensor], PolicyEvaluation]
-"""See `StochasticPolicy.evaluate`."""
+"""Evaluates tokens after observations, as `StochasticPolicy.evaluate` does."""
 
 
 class Learner:

@@ -97,7 +97,7 @@ class Simulators(Protocol):
 
 
 class InProcess:
-    """See Simulators: all worlds in this process, stepped when they are given orders."""
+    """Simulators in this process, whose worlds are stepped when they are given orders."""
 
     replaced = 0
 
@@ -108,18 +108,18 @@ class InProcess:
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """See Simulators."""
+        """Begin a new collection; nothing has to be forgotten here."""
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
+        """Carry out orders at once and keep the outputs."""
         self._outputs[stage] = self._vec_envs[stage].perform(orders)
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
-        """See Simulators."""
+        """Return the outputs of the stage's last orders, by slot."""
         return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """See Simulators."""
+        """Free the worlds."""
         for vec_env in self._vec_envs:
             vec_env.close()
 

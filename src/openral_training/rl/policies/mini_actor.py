@@ -59,7 +59,7 @@ class MiniActorNetwork(nn.Module):
 
 
 class MiniActor:
-    """See `policy.StochasticPolicy`; observations (B, F) are those of `MiniFeatures`."""
+    """A StochasticPolicy that acts on the observations (B, F) of `MiniFeatures`."""
 
     def __init__(
         self,
@@ -96,17 +96,17 @@ class MiniActor:
         )
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.network.head.parameters()
         yield from self.network.spread.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         seen = self._see(observations)
         mean = self._mean(seen)
         tokens = self.network.spread.draw(mean, self._see(noise))
@@ -115,18 +115,18 @@ class MiniActor:
         return Decision(*(_array(tensor) for tensor in made))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """See StochasticPolicy."""
+        """Return how likely tokens were, their entropy, and values."""
         evaluation = self.network.spread.evaluate(self._mean(observations), tokens)
         return PolicyEvaluation(*evaluation, self.network.critic(observations))
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         return _array(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return the likeliest actions (B, C, A)."""
         return _array(self._mean(self._see(observations)))
 
     def save(self, path: Path) -> None:

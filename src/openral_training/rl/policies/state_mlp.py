@@ -96,7 +96,7 @@ def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequentia
 
 
 class StateMlp:
-    """See `policy.StochasticPolicy`."""
+    """A StochasticPolicy that acts on the state."""
 
     def __init__(self, shape: MlpShape, temperature: float = 1.0) -> None:
         """Make fresh networks from torch's generator.
@@ -115,17 +115,17 @@ class StateMlp:
         self.network = MlpNetwork(shape, self.head)
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.network.actor.parameters()
         yield from self.network.head.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         seen = self._see(observations)
         output: Tensor = self.network.actor(seen)
         tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
@@ -134,7 +134,7 @@ class StateMlp:
         return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """See StochasticPolicy."""
+        """Return how likely tokens were, their entropy, and values."""
         seen = self.network.normalised(observations)
         return PolicyEvaluation(
             *self.head.evaluate(self.network.actor(seen), tokens), self.network.critic(seen)
@@ -142,12 +142,12 @@ class StateMlp:
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         return _array(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return the likeliest actions (B, C, A)."""
         best = self.head.best(self.network.actor(self._see(observations)))
         return _array(self.head.actions(best))
 

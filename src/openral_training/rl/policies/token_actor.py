@@ -52,7 +52,7 @@ class ImageEncoder:
 
 
 class TokenActor:
-    """See `policy.StochasticPolicy`; observations are those of `ImageEncoder`."""
+    """A StochasticPolicy that sees with an `ImageEncoder` and writes its actions as tokens."""
 
     def __init__(
         self,
@@ -86,20 +86,20 @@ class TokenActor:
 
     @property
     def network(self) -> nn.Module:
-        """See StochasticPolicy."""
+        """All that is learnt and saved."""
         return self.model
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.model.learnt()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.model.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         chance = torch.from_numpy(noise).flatten(1)
 
         def draw(scores: Tensor, place: int, rows: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ class TokenActor:
         return Decision(self._actions(tokens), _array(tokens), _array(logprobs), _array(values))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """See StochasticPolicy."""
+        """Return how likely tokens were, their entropy, and values."""
         found: dict[str, list[Tensor]] = {"logprobs": [], "entropy": [], "values": []}
         order: list[Tensor] = []
         for prompt, pixels, rows in self._by_task(observations):
@@ -123,7 +123,7 @@ class TokenActor:
 
     @torch.no_grad()
     def values(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         made = np.zeros((len(observations), self.value_width), np.float32)
         for prompt, pixels, rows in self._by_task(torch.from_numpy(observations)):
             made[rows] = _array(self.model.critic(self.model.begin(prompt, pixels)[0]))
@@ -131,7 +131,7 @@ class TokenActor:
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """See StochasticPolicy: the likeliest token each time."""
+        """Return the actions of the likeliest token each time."""
         tokens, _, _ = self._write(observations, lambda scores, place, rows: self._one.best(scores))
         return self._actions(tokens)
 

@@ -32,7 +32,7 @@ class SamplingMode:
     explores: bool
     """By chance; else at its best."""
     correlation: float = 0.0
-    """See `noise`."""
+    """Of the noise from one decision to the next, see `noise`."""
 
 
 GREEDY = SamplingMode(explores=False)

@@ -28,7 +28,7 @@ UNUSED = ("y_embedder.", "fps_embedder.", "pos_embed.")
 
 
 class OpenSoraWorld:
-    """See `model.WorldModel`; latents are (B, T, C, h, w), and there is no state beside the picture."""
+    """A WorldModel with latents (B, T, C, h, w) and no state beside the image."""
 
     condition_frames, chunk, state_dim = 4, 8, 0
 
@@ -51,7 +51,7 @@ class OpenSoraWorld:
 
     @torch.no_grad()
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
-        """See WorldModel."""
+        """Return latents of first frames."""
         images = as_images(np.stack([resize(frame, FRAME) for frame in frames]))
         latents: Tensor = self._vae.encode(images).latent_dist.mode() * self._vae.config.scaling_factor
         return latents
@@ -63,7 +63,7 @@ class OpenSoraWorld:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """See WorldModel; the model looks at frames and not at what led to them, and cannot tell how sure it is."""
+        """Return what comes next. The model sees frames and no past actions, and knows no uncertainty."""
         told = torch.from_numpy(actions)
         _, frames, channels, height, width = before.shape
         noise = noise_of((channels, self.chunk, height, width), seeds)
@@ -78,18 +78,18 @@ class OpenSoraWorld:
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
-        """See WorldModel."""
+        """Return RGB frames of latents."""
         flat = self._images(latents)
         seen = ((flat.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
         return np.stack([resize(frame, FRAME) for frame in seen]).reshape(*latents.shape[:2], FRAME, FRAME, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return states of latents."""
         return np.zeros((*latents.shape[:2], 0), np.float32)
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """See WorldModel; RLinf's reward model sees one frame and is not told the task."""
+        """Return how likely each task is solved. RLinf's reward model sees one frame and is not told the task."""
         new = latents[:, -self.chunk :]
         likelihood: NDArray[np.float32] = self._reward(self._images(new)).numpy()
         return likelihood.reshape(new.shape[:2])

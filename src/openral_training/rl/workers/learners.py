@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from openral_benchmark.workers.restarting_worker import Losses
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
@@ -21,23 +21,6 @@ TIMEOUT_S = 3600.0
 """[s] that an update may take; a process that dies is noticed at once."""
 POLL_S = 1.0
 """[s] after which silence is looked at again."""
-
-
-class Learners(Protocol):
-    """Updates the policy, in whatever processes."""
-
-    def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
-        """Update the command's own policy and optimiser, see `Learner.update`."""
-        ...
-
-    @property
-    def replaced(self) -> int:
-        """How many processes were lost and started anew."""
-        ...
-
-    def close(self) -> None:
-        """End everything; called once."""
-        ...
 
 
 class LocalLearner:
@@ -154,3 +137,7 @@ class DistributedLearner:
         how = [handle.join() for handle in self._handles]
         self._handles = []
         return " and ".join(dict.fromkeys(how))
+
+
+Learners = LocalLearner | DistributedLearner
+"""Update the policy, in whatever processes."""

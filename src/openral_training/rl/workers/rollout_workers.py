@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -38,30 +38,6 @@ class SamplingMode:
 GREEDY = SamplingMode(explores=False)
 
 
-class RolloutWorkers(Protocol):
-    """Lets a policy act in all worlds of a run, wherever they are."""
-
-    @property
-    def vec_env_spec(self) -> VecEnvSpec:
-        """All worlds."""
-        ...
-
-    @property
-    def replaced(self) -> int:
-        """How many processes were lost and started anew."""
-        ...
-
-    def rollout(
-        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
-    ) -> list[Trajectory]:
-        """Run attempts and return their trajectories in the same order. Raises as `envs.rollout.rollout`."""
-        ...
-
-    def close(self) -> None:
-        """End everything; called once."""
-        ...
-
-
 class LocalRollout:
     """Rollout in this process."""
 
@@ -86,7 +62,7 @@ class LocalRollout:
     def rollout(
         self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
     ) -> list[Trajectory]:
-        """Run attempts and return their trajectories in the same order."""
+        """Run attempts and return their trajectories in the same order. Raises as `envs.rollout.rollout`."""
         decide = exploring(policy) if mode.explores else greedy(policy)
         return rollout(
             self._simulators, decide, attempts, action_dim=policy.action_dim, correlation=mode.correlation
@@ -132,7 +108,7 @@ class RolloutWorker:
         self._local.close()
 
 
-class RolloutPool:
+class RolloutPool(RestartingWorkers):
     """Rollout in processes of their own. One that is lost is replaced, and what it had to do is done again."""
 
     def __init__(
@@ -161,33 +137,28 @@ class RolloutPool:
             mine = list(env_ranks[number * each : (number + 1) * each])
             return launcher.start("rollout", ranks[number], RolloutWorker, policy, share, launcher, mine)
 
-        self._workers = RestartingWorkers(count, start, "players", TIMEOUT_S)
-
-    @property
-    def pids(self) -> list[int]:
-        """Process ids, in the order of ranks."""
-        return self._workers.pids
+        super().__init__(count, start, "players", TIMEOUT_S)
 
     @property
     def replaced(self) -> int:
         """How many processes were lost and started anew, those of worlds included."""
-        return self._workers.replaced + self._worlds_replaced
+        return super().replaced + self._worlds_replaced
 
     def rollout(
         self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
     ) -> list[Trajectory]:
         """Share attempts out among the processes, and return the trajectories in the order of the attempts."""
-        count, weights = len(self._workers), policy.network.state_dict()
-        self._workers.begin()
-        for number, worker in enumerate(self._workers):
+        count, weights = len(self), policy.network.state_dict()
+        self.begin()
+        for number, worker in enumerate(self):
             worker.send((weights, attempts[number::count], mode))
         found: dict[int, Trajectory] = {}
-        for number, worker in enumerate(self._workers):
+        for number, worker in enumerate(self):
             trajectories, replaced = worker.receive()
             self._worlds_replaced += replaced
             found |= zip(range(number, len(attempts), count), trajectories, strict=True)
         return [found[number] for number in range(len(attempts))]
 
-    def close(self) -> None:
-        """End all processes."""
-        self._workers.close()
+
+RolloutWorkers = LocalRollout | RolloutPool
+"""Lets a policy act in all worlds of a run, wherever they are."""

@@ -35,7 +35,7 @@ class WorldWorker:
             vec_env.close()
 
 
-class WorldPool:
+class WorldPool(RestartingWorkers):
     """Simulators whose worlds are in processes of their own."""
 
     def __init__(
@@ -65,36 +65,18 @@ class WorldPool:
         def start(number: int) -> WorkerHandle:
             return launcher.start("env", ranks[number], WorldWorker, vec_env_spec, number, count)
 
-        self._workers = RestartingWorkers(count, start, "worlds", timeout_s, max_losses)
-
-    @property
-    def pids(self) -> list[int]:
-        """Process ids, in the order of ranks."""
-        return self._workers.pids
-
-    @property
-    def replaced(self) -> int:
-        """How many processes were lost and started anew."""
-        return self._workers.replaced
-
-    def begin(self) -> None:
-        """Begin a new collection."""
-        self._workers.begin()
+        super().__init__(count, start, "worlds", timeout_s, max_losses)
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
         """Send each process its orders of a stage."""
-        for worker, env_specs in zip(self._workers, self._env_specs, strict=True):
+        for worker, env_specs in zip(self, self._env_specs, strict=True):
             if mine := stage_orders(orders, env_specs[stage]):
                 worker.send((stage, mine))
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
         """Return what the orders of a stage led to, by slot."""
         outputs: dict[int, EnvOutput] = {}
-        for worker in self._workers:
+        for worker in self:
             if worker.next is not None and worker.next[0] == stage:
                 outputs |= worker.receive()
         return in_order(outputs)
-
-    def close(self) -> None:
-        """End all processes."""
-        self._workers.close()

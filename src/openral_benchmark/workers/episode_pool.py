@@ -70,7 +70,7 @@ class EpisodePool:
         """Give an idle worker episodes of one scene."""
         member = self._members[worker]
         member.busy, member.policy = True, self.policy_loads
-        member.handle.send(Assignment(scene, tuple(jobs), self._policy.peer(), self.policy_loads))
+        member.handle.send(Assignment(scene, tuple(jobs), self._policy.peer()))
         member.handle.send(None)  # always one question ahead, so that no worker waits for the engine
 
     def events(self, timeout_s: float) -> list[tuple[int, Event]]:

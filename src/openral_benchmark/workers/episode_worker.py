@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -34,8 +35,6 @@ class Assignment:
     scene: BenchmarkScene
     jobs: Sequence[Job]
     policy: Peer
-    policy_number: int
-    """How many policies had been loaded when this one was."""
 
 
 class EpisodeWorker:
@@ -51,8 +50,6 @@ class EpisodeWorker:
         """
         self._manifest, self._num_envs, self._patience_s = manifest, num_envs, patience_s
         self._open: tuple[BenchmarkScene, int, Backend] | None = None
-        self._policy: PolicyLink | None = None
-        self._policy_number = 0
         self._events: Iterator[Event] = iter(())
 
     def __call__(self, message: Assignment | None) -> Event | None:
@@ -85,16 +82,17 @@ class EpisodeWorker:
         backend = self._backend(scene, min(self._num_envs, len(jobs)))
         yield Started()
         observe = ObservationAdapter(self._manifest, scene)
-        yield from rounds(
-            backend,
-            self._link(assignment),
-            observe,
-            ActionAdapter(self._manifest, scene),
-            jobs,
-            cameras=[camera.name for camera in observe.cameras],
-            n_action_steps=self._manifest.replay_steps,
-            horizon=int(scene.task.max_steps or 0),
-        )
+        with contextlib.closing(PolicyLink(assignment.policy, self._patience_s)) as policy:
+            yield from rounds(
+                backend,
+                policy,
+                observe,
+                ActionAdapter(self._manifest, scene),
+                jobs,
+                cameras=[camera.name for camera in observe.cameras],
+                n_action_steps=self._manifest.replay_steps,
+                horizon=int(scene.task.max_steps or 0),
+            )
         yield Finished()
 
     def _backend(self, scene: BenchmarkScene, num_envs: int) -> Backend:
@@ -103,12 +101,3 @@ class EpisodeWorker:
             self.close()
             self._open = scene, num_envs, make_backend(scene, num_envs=num_envs)
         return self._open[2]
-
-    def _link(self, assignment: Assignment) -> PolicyLink:
-        """Return the connection to the policy, a new one if the policy has been loaded anew."""
-        if self._policy is None or self._policy_number != assignment.policy_number:
-            if self._policy is not None:
-                self._policy.close()
-            self._policy = PolicyLink(assignment.policy, self._patience_s)
-            self._policy_number = assignment.policy_number
-        return self._policy

@@ -50,11 +50,6 @@ Event = Started | Round | Finished | Failed | TimedOut | WorkerLost
 class PolicyTimedOut(PolicyError):
     """The policy did not answer in time."""
 
-    @classmethod
-    def for_seconds(cls, patience_s: float) -> PolicyTimedOut:
-        """Return the error in words."""
-        return cls(f"cut off: the policy was silent for {patience_s:g} s")
-
 
 class PolicyLost(PolicyError):
     """The policy's process ended."""

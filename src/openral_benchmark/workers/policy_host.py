@@ -90,7 +90,7 @@ class PolicyLink:
         try:
             error, value, self.elapsed_s = self._host.ask((operation, data), self._patience_s)
         except TimeoutError as why:
-            raise PolicyTimedOut.for_seconds(self._patience_s) from why
+            raise PolicyTimedOut(f"cut off: the policy was silent for {self._patience_s:g} s") from why
         except EOFError as why:
             raise PolicyLost(f"the policy's {why}") from why
         if error:

@@ -232,10 +232,10 @@ def policy_loss(ratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo
     The two sides have bounds of their own (DAPO, arXiv:2503.14476, equation 10), and so may bad actions (dual clip,
     Ye et al. 2020, arXiv:1912.09729, equation 5).
     """
-    clipped_ratio = ratio.clamp(1 - config.clip_ratio_low, 1 + config.clip_ratio_high)
-    loss = torch.maximum(-advantages * ratio, -advantages * clipped_ratio)
-    if (clip_coef := config.clip_ratio_c) is not None:
-        loss = torch.where(advantages < 0, torch.minimum(loss, -advantages * clip_coef), loss)
+    clip_coef = 1 - config.clip_ratio_low, 1 + config.clip_ratio_high
+    loss = torch.maximum(-advantages * ratio, -advantages * ratio.clamp(*clip_coef))
+    if (dual_clip := config.clip_ratio_c) is not None:
+        loss = torch.where(advantages < 0, torch.minimum(loss, -advantages * dual_clip), loss)
     return weighted_mean(loss, weights)
 
 
@@ -277,10 +277,10 @@ class Learner:
         """
         self._evaluate = evaluate or policy.evaluate
         self.policy, self._config, self._optim, self._minibatch_size = policy, config, optim, minibatch_size
-        groups = [{"params": list(policy.actor_parameters()), "lr": optim.lr}]
+        parameters = [{"params": list(policy.actor_parameters()), "lr": optim.lr}]
         if optim.value_lr is not None:
-            groups.append({"params": list(policy.critic_parameters()), "lr": optim.value_lr})
-        self.optimiser = torch.optim.Adam(groups)
+            parameters.append({"params": list(policy.critic_parameters()), "lr": optim.value_lr})
+        self.optimiser = torch.optim.Adam(parameters)
         self._base = copy.deepcopy(policy) if config.kl_beta else None
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:

@@ -14,15 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from openral_benchmark.episode_log import Entry
 from openral_benchmark.episode_queue import EpisodeQueue, Work
 from openral_benchmark.plan import Block
-from openral_benchmark.workers.worker_pool import (
-    Event,
-    Failed,
-    Finished,
-    Started,
-    TimedOut,
-    WorkerLost,
-    WorkerPool,
-)
+from openral_benchmark.workers.episode_pool import EpisodePool
+from openral_benchmark.workers.events import Event, Failed, Finished, Started, TimedOut, WorkerLost
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.rollout import Round
 from openral_sim_bridge.trace import Trace
@@ -59,7 +52,7 @@ class Engine:
 
     def __init__(
         self,
-        pool: WorkerPool,
+        pool: EpisodePool,
         blocks: Sequence[Block],
         *,
         patience_s: float,

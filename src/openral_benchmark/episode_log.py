@@ -38,7 +38,7 @@ class EpisodeLog:
         Raises:
             ManifestError: there are rows already and they are not to be gone on with, or they are of another run.
         """
-        make_private(folder)  # films in it show what cameras saw
+        make_private(folder)  # videos in it show what cameras saw
         self._path = folder / FILE_NAME
         self.entries: list[Entry] = []
         if self._path.exists() and self._path.stat().st_size:

@@ -92,25 +92,25 @@ def execute(
     finally:
         episode_log.close()
     content = result(suite, package, scenes, settings, episode_log.entries, blocks, command)
-    return {**content, "engine": used, "films": _films(folder, scenes, content, videos)}
+    return {**content, "engine": used, "films": _videos(folder, scenes, content, videos)}
 
 
 def _keep_trace(folder: Path, scene: BenchmarkScene, trace: Trace) -> None:
     trace.save(trace_path(folder, scene.task.id, trace.init_id))
 
 
-def _films(
-    folder: Path, scenes: Sequence[BenchmarkScene], content: dict[str, Any], videos: int
+def _videos(
+    folder: Path, scenes: Sequence[BenchmarkScene], content: dict[str, Any], count: int
 ) -> list[dict[str, Any]]:
-    """Draw films, with a bar."""
+    """Draw videos of the first so many successes and failures of each task, with a bar."""
     rows = content["results"]["episodes"]
-    films: list[dict[str, Any]] = []
-    if videos:
-        with progress_bar("films", len(rows_with_video(rows, videos))) as (bar, task):
-            for film in draw_videos(folder, scenes, rows, videos):
-                films.append(film)
-                bar.update(task, advance=1, note=str(film["task"]))
-    return films
+    videos: list[dict[str, Any]] = []
+    if count:
+        with progress_bar("films", len(rows_with_video(rows, count))) as (bar, task):
+            for video in draw_videos(folder, scenes, rows, count):
+                videos.append(video)
+                bar.update(task, advance=1, note=str(video["task"]))
+    return videos
 
 
 def _run(engine: Engine, episode_log: EpisodeLog, total: int) -> None:

@@ -6,9 +6,10 @@ import importlib.util
 from dataclasses import dataclass
 
 from openral_benchmark.policy_source import PolicySource
-from openral_benchmark.workers.local_pool import LocalWorkerPool
+from openral_benchmark.workers.episode_pool import EpisodePool
 from openral_benchmark.workers.parent_watch import cores
-from openral_benchmark.workers.worker_pool import WorkerPool
+from openral_benchmark.workers.process_launcher import ProcessLauncher
+from openral_benchmark.workers.worker import Component, Launcher
 from openral_core.errors import InstallationError
 
 LOCAL = "local"
@@ -26,7 +27,7 @@ class ExecutionConfig:
     patience_s: float = 300.0
     """[s] after which worlds or a policy that give no sign of life are cut off."""
 
-    def pool(self, source: PolicySource, *, num_envs: int, most: int) -> WorkerPool:
+    def pool(self, source: PolicySource, *, num_envs: int, most: int) -> EpisodePool:
         """Start those who run it.
 
         Args:
@@ -38,13 +39,19 @@ class ExecutionConfig:
             InstallationError: Ray is not installed, or no cluster answers.
             PolicyError: the policy cannot be loaded.
         """
+        launcher, size = self._launcher(source)
+        return EpisodePool(launcher, source, min(size, most), num_envs=num_envs, patience_s=self.patience_s)
+
+    def _launcher(self, source: PolicySource) -> tuple[Launcher, int]:
+        """Return what starts the processes, and how many workers are wanted."""
         if self.cluster == LOCAL:
-            size = min(self.workers or cores(), most)
-            return LocalWorkerPool(source, size, num_envs=num_envs, patience_s=self.patience_s)
+            # A quarter of the cores, whoever else works: rows must not depend on the number of workers.
+            threads: dict[Component, int] = {"policy": max(1, cores() // 4), "episodes": 1}
+            return ProcessLauncher(threads), self.workers or cores()
         if importlib.util.find_spec("ray") is None:
             raise InstallationError(f"--cluster {self.cluster} needs Ray: pip install 'openral[ray]'")
-        from openral_benchmark.workers.ray_pool import RayWorkerPool
+        from openral_benchmark.workers.ray_launcher import RayLauncher
 
-        return RayWorkerPool(
-            self.cluster, source, self.workers, most=most, num_envs=num_envs, patience_s=self.patience_s
-        )
+        device = "cuda" if source.device.startswith("cuda") else "cpu"
+        launcher = RayLauncher(self.cluster, "--cluster", device)
+        return launcher, self.workers or max(1, launcher.cores - 1)

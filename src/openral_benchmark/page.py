@@ -1,4 +1,4 @@
-"""A result as one HTML page that needs no network: rates with intervals, films, every episode, where it comes from."""
+"""A result as one HTML page that needs no network: rates with intervals, videos, every episode, where it comes from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def page(content: dict[str, Any], folder: Path) -> str:
 
     Args:
         content: `openral_benchmark.execute.execute`'s result.
-        folder: of the run, in which its films lie; those that are gone are left out.
+        folder: of the run, in which its videos lie; those that are gone are left out.
     """
     config, results = content["eval_config"], content["results"]
     title = f"{config['vla_id']} on {content['benchmark']['name']}"

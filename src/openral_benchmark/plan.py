@@ -72,7 +72,7 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     Args:
         scenes: one a task.
         settings: how the suite is run.
-        traced: note what the episodes look like, for films; does not change a row.
+        traced: note what the episodes look like, for videos; does not change a row.
     """
     blocks: list[Block] = []
     for scene in scenes:

@@ -77,7 +77,7 @@ def run(
         allow_unevaluated=allow_unevaluated,
     )
     with console.status(f"{package.manifest.short_name}: {words}"):
-        rows = sim.simulate(package, scene, plan, films=out if save_video else None)
+        rows = sim.simulate(package, scene, plan, videos=out if save_video else None)
     table = Table("task", "state", "words", "success", "steps", "sim s", "inference p50 / p95 ms")
     for row in rows:
         table.add_row(

@@ -30,7 +30,7 @@ from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
 
-FILM_SIZE = 480
+VIDEO_SIZE = 480
 """[px] side of the video's square picture."""
 SHOWN_FPS = 20
 DEFAULT_STEPS = 500
@@ -89,7 +89,7 @@ def simulate(
     scene: DeployScene,
     run: SimRun,
     *,
-    films: Path | None = None,
+    videos: Path | None = None,
     progress: Callable[[EpisodeRow], None] = lambda row: None,
 ) -> list[EpisodeRow]:
     """Check the contract, then run the episodes.
@@ -98,7 +98,7 @@ def simulate(
         package: the skill.
         scene: where it runs.
         run: task, words, states.
-        films: folder for one MP4 an episode, of what the policy saw; None: no films.
+        videos: folder for one MP4 an episode, of what the policy saw; None: no videos.
         progress: called with each finished row.
 
     Raises:
@@ -123,7 +123,7 @@ def simulate(
     backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
     camera = observe.cameras[0].name
     jobs = [Job(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
-    writers = Films(films, camera) if films is not None else None
+    writers = Videos(videos, camera) if videos is not None else None
     try:
         return roll_out(
             backend,
@@ -144,7 +144,7 @@ def simulate(
         policy.close()
 
 
-class Films:
+class Videos:
     """One MP4 an episode, made of the images that the policy got."""
 
     def __init__(self, folder: Path, camera: str) -> None:
@@ -153,13 +153,13 @@ class Films:
         self._open: dict[int, Any] = {}
 
     def add(self, number: int, observation: Observation) -> None:
-        """Append one observation's image to the film of an episode."""
+        """Append one observation's image to the video of an episode."""
         if number not in self._open:
             container = av.open(str(self._folder / f"episode_{number:03d}.mp4"), "w")
             stream = container.add_stream(
                 "libx264", rate=SHOWN_FPS, options={"crf": "20", "preset": "veryfast"}
             )
-            stream.pix_fmt, stream.width, stream.height = "yuv420p", FILM_SIZE, FILM_SIZE
+            stream.pix_fmt, stream.width, stream.height = "yuv420p", VIDEO_SIZE, VIDEO_SIZE
             stream.time_base = Fraction(1, SHOWN_FPS)
             self._open[number] = container
         container = self._open[number]
@@ -167,7 +167,7 @@ class Films:
         container.mux(container.streams.video[0].encode(frame))
 
     def close(self) -> None:
-        """Finish every film."""
+        """Finish every video."""
         for container in self._open.values():
             container.mux(container.streams.video[0].encode())
             container.close()
@@ -175,15 +175,22 @@ class Films:
 
 def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:
     image = observation.images[camera]
-    picture = cv2.resize(image, (FILM_SIZE, FILM_SIZE), interpolation=cv2.INTER_CUBIC)
+    canvas = cv2.resize(image, (VIDEO_SIZE, VIDEO_SIZE), interpolation=cv2.INTER_CUBIC)
     text = f"{observation.instruction}   {observation.stamp_s:.2f} s"
     cv2.putText(
-        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (20, 20, 20), 3, cv2.LINE_AA
+        canvas, text, (12, VIDEO_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (20, 20, 20), 3, cv2.LINE_AA
     )
     cv2.putText(
-        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA
+        canvas,
+        text,
+        (12, VIDEO_SIZE - 16),
+        cv2.FONT_HERSHEY_SIMPLEX,
+        0.55,
+        (255, 255, 255),
+        1,
+        cv2.LINE_AA,
     )
-    return np.asarray(picture, dtype=np.uint8)
+    return np.asarray(canvas, dtype=np.uint8)
 
 
 def write_result(

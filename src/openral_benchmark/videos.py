@@ -1,4 +1,4 @@
-"""Films of a run: the first successes and failures of each task, drawn from what was noted while they ran."""
+"""Videos of a run: the first successes and failures of each task, drawn from what was noted while they ran."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from openral_sim_bridge.trace import FPS, Trace, enlarged, trace_frames
 SIZE = 240
 """[px] of the square picture."""
 _CRF = 28
-"""Twenty or forty kilobytes a film, so that a page can hold a hundred of them."""
+"""Twenty or forty kilobytes a video, so that a page can hold a hundred of them."""
 TRACES = "traces"
-FILMS = "films"
+VIDEOS = "films"
 
 
 def trace_path(folder: Path, task: str, init_id: int) -> Path:
@@ -47,16 +47,16 @@ def draw_videos(
     """Draw what `rows_with_video` chooses, one MP4 each, from the scene's first camera, and delete the traces.
 
     Args:
-        folder: of the run, with traces; films that are there are kept as they are.
+        folder: of the run, with traces; videos that are there are kept as they are.
         scenes: that were run.
         rows: of the result.
         most: successes and failures a task.
 
     Yields:
-        one record a film: task, init_id, success, and `file` in the run's folder. Episodes that left no trace, since
-        they ran before films were asked for, are left out.
+        one record a video: task, init_id, success, and `file` in the run's folder. Episodes that left no trace, since
+        they ran before videos were asked for, are left out.
     """
-    (folder / FILMS).mkdir(parents=True, exist_ok=True)
+    (folder / VIDEOS).mkdir(parents=True, exist_ok=True)
     wanted = rows_with_video(rows, most)
     for scene in scenes:
         mine = [row for row in wanted if row["task"] == scene.task.id]
@@ -74,17 +74,17 @@ def draw_videos(
 
 
 def video_path(folder: Path, row: dict[str, Any]) -> Path:
-    """Return where the film of a row is."""
-    return folder / FILMS / f"{_stem(row['task'], row['init_id'])}.mp4"
+    """Return where the video of a row is."""
+    return folder / VIDEOS / f"{_stem(row['task'], row['init_id'])}.mp4"
 
 
 def _draw(scene: BenchmarkScene, traces: dict[int, Path], folder: Path) -> None:
     backend = make_backend(enlarged(scene, SIZE))
     try:
         for init_id, path in traces.items():
-            film = folder / FILMS / f"{_stem(scene.task.id, init_id)}.mp4"
+            video = folder / VIDEOS / f"{_stem(scene.task.id, init_id)}.mp4"
             frames = trace_frames(backend, Trace.load(path), scene.cameras[0].name)
-            write_mp4(film, frames, fps=FPS, crf=_CRF)
+            write_mp4(video, frames, fps=FPS, crf=_CRF)
     finally:
         backend.close()
 

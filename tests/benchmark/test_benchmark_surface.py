@@ -64,8 +64,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
 def test_films_show_the_first_of_each_kind_and_change_no_row(tmp_path, home):
     invoke(*words(tmp_path, "filmed", "--task", "fake/near", "--workers", "1", "--videos", "2"))
     assert episodes(tmp_path / "filmed") == home
-    films = json.loads((tmp_path / "filmed" / "result.json").read_text())["films"]
-    assert [(film["init_id"], film["success"]) for film in films] == [
+    videos = json.loads((tmp_path / "filmed" / "result.json").read_text())["films"]
+    assert [(video["init_id"], video["success"]) for video in videos] == [
         (20, True),
         (21, True),
         (37, False),

@@ -26,7 +26,7 @@ class Agent(nn.Module):
         self.actor, self.critic = layers(action_dim), layers(value_width)
         self.log_std = nn.Parameter(torch.zeros(1, action_dim))
 
-    def judge(self, observations: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def evaluate(self, observations: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         mean = self.actor(observations)
         normal = torch.distributions.Normal(mean, self.log_std.exp().expand_as(mean))
         return normal.log_prob(actions).sum(1), normal.entropy().sum(1), self.critic(observations)
@@ -63,7 +63,7 @@ def update(
         rng.shuffle(order)
         for start in range(0, len(order), size):
             rows = order[start : start + size]
-            logprobs, entropy, values = agent.judge(batch.observations[rows], batch.actions[rows])
+            logprobs, entropy, values = agent.evaluate(batch.observations[rows], batch.actions[rows])
             log_ratio = logprobs - batch.logprobs[rows]
             ratio = log_ratio.exp()
             with torch.no_grad():

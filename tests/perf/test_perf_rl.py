@@ -15,20 +15,19 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.algorithm.experience import Experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Batch, Learner
 from openral_training.rl.envs.attempts import Attempt
-from openral_training.rl.envs.rollout import Decide, exploring, play
-from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.envs.rollout import Decide, exploring, rollout
+from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Ppo
-from openral_training.rl.workers.process_worker import ProcessLauncher
 from openral_training.rl.workers.world_pool import WorldPool
 
 TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 16, 60, 4
@@ -45,9 +44,9 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def grounds(stages: int = 1) -> Grounds:
+def vec_env_spec(stages: int = 1) -> VecEnvSpec:
     scene = load_scene("metaworld_reach", BenchmarkScene)
-    return Grounds({TASK: with_task(scene, f"metaworld/{TASK}", TASK)}, WORLDS, stages, HORIZON)
+    return VecEnvSpec({TASK: with_task(scene, f"metaworld/{TASK}", TASK)}, WORLDS, stages, HORIZON)
 
 
 def policy(chunk: int = CHUNK) -> StateMlp:
@@ -62,13 +61,13 @@ def attempts(count: int) -> list[Attempt]:
 
 def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None:
     """Whole episodes with the policy in the loop, against as many resets and steps of the same worlds."""
-    simulators, decide = InProcess(grounds()), exploring(policy())
-    backend = make_backend(next(iter(grounds().scenes.values())), num_envs=WORLDS)
+    simulators, decide = InProcess(vec_env_spec()), exploring(policy())
+    backend = make_backend(next(iter(vec_env_spec().scenes.values())), num_envs=WORLDS)
     actions = np.random.default_rng(0).uniform(-1, 1, (HORIZON, WORLDS, 4)).astype(np.float32)
     rates = []
     for _ in range(ROUNDS):
         start = time.process_time()
-        lived = play(simulators, decide, attempts(WORLDS), action_dim=4)
+        lived = rollout(simulators, decide, attempts(WORLDS), action_dim=4)
         loop = sum(t.steps for t in lived) / (time.process_time() - start)
         start = time.process_time()
         backend.reset([TASK] * WORLDS, list(range(WORLDS)))
@@ -100,13 +99,13 @@ def waiting(seconds_a_row: float) -> Decide:
 
 def seconds(simulators: Simulators, decide: Decide) -> float:
     start = time.perf_counter()
-    play(simulators, decide, attempts(WORLDS), action_dim=4)
+    rollout(simulators, decide, attempts(WORLDS), action_dim=4)
     return time.perf_counter() - start
 
 
 def test_two_stages_beside_one(report: Callable[..., None]) -> None:
     """Inference is made to take as long as the simulation of the same worlds takes, which is measured first."""
-    pools = [WorldPool(grounds(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
+    pools = [WorldPool(vec_env_spec(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
     try:
         for pool in pools:
             seconds(pool, waiting(0.0))  # builds the worlds
@@ -135,7 +134,7 @@ def test_an_update_beside_ppo_in_one_file(report: Callable[..., None]) -> None:
     advantages, returns = (torch.from_numpy(rng.standard_normal((ROWS, 1), np.float32)) for _ in range(2))
     tokens, logprobs, values = (torch.from_numpy(a) for a in (drawn.tokens, drawn.logprobs, drawn.values))
     ones = torch.ones(ROWS, 1)
-    lived = Experience(torch.from_numpy(seen), tokens, logprobs, ones, advantages, ones, values, returns)
+    lived = Batch(torch.from_numpy(seen), tokens, logprobs, ones, advantages, ones, values, returns)
     config = Ppo(
         adv_type="gae", update_epoch=PASSES, target_kl=None, logprob_type="action", entropy_bonus=0.01
     )

@@ -40,7 +40,7 @@ def title_of(process: psutil.Process) -> str:
         return ""
 
 
-def test_components_apart_learn_what_one_process_learns_although_a_player_is_killed(
+def test_components_apart_learn_what_one_process_learns_although_a_rollout_worker_is_killed(
     tmp_path: Path, address: str
 ) -> None:
     one = with_changes(load_config("reach_ci"), out=tmp_path / "one", seed=None, epochs=None)
@@ -49,16 +49,16 @@ def test_components_apart_learn_what_one_process_learns_although_a_player_is_kil
 
     def kill(done: int, note: str) -> None:
         if done == 2:
-            [player] = [
+            [worker] = [
                 process
                 for process in psutil.process_iter()
-                if title_of(process).startswith("ray::RolloutActor")
+                if title_of(process).startswith("ray::RolloutWorker")
             ]
-            player.kill()
-            killed.append(player.pid)
+            worker.kill()
+            killed.append(worker.pid)
 
     expected = train(one)
-    found = train(placed(apart, address, env="0-1", rollout=2, actor=3), say=kill)
+    found = train(placed(apart, address, env="0-1", rollout=2, actor=3), progress_callback=kill)
     assert len(killed) == 1
     assert expected["policy"]["all_episodes"]["success_rate"] >= 0.9
     assert found["policy"] == expected["policy"]
@@ -85,7 +85,7 @@ def test_learners_on_two_nodes_go_the_way_of_one_and_go_on_with_resume(tmp_path:
             raise Killed
 
     with pytest.raises(Killed):
-        train(two, say=kill)
+        train(two, progress_callback=kill)
     train(two, resume=True)
     for found, expected in zip(*(metrics(tmp_path / name / "small") for name in ("two", "one")), strict=True):
         numbers: list[dict[str, Any]] = [

@@ -15,7 +15,7 @@ from openral_sim_bridge.backends.robosuite.expert import (
     METRES,
     POINTING_DOWN,
     RADIANS,
-    Sight,
+    PrivilegedState,
     clear_of_neighbour,
     lift,
     place,
@@ -53,8 +53,8 @@ class Points:
     def held(self) -> bool:
         return self.closed >= 4 and bool(np.linalg.norm(self.hand - self.thing) < 0.04)
 
-    def sight(self) -> Sight:
-        return Sight(self.hand, self.rotation, self.held, self.thing, MANNERS[self.arm], self.goal)
+    def state(self) -> PrivilegedState:
+        return PrivilegedState(self.hand, self.rotation, self.held, self.thing, MANNERS[self.arm], self.goal)
 
     def step(self, action: Vector) -> None:
         assert action.shape == (7,)
@@ -71,9 +71,9 @@ class Points:
             rests = self.goal[2] if np.linalg.norm((self.goal - self.thing)[:2]) < 0.03 else self.floor
             self.thing = np.array([*self.thing[:2], max(rests, self.thing[2] - 0.05)])
 
-    def run(self, expert: Callable[[Sight], Vector], steps: int) -> None:
+    def run(self, expert: Callable[[PrivilegedState], Vector], steps: int) -> None:
         for _ in range(steps):
-            self.step(expert(self.sight()))
+            self.step(expert(self.state()))
 
 
 def cube() -> Points:
@@ -99,7 +99,7 @@ def test_a_cube_that_slipped_is_picked_again() -> None:
     world = cube()
     world.run(lift, 60)
     world.closed, world.thing = 0, np.array([0.0, 0.1, 0.82])
-    assert lift(world.sight())[6] < 0, "first the fingers open"
+    assert lift(world.state())[6] < 0, "first the fingers open"
     world.run(lift, 80)
     assert world.held
     assert abs(world.thing[2] - 0.94) < 0.005
@@ -111,14 +111,14 @@ def test_the_cube_is_let_go_on_the_other_one_and_left_there() -> None:
     assert not world.held
     np.testing.assert_allclose(world.thing, world.goal, atol=0.02)
     assert world.hand[2] > world.goal[2] + 0.1, "the hand has risen"
-    assert np.abs(stack(world.sight())[:6]).max() < 0.05, "and stays"
+    assert np.abs(stack(world.state())[:6]).max() < 0.05, "and stays"
 
 
 def test_a_can_passes_over_the_wall_between_the_bins() -> None:
     world = Points(np.array([0.0, -0.1, 1.02]), np.array([0.1, -0.3, 0.86]), np.array([0.2, 0.4, 0.86]), 0.86)
     heights = []
     for _ in range(200):
-        world.step(place(world.sight()))
+        world.step(place(world.state()))
         if world.held and abs(world.thing[1]) < 0.05:
             heights.append(world.thing[2])
     assert not world.held
@@ -130,7 +130,7 @@ def test_a_sawyer_leans_towards_a_can_at_its_side_with_level_fingers() -> None:
     world = Points(np.array([0.0, -0.1, 1.02]), np.array([0.1, -0.3, 0.86]), np.array([0.2, 0.4, 0.86]), 0.86)
     world.arm = "Sawyer"
     for _ in range(200):
-        world.step(place(world.sight()))
+        world.step(place(world.state()))
         if world.held:
             break
     fingers, _, pointing = world.rotation.T
@@ -145,7 +145,7 @@ def test_a_sawyer_leans_towards_a_can_at_its_side_with_level_fingers() -> None:
 def test_a_hand_that_lets_go_still_heads_for_the_goal() -> None:
     can, goal = np.array([0.2, 0.36, 0.86]), np.array([0.2, 0.4, 0.86])
     world = Points(can.copy(), can, goal, 0.86, closed=6, arm="Sawyer")
-    action = place(world.sight())
+    action = place(world.state())
     assert action[6] < 0
     assert action[1] > 0.5
 

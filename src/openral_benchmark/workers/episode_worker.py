@@ -1,11 +1,12 @@
-"""A worker's place: the simulator of the newest scene, kept open, and the episodes that are run in it."""
+"""A worker that runs episodes: the simulator of the newest scene, kept open, and a policy that lives elsewhere."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from openral_benchmark.workers.policy_link import reason
-from openral_benchmark.workers.worker_pool import (
+from openral_benchmark.workers.events import (
     Event,
     Failed,
     Finished,
@@ -15,6 +16,8 @@ from openral_benchmark.workers.worker_pool import (
     TimedOut,
     WorkerLost,
 )
+from openral_benchmark.workers.policy_host import PolicyLink, reason
+from openral_benchmark.workers.worker import Peer
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError, PolicyError
@@ -23,26 +26,48 @@ from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, rounds
-from openral_sim_bridge.stopwatch import TimedPolicy
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Episodes of one scene, and the policy that acts in them."""
+
+    scene: BenchmarkScene
+    jobs: Sequence[Job]
+    policy: Peer
 
 
 class EpisodeWorker:
-    """Runs episodes with a policy that lives elsewhere."""
+    """Carries out one assignment after the other, and tells one event at a time."""
 
-    def __init__(self, manifest: RSkillManifest, num_envs: int) -> None:
+    def __init__(self, manifest: RSkillManifest, num_envs: int, patience_s: float) -> None:
         """Begin with no simulator.
 
         Args:
             manifest: of the skill.
             num_envs: the most worlds that are stepped together.
+            patience_s: [s] after which a policy that does not answer is given up.
         """
-        self._manifest, self._num_envs = manifest, num_envs
+        self._manifest, self._num_envs, self._patience_s = manifest, num_envs, patience_s
         self._open: tuple[BenchmarkScene, int, Backend] | None = None
+        self._events: Iterator[Event] = iter(())
 
-    def run(self, scene: BenchmarkScene, jobs: Sequence[Job], policy: TimedPolicy) -> Iterator[Event]:
-        """Run episodes of one scene and tell what becomes of them; whatever goes wrong is told, too."""
+    def __call__(self, message: Assignment | None) -> Event | None:
+        """Return the first event of an assignment; for None, the next event, or None if there is no further one."""
+        if message is not None:
+            self._events = self._run(message)
+        return next(self._events, None)
+
+    def close(self) -> None:
+        """Close the simulator."""
+        if self._open is not None:
+            opened, self._open = self._open, None
+            opened[2].close()
+
+    def _run(self, assignment: Assignment) -> Iterator[Event]:
+        """Run episodes and tell what becomes of them; whatever goes wrong is told, too."""
         try:
-            yield from self._run(scene, jobs, policy)
+            yield from self._episodes(assignment)
         except PolicyLost as error:
             yield WorkerLost(str(error), policy=True)
         except PolicyTimedOut as error:
@@ -52,26 +77,22 @@ class EpisodeWorker:
         except Exception as error:  # noqa: BLE001  simulators raise what they like; the row says it
             yield Failed(reason(error))
 
-    def close(self) -> None:
-        """Close the simulator."""
-        if self._open is not None:
-            opened, self._open = self._open, None
-            opened[2].close()
-
-    def _run(self, scene: BenchmarkScene, jobs: Sequence[Job], policy: TimedPolicy) -> Iterator[Event]:
+    def _episodes(self, assignment: Assignment) -> Iterator[Event]:
+        scene, jobs = assignment.scene, assignment.jobs
         backend = self._backend(scene, min(self._num_envs, len(jobs)))
         yield Started()
         observe = ObservationAdapter(self._manifest, scene)
-        yield from rounds(
-            backend,
-            policy,
-            observe,
-            ActionAdapter(self._manifest, scene),
-            jobs,
-            cameras=[camera.name for camera in observe.cameras],
-            n_action_steps=self._manifest.replay_steps,
-            horizon=int(scene.task.max_steps or 0),
-        )
+        with contextlib.closing(PolicyLink(assignment.policy, self._patience_s)) as policy:
+            yield from rounds(
+                backend,
+                policy,
+                observe,
+                ActionAdapter(self._manifest, scene),
+                jobs,
+                cameras=[camera.name for camera in observe.cameras],
+                n_action_steps=self._manifest.replay_steps,
+                horizon=int(scene.task.max_steps or 0),
+            )
         yield Finished()
 
     def _backend(self, scene: BenchmarkScene, num_envs: int) -> Backend:

@@ -1,106 +1,98 @@
-"""The policy in a process of its own: loaded once, asked by every worker, one batch after the other.
-
-Workers connect to a socket in a folder that only this user can enter, and prove that they are of the same run by the
-key that `multiprocessing` gives to all its children.
-"""
+"""The policy in a process of its own: loaded once, and asked by every worker, one batch after the other."""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import threading
-from multiprocessing import AuthenticationError, current_process
-from multiprocessing.connection import Client, Connection, Listener
-from typing import Any
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openral_benchmark.policy_source import PolicySource
-from openral_benchmark.workers.parent_watch import outlive_interrupts, watch_parent
-from openral_benchmark.workers.policy_link import Operation, Reply, answer, reason
-from openral_benchmark.workers.worker_pool import PolicyLost, PolicyTimedOut
+from openral_benchmark.workers.events import PolicyLost, PolicyTimedOut
+from openral_benchmark.workers.worker import Peer
+from openral_core.errors import OpenralError, PolicyError
+from openral_core.types import PolicyBatch
 
-BACKLOG = 128
-"""Workers that may connect at one time."""
-_Requests = queue.Queue[tuple[Connection, Operation, Any] | None]
-"""None: there will be no more."""
-
-
-def host(control: Connection, source: PolicySource, address: str) -> None:
-    """Body of the process: load the policy, send "" or why it could not be loaded, answer until `control` closes."""
-    outlive_interrupts()
-    watch_parent()
-    try:
-        policy = source.load()
-    except Exception as error:  # noqa: BLE001  the engine says it
-        control.send(reason(error))
-        return
-    requests: _Requests = queue.Queue()
-    with Listener(address, "AF_UNIX", BACKLOG, authkey=current_process().authkey) as listener:
-        threading.Thread(target=_accept, args=(listener, requests), daemon=True).start()
-        threading.Thread(target=_end_with, args=(control, requests), daemon=True).start()
-        control.send("")
-        while (request := requests.get()) is not None:
-            client, operation, data = request
-            reply = answer(policy, operation, data)
-            with contextlib.suppress(OSError):  # the worker was ended in the meantime
-                client.send(reply)
-    policy.close()
+Operation = Literal["reset", "predict"]
+Reply = tuple[str, Any, float]
+"""Why an operation was refused, or ""; its value; [s] that it took."""
 
 
-def _accept(listener: Listener, requests: _Requests) -> None:
-    """Let workers in, each with a thread of its own that reads while another's batch is inferred."""
-    while True:
+class PolicyHost:
+    """A worker that has the policy."""
+
+    def __init__(self, source: PolicySource) -> None:
+        """Load the policy.
+
+        Raises:
+            PolicyError: it cannot be loaded.
+        """
         try:
-            client = listener.accept()
-        except (EOFError, AuthenticationError, ConnectionError):
-            continue  # a worker that was ended while it connected
-        except OSError:
-            return  # the listener was closed
-        threading.Thread(target=_listen, args=(client, requests), daemon=True).start()
+            self._policy = source.load()
+        except Exception as error:
+            raise PolicyError(reason(error)) from error
+
+    def __call__(self, message: tuple[Operation, Any]) -> Reply:
+        """Let the policy carry out an operation; whatever it raises becomes a refusal."""
+        operation, data = message
+        start = time.perf_counter()
+        try:
+            value, error = getattr(self._policy, operation)(data), ""
+        except Exception as why:  # noqa: BLE001  whatever a model raises, the next batch must find a policy
+            value, error = None, reason(why)
+        return error, value, time.perf_counter() - start
+
+    def close(self) -> None:
+        """Free the policy."""
+        self._policy.close()
 
 
-def _listen(client: Connection, requests: _Requests) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            requests.put((client, *client.recv()))
+def reason(error: Exception) -> str:
+    """Return an error in words: our own as they are, others with their type."""
+    return str(error) if isinstance(error, OpenralError) else f"{type(error).__name__}: {error}"
 
 
-def _end_with(control: Connection, requests: _Requests) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        control.recv()
-    requests.put(None)
+class PolicyLink:
+    """A worker's policy (see `TimedPolicy`), which only asks the policy's process."""
 
-
-class SocketAsk:
-    """A worker's side: see `policy_link.Ask`."""
-
-    def __init__(self, address: str, patience_s: float) -> None:
+    def __init__(self, host: Peer, patience_s: float) -> None:
         """Connect when first asked.
 
         Args:
-            address: of the policy's socket.
+            host: the policy's process.
             patience_s: [s] after which a policy that does not answer is given up.
         """
-        self.address = address
-        self._patience_s = patience_s
-        self._connection: Connection | None = None
+        self.elapsed_s = 0.0
+        self._host, self._patience_s = host, patience_s
 
-    def __call__(self, operation: Operation, data: Any) -> Reply:
-        """Send an operation and wait for its reply."""
-        try:
-            if self._connection is None:
-                self._connection = Client(self.address, "AF_UNIX", authkey=current_process().authkey)
-            self._connection.send((operation, data))
-            if not self._connection.poll(self._patience_s):
-                self.close()
-                raise PolicyTimedOut.for_seconds(self._patience_s)
-            reply: Reply = self._connection.recv()
-        except (EOFError, OSError) as why:
-            self.close()
-            raise PolicyLost("the policy's process ended") from why
-        return reply
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Begin episodes, see `Policy.reset`. Raises as `predict`."""
+        self._call("reset", list(episodes))
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """Return chunks of actions, see `Policy.predict`.
+
+        Raises:
+            PolicyLost: its process ended.
+            PolicyTimedOut: it did not answer in time.
+            PolicyError: it refused.
+        """
+        chunks: NDArray[np.float32] = self._call("predict", batch)
+        return chunks
 
     def close(self) -> None:
-        """Hang up."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Leave the policy to the others."""
+        self._host.close()
+
+    def _call(self, operation: Operation, data: Any) -> Any:
+        try:
+            error, value, self.elapsed_s = self._host.ask((operation, data), self._patience_s)
+        except TimeoutError as why:
+            raise PolicyTimedOut(f"cut off: the policy was silent for {self._patience_s:g} s") from why
+        except EOFError as why:
+            raise PolicyLost(f"the policy's {why}") from why
+        if error:
+            raise PolicyError(error)
+        return value

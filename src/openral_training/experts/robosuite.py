@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
-from openral_sim_bridge.backends.remote_sim.advice import Advice
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
+from openral_sim_bridge.backends.remote_sim.command import ExpertAction
 from openral_training.experts.world import Verdict
 
 
@@ -37,7 +37,7 @@ class RobosuiteExperts:
         """Put the world into a fixed initial state. Raises SimulationError as `Backend.reset`."""
         [self._state] = self._backend.reset([task_id], [init_id])
         self._task, self._solved = task_id, False
-        self._advice: Advice = self._backend.advice()
+        self._advice: ExpertAction = self._backend.advice()
 
     def begin(self, task_id: str) -> None:
         """Let a fresh expert take up `task_id` in the world as it stands. These experts remember nothing."""

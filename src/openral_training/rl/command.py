@@ -42,7 +42,9 @@ def rl(
     console.print(effective(chosen), markup=False, highlight=False)
     with progress_bar("learning", chosen.runner.max_epochs) as (bar, task):
         result = train(
-            chosen, resume=resume, say=lambda done, note: bar.update(task, completed=done, note=note)
+            chosen,
+            resume=resume,
+            progress_callback=lambda done, note: bar.update(task, completed=done, note=note),
         )
     for name in ("base", "policy"):
         console.print(f"{name:6s} {_line(result[name]['all_episodes'])}")
@@ -63,8 +65,8 @@ def rl(
 
 
 def _gap(entry: dict[str, Any]) -> str:
-    dreamt, real, gap = _line(entry["imagined"]), _line(entry["real"]), 100 * entry["optimism_gap"]
-    return f"states learnt on: imagined {dreamt}, real {real}, optimism gap {gap:+.0f} points"
+    imagined, real, gap = _line(entry["imagined"]), _line(entry["real"]), 100 * entry["optimism_gap"]
+    return f"states learnt on: imagined {imagined}, real {real}, optimism gap {gap:+.0f} points"
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -62,12 +62,12 @@ class RlConfig(Schema):
             faults.append(Fault("env.eval.init_ids", what, "judge on states that are never learnt on"))
         if len(set(env.tasks)) < len(env.tasks):
             faults.append(Fault("env.tasks", "a task is there twice", "keep one"))
-        players = len(self.cluster.ranks("rollout"))
-        share = len(env.tasks) * stages * players
+        rollout_workers = len(self.cluster.ranks("rollout"))
+        share = len(env.tasks) * stages * rollout_workers
         if env.train.total_num_envs % share:
             what = (
-                f"{env.train.total_num_envs} worlds for {len(env.tasks)} tasks in {stages} stages of {players} players "
-                "leave a rest"
+                f"{env.train.total_num_envs} worlds for {len(env.tasks)} tasks in {stages} stages of {rollout_workers} "
+                "players leave a rest"
             )
             faults.append(Fault("env.train.total_num_envs", what, f"use a multiple of {share}"))
         if stages > 1 and not self.cluster.env_ranks:
@@ -86,7 +86,7 @@ class RlConfig(Schema):
         if kind != "mlp":
             what = f"imagines a state, and a policy of model_type {kind} acts on pictures"
             faults.append(Fault("env.train.world_model", what, "remove it, or take mlp"))
-        if self.cluster.players_apart:
+        if self.cluster.rollout_apart:
             what = "has players in processes of their own, and imagined worlds lie in the command's"
             faults.append(Fault("cluster.component_placement", what, "give rollout and actor one rank"))
         if self.reward is not None:

@@ -18,7 +18,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_training.rl.config import RlConfig
-from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.policies.initial_policy import initial_policy
 from openral_training.rl.policies.mini_actor import MiniActorConfig
 
 
@@ -49,11 +49,11 @@ def package_result(config: RlConfig, command: str) -> dict[str, Any]:
         ContractError: see `check_packable`.
     """
     check_packable(config)
-    beginning = begin(config)
-    folder = config.folder / beginning.kept
-    _state_training(folder, config, list(beginning.scenes.values()))
+    initial = initial_policy(config)
+    folder = config.folder / initial.checkpoint_name
+    _state_training(folder, config, list(initial.scenes.values()))
     package = resolve(str(folder.resolve()))
-    content = _judged(package, config, list(beginning.scenes.values()), command)
+    content = _judged(package, config, list(initial.scenes.values()), command)
     record_result(package, content)
     return content
 

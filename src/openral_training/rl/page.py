@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs no network: what it reached, how it got there, how it was judged, and films."""
+"""A run as one HTML page that needs no network: what it reached, how it got there, how it was evaluated, and videos."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
     """Return the page of a run.
 
     Args:
-        folder: of the run, with `metrics.csv`, `eval/` and films; films that are gone are left out.
+        folder: of the run, with `metrics.csv`, `eval/` and videos; those that are gone are left out.
         result: what `result.json` says.
         settings: every value in force, as YAML.
     """
@@ -76,7 +76,7 @@ def _summary(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _success(rows: Rows) -> Iterator[str]:
-    """Yield success by task, while exploring and as judged."""
+    """Yield success by task, while exploring and as evaluated."""
     for kind, caption in (
         ("env", "Success while exploring"),
         ("eval", "Success on held-out states, judged greedily"),
@@ -116,9 +116,9 @@ def _judgements(folder: Path) -> Iterator[str]:
     files = {path.stem: path for path in (folder / "eval").glob("*.json")}
     between = sorted((name for name in files if name.startswith("eval_")), key=lambda name: int(name[5:]))
     for name in ("base", *between, "policy"):
-        judged = json.loads(files[name].read_text(encoding="utf-8"))
+        evaluation = json.loads(files[name].read_text(encoding="utf-8"))
         words = name.replace("eval_", "after update ")
-        for task, entry in {**judged["tasks"], "all tasks": judged["all_episodes"]}.items():
+        for task, entry in {**evaluation["tasks"], "all tasks": evaluation["all_episodes"]}.items():
             yield (
                 f"<tr><td>{words}<td>{escape(task)}<td class=n>{entry['successes']}/{entry['n_episodes']}"
                 f"<td class=n>{entry['success_rate']:.2f}<td>{interval_bar(entry)}</tr>"

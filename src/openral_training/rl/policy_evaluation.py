@@ -1,4 +1,4 @@
-"""A policy judged at its best, on states it never learnt on: every episode a row, every rate an interval."""
+"""A policy evaluated at its best, on states it never learnt on: every episode a row, every rate an interval."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from typing import Any
 from openral_core.statistics import wilson_interval
 from openral_training.rl.envs.attempts import Attempt
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.rl.workers.rollout_workers import GREEDY, Players
+from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 
 IMAGINED = "imagined"
-"""Key of what `optimism` found, where a policy learns in a world model."""
+"""Key of what `imagination_gap` found, where a policy learns in a world model."""
 
 
-def judge(
-    players: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+def evaluate_policy(
+    workers: RolloutWorkers, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
 ) -> dict[str, Any]:
     """Try each task once from each initial state, without chance, and return rates and rows.
 
     Args:
-        players: let it act.
+        workers: let it act.
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task.
     """
     attempts = [Attempt(task, init_id, (0,)) for task in tasks for init_id in init_ids]
-    lived = players.play(policy, attempts, GREEDY)
+    trajectories = workers.rollout(policy, attempts, GREEDY)
     rows = [
         {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}
-        for t in lived
+        for t in trajectories
     ]
     return {
-        "all_episodes": rate([t.success for t in lived]),
-        "tasks": {task: rate([t.success for t in lived if t.attempt.task == task]) for task in tasks},
+        "all_episodes": rate([t.success for t in trajectories]),
+        "tasks": {task: rate([t.success for t in trajectories if t.attempt.task == task]) for task in tasks},
         "episodes": rows,
     }
 
 
-def optimism(
-    imagined: Players, real: Players, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
+def imagination_gap(
+    imagined: RolloutWorkers,
+    real: RolloutWorkers,
+    policy: StochasticPolicy,
+    tasks: Sequence[str],
+    init_ids: Sequence[int],
 ) -> dict[str, Any]:
     """Try the same initial states in imagination and in the simulator, and return both rates and the gap.
 
@@ -50,12 +54,12 @@ def optimism(
         tasks: of the run.
         init_ids: of each task; the world model must have their first frames.
     """
-    dreamt, lived = (judge(players, policy, tasks, init_ids) for players in (imagined, real))
-    pairs = zip(dreamt["episodes"], lived["episodes"], strict=True)
-    rates = [judged["all_episodes"]["success_rate"] for judged in (dreamt, lived)]
+    in_model, simulated = (evaluate_policy(workers, policy, tasks, init_ids) for workers in (imagined, real))
+    pairs = zip(in_model["episodes"], simulated["episodes"], strict=True)
+    rates = [evaluation["all_episodes"]["success_rate"] for evaluation in (in_model, simulated)]
     return {
-        "imagined": dreamt["all_episodes"],
-        "real": lived["all_episodes"],
+        "imagined": in_model["all_episodes"],
+        "real": simulated["all_episodes"],
         "optimism_gap": round(rates[0] - rates[1], 4),
         "same_outcome": sum(one["success"] == other["success"] for one, other in pairs),
     }
@@ -72,9 +76,11 @@ def rate(successes: Sequence[bool]) -> dict[str, Any]:
     }
 
 
-def eval_metrics(judged: dict[str, Any]) -> dict[str, float]:
-    """Return `eval/*` of what `judge` found."""
-    by_task = {f"eval/success_once/{task}": entry["success_rate"] for task, entry in judged["tasks"].items()}
-    if IMAGINED in judged:
-        by_task["eval/optimism_gap"] = judged[IMAGINED]["optimism_gap"]
-    return {"eval/success_once": judged["all_episodes"]["success_rate"], **by_task}
+def eval_metrics(evaluation: dict[str, Any]) -> dict[str, float]:
+    """Return `eval/*` of what `evaluate_policy` found."""
+    by_task = {
+        f"eval/success_once/{task}": entry["success_rate"] for task, entry in evaluation["tasks"].items()
+    }
+    if IMAGINED in evaluation:
+        by_task["eval/optimism_gap"] = evaluation[IMAGINED]["optimism_gap"]
+    return {"eval/success_once": evaluation["all_episodes"]["success_rate"], **by_task}

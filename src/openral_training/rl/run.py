@@ -1,4 +1,4 @@
-"""A whole run: a base is cloned and judged, updated again and again, and judged on states it never learnt on.
+"""A whole run: a base is cloned and evaluated, updated again and again, and evaluated on states it never learnt on.
 
 All chance comes from the seed and the number of the update, so a run that is killed and goes on ends where an unbroken
 one ends.
@@ -17,20 +17,25 @@ import yaml
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.rl.algorithm.collection import collect
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.shaping import ProgressModel
-from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.rl.metrics_log import Logbook
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.policies.initial_policy import Beginning, Say, begin
-from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, judge, optimism
-from openral_training.rl.videos import film
+from openral_training.rl.policies.initial_policy import InitialPolicy, ProgressCallback, initial_policy
+from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
+from openral_training.rl.videos import write_videos
 from openral_training.rl.workers.learners import Learners
-from openral_training.rl.workers.placement import launcher_of, open_explorers, open_learners, open_players
-from openral_training.rl.workers.rollout_workers import Players
+from openral_training.rl.workers.placement import (
+    launcher_of,
+    open_learners,
+    open_rollout,
+    open_training_rollout,
+)
+from openral_training.rl.workers.rollout_workers import RolloutWorkers
 
-STATE, RESULT, CONFIG, FILMS = "run.safetensors", "result.json", "config.yaml", "video"
+STATE, RESULT, CONFIG, VIDEOS = "run.safetensors", "result.json", "config.yaml", "video"
 
 
 def effective(config: RlConfig) -> str:
@@ -39,38 +44,40 @@ def effective(config: RlConfig) -> str:
     return text
 
 
-def grounds_of(config: RlConfig, beginning: Beginning) -> Grounds:
+def vec_env_spec_of(config: RlConfig, initial: InitialPolicy) -> VecEnvSpec:
     """Return the worlds of a run, before anybody has built one."""
     env, stages = config.env, config.rollout.pipeline_stage_num
     worlds = env.train.total_num_envs
-    return Grounds(beginning.scenes, worlds, stages, env.max_episode_steps, beginning.sight)
+    return VecEnvSpec(initial.scenes, worlds, stages, env.max_episode_steps, initial.encoder_factory)
 
 
-def train(config: RlConfig, *, resume: bool = False, say: Say = lambda step, note: None) -> dict[str, Any]:
-    """Run it, and return what `result.json` says: base and policy, judged on held-out states.
+def train(
+    config: RlConfig, *, resume: bool = False, progress_callback: ProgressCallback = lambda step, note: None
+) -> dict[str, Any]:
+    """Run it, and return what `result.json` says: base and policy, evaluated on held-out states.
 
     Args:
         config: see `config`.
         resume: go on with what is in the run's folder.
-        say: told of each update.
+        progress_callback: told of each update.
 
     Raises:
         ManifestError: there is a run in the folder already and it is not to be gone on with.
         ContractError: the run in the folder was made with other settings.
     """
     _claim(config.folder, effective(config), resume=resume)
-    beginning = begin(config, say)
+    initial = initial_policy(config, progress_callback)
     launcher = launcher_of(config.cluster)
     actor = config.actor
-    learner = Learner(beginning.policy, config.algorithm, actor.optim, actor.global_batch_size)
+    learner = Learner(initial.policy, config.algorithm, actor.optim, actor.global_batch_size)
     with contextlib.ExitStack() as open_parts:
         open_parts.callback(launcher.close)
-        players = open_players(config, grounds_of(config, beginning), beginning.policy, launcher)
-        open_parts.callback(players.close)
+        workers = open_rollout(config, vec_env_spec_of(config, initial), initial.policy, launcher)
+        open_parts.callback(workers.close)
         learners = open_learners(config, learner, launcher)
         open_parts.callback(learners.close)
-        explorers = open_explorers(config, players, beginning.policy)
-        return _Run(config, beginning, learner, players, explorers, learners, say).go()
+        training_workers = open_training_rollout(config, workers, initial.policy)
+        return _Run(config, initial, learner, workers, training_workers, learners, progress_callback).go()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
@@ -91,35 +98,35 @@ class _Run:
     def __init__(
         self,
         config: RlConfig,
-        beginning: Beginning,
+        initial: InitialPolicy,
         learner: Learner,
-        players: Players,
-        explorers: Players,
+        workers: RolloutWorkers,
+        training_workers: RolloutWorkers,
         learners: Learners,
-        say: Say,
+        progress_callback: ProgressCallback,
     ) -> None:
-        self._config, self._learner, self._players, self._learners = config, learner, players, learners
-        self._explorers = explorers
-        self._policy, self._say = learner.policy, say
+        self._config, self._learner, self._workers, self._learners = config, learner, workers, learners
+        self._training_workers = training_workers
+        self._policy, self._progress_callback = learner.policy, progress_callback
         self._folder = config.folder
         self._identity = identity(config)
         self._done = restore_run(
             self._folder / STATE, self._policy.network, learner.optimiser, self._identity
         )
-        words = {task: scene.task.instruction for task, scene in beginning.scenes.items()}
+        words = {task: scene.task.instruction for task, scene in initial.scenes.items()}
         self._progress = ProgressModel(config.reward, words) if config.reward else None
-        self._kept = self._folder / beginning.kept
+        self._checkpoint = self._folder / initial.checkpoint_name
         self._log = Logbook(self._folder, config.runner.logger.logger_backends, self._done + bool(self._done))
 
     def go(self) -> dict[str, Any]:
         runner = self._config.runner
         if not self._done:
-            base = self._judge("base.json")
+            base = self._evaluate("base.json")
             self._log.add(0, eval_metrics(base))
         for update in range(self._done, runner.max_epochs):
             row = self._update(update)
             if (update + 1) % runner.val_check_interval == 0 and update + 1 < runner.max_epochs:
-                row |= eval_metrics(self._judge(f"eval_{update + 1}.json"))
+                row |= eval_metrics(self._evaluate(f"eval_{update + 1}.json"))
             self._log.add(update + 1, row)
             if (update + 1) % runner.save_interval == 0 or update + 1 == runner.max_epochs:
                 save_run(
@@ -129,56 +136,60 @@ class _Run:
                     update + 1,
                     self._identity,
                 )
-        self._policy.save(self._kept)
-        judged = self._judge("policy.json")
-        films = []
+        self._policy.save(self._checkpoint)
+        evaluation = self._evaluate("policy.json")
+        videos = []
         if self._config.env.eval.video_cfg.save_video:
-            scenes, senses = self._players.grounds.scenes, self._players.grounds.senses
-            films = film(self._folder / FILMS, scenes, self._policy, judged["episodes"], senses)
+            scenes, encoder = self._workers.vec_env_spec.scenes, self._workers.vec_env_spec.encoder
+            videos = write_videos(
+                self._folder / VIDEOS, scenes, self._policy, evaluation["episodes"], encoder
+            )
         self._log.close()
-        return self._result(judged, films)
+        return self._result(evaluation, videos)
 
     def _update(self, update: int) -> dict[str, float]:
         """Collect, learn, and return the row of figures."""
         started = time.perf_counter()
-        gathered = collect(self._explorers, self._policy, self._config, update, self._progress)
+        gathered = collect(self._training_workers, self._policy, self._config, update, self._progress)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
-        if gathered.experience is not None:
-            learnt = self._learners.update(gathered.experience, update, self._config.actor.seed)
+        if gathered.batch is not None:
+            learnt = self._learners.update(gathered.batch, update, self._config.actor.seed)
         success = gathered.metrics["env/success_once"]
-        self._say(update + 1, f"{100 * success:.0f} % while exploring")
+        self._progress_callback(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
             **gathered.metrics,
             **learnt,
-            "env/processes_replaced": self._players.replaced + self._learners.replaced,
+            "env/processes_replaced": self._workers.replaced + self._learners.replaced,
             "time/rollout": collected - started,
             "time/train": ended - collected,
             "time/step": ended - started,
         }
 
-    def _judge(self, name: str) -> dict[str, Any]:
-        """Judge the policy as it is on held-out states, and write `eval/<name>`."""
+    def _evaluate(self, name: str) -> dict[str, Any]:
+        """Evaluate the policy as it is on held-out states, and write `eval/<name>`."""
         env = self._config.env
-        judged = judge(self._players, self._policy, env.tasks, env.eval.init_ids.ids())
-        if self._explorers is not self._players:
+        evaluation = evaluate_policy(self._workers, self._policy, env.tasks, env.eval.init_ids.ids())
+        if self._training_workers is not self._workers:
             seen = env.train.init_ids.ids()
-            judged[IMAGINED] = optimism(self._explorers, self._players, self._policy, env.tasks, seen)
-        _write(self._folder / "eval" / name, judged)
-        return judged
+            evaluation[IMAGINED] = imagination_gap(
+                self._training_workers, self._workers, self._policy, env.tasks, seen
+            )
+        _write(self._folder / "eval" / name, evaluation)
+        return evaluation
 
-    def _result(self, judged: dict[str, Any], films: list[dict[str, Any]]) -> dict[str, Any]:
+    def _result(self, evaluation: dict[str, Any], videos: list[dict[str, Any]]) -> dict[str, Any]:
         """Write result and page, and return the result."""
         base = json.loads((self._folder / "eval" / "base.json").read_text(encoding="utf-8"))
-        names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in judged]
+        names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in evaluation]
         result = {
             "updates": self._config.runner.max_epochs,
             "env_steps": self._log.env_steps,
             "base": {name: base[name] for name in names},
-            "policy": {name: judged[name] for name in names},
-            "episodes": judged["episodes"],
-            "films": films,
+            "policy": {name: evaluation[name] for name in names},
+            "episodes": evaluation["episodes"],
+            "films": videos,
         }
         _write(self._folder / RESULT, result)
         (self._folder / PAGE).write_text(

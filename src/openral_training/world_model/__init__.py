@@ -1,9 +1,9 @@
-"""A learnt world: frames, states and rewards of a simulator, imagined from pictures and actions. To be read in order.
+"""A learnt world: frames, states and rewards of a simulator, imagined from images and actions. To be read in order.
 
 rollouts, experience, statistics                       what is learnt from: attempts of a policy, and pieces of them
-network, learning, learn_pictures, learn_members, learn  what learns it, and how
+network, learning, learn_autoencoder, learn_members, learn  what learns it, and how
 starts, files, model, open                             a world model on disk, and the interface in front of it
-env, worlds                                            imagined worlds where others expect simulators
+env, simulator                                         imagined worlds where others expect simulators
 measures, evaluate                                     how far they can be believed
 object_arrays, convert, opensora                       the layout of RLinf's world models
 """

@@ -106,7 +106,7 @@ def evaluate(
     console.print(table)
     for name, value in result["reward"].items():
         console.print(f"{name}: {_figure(value)}")
-    console.print(f"{target}: {evaluating.RESULT} and {evaluating.FILM}", soft_wrap=True)
+    console.print(f"{target}: {evaluating.RESULT} and {evaluating.VIDEO}", soft_wrap=True)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from openral_core.errors import ContractError, SimulationError
-from openral_training.world_model.model import Dream, WorldModel
+from openral_training.world_model.model import Prediction, WorldModel
 from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale
 
@@ -90,7 +90,7 @@ class WorldModelEnv:
         )
         self._horizon, self._threshold = horizon, threshold
         self._before: list[Tensor | None] = [None] * num_envs
-        self._led = np.zeros((num_envs, model.condition_frames, model.action_dim), np.float32)
+        self._past_actions = np.zeros((num_envs, model.condition_frames, model.action_dim), np.float32)
         self._clock = np.zeros(num_envs, np.int64)
         self._over = np.ones(num_envs, np.bool_)
         self._begun: list[Start | None] = [None] * num_envs
@@ -117,7 +117,12 @@ class WorldModelEnv:
         for env, start in zip(chosen, begun, strict=True):
             latent = self._model.begin(start.frame[None], start.state[None])
             self._before[env] = latent.repeat_interleave(self._model.condition_frames, 0)
-            self._led[env], self._clock[env], self._over[env], self._begun[env] = 0.0, 0, False, start
+            self._past_actions[env], self._clock[env], self._over[env], self._begun[env] = (
+                0.0,
+                0,
+                False,
+                start,
+            )
         return np.stack([start.state for start in begun])
 
     def first_frames(self, envs: Sequence[int]) -> NDArray[np.uint8]:
@@ -143,22 +148,24 @@ class WorldModelEnv:
             )
         before = torch.stack([self._latents(env) for env in chosen])
         normalised = self._scale.normalised(actions)
-        dream = self._model.imagine(
-            before, self._led[chosen], normalised, [self._seed(env) for env in chosen]
+        prediction = self._model.imagine(
+            before, self._past_actions[chosen], normalised, [self._seed(env) for env in chosen]
         )
-        seen = torch.cat([before, dream.latents], 1)
+        seen = torch.cat([before, prediction.latents], 1)
         likelihood = self._model.success(seen, [self._start(env).instruction for env in chosen])
         for row, env in enumerate(chosen):
             self._before[env] = seen[row, -self._model.condition_frames :]
-            self._led[env] = np.concatenate([self._led[env], normalised[row]])[
+            self._past_actions[env] = np.concatenate([self._past_actions[env], normalised[row]])[
                 -self._model.condition_frames :
             ]
-        return self._outcome(chosen, dream, likelihood)
+        return self._outcome(chosen, prediction, likelihood)
 
-    def _outcome(self, chosen: list[int], dream: Dream, likelihood: NDArray[np.float32]) -> ImaginedChunk:
+    def _outcome(
+        self, chosen: list[int], prediction: Prediction, likelihood: NDArray[np.float32]
+    ) -> ImaginedChunk:
         """Advance the clocks and tell what came of the chunk."""
         steps = self._clock[chosen, None] + 1 + np.arange(self.chunk)
-        unknown = dream.doubt > 1
+        unknown = prediction.uncertainty > 1
         solved = (likelihood >= self._threshold) & (steps <= self._horizon) & ~unknown
         ends = solved | unknown | (steps >= self._horizon)
         executed: NDArray[np.bool_] = np.cumsum(ends, axis=1) - ends == 0
@@ -168,9 +175,9 @@ class WorldModelEnv:
         self._over[chosen] = (ends & executed).any(1)
         lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
         truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
-        states = self._model.states(dream.latents)
+        states = self._model.states(prediction.latents)
         return ImaginedChunk(
-            dream.latents, states, likelihood, rewards, executed, success, truncated, lost, self._model
+            prediction.latents, states, likelihood, rewards, executed, success, truncated, lost, self._model
         )
 
     def _latents(self, env: int) -> Tensor:

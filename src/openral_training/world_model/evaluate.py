@@ -31,10 +31,10 @@ from openral_training.world_model.statistics import ActionScale
 
 HORIZONS = (1, 8, 16, 32, 64, 120)
 """Control steps after the start at which errors are told."""
-RESULT, FILM = "result.json", "imagined.gif"
+RESULT, VIDEO = "result.json", "imagined.gif"
 FPS, COLOURS = 20, 48
 EVERY = 4
-"""Control steps from one frame of the film to the next."""
+"""Control steps from one frame of the video to the next."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Comparison:
     """(T,) what the model says of its own frames."""
     likelihood_real: NDArray[np.float32]
     """(T,) what it says of the simulator's frames."""
-    doubt: NDArray[np.float32]
-    """(T,) see `model.Dream`."""
+    uncertainty: NDArray[np.float32]
+    """(T,) see `model.Prediction`."""
 
 
 def evaluate(
@@ -104,7 +104,7 @@ def evaluate(
     }
     out.mkdir(parents=True, exist_ok=True)
     (out / RESULT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    write_film(out / FILM, compared)
+    write_video(out / VIDEO, compared)
     return result
 
 
@@ -118,20 +118,20 @@ def compare(
     rows = np.arange(first, last + 1)
     real = model.begin(np.asarray(frames[rows]), rollouts.state[rows])
     padding = real[:1].repeat_interleave(past, 0)
-    before, led = padding[None], np.zeros((1, past, model.action_dim), np.float32)
+    before, past_actions = padding[None], np.zeros((1, past, model.action_dim), np.float32)
     actions = np.zeros((-(-steps // chunk) * chunk, model.action_dim), np.float32)
     actions[:steps] = scale.normalised(rollouts.action[first:last])
     words = [rollouts.words[rollouts.task[episode]]]
-    parts, told, doubts = [], [], []
+    parts, told, uncertainties = [], [], []
     for number in range(0, len(actions), chunk):
         piece = actions[None, number : number + chunk]
-        dream = model.imagine(before, led, piece, [number])
-        seen = torch.cat([before, dream.latents], 1)
+        prediction = model.imagine(before, past_actions, piece, [number])
+        seen = torch.cat([before, prediction.latents], 1)
         told.append(model.success(seen, words)[0])
-        parts.append(dream.latents)
-        doubts.append(dream.doubt[0])
-        before, led = seen[:, -past:], np.concatenate([led, piece], 1)[:, -past:]
-    dreamt = torch.cat(parts, 1)[:, :steps]
+        parts.append(prediction.latents)
+        uncertainties.append(prediction.uncertainty[0])
+        before, past_actions = seen[:, -past:], np.concatenate([past_actions, piece], 1)[:, -past:]
+    predicted = torch.cat(parts, 1)[:, :steps]
     after_start = torch.cat([padding, real[1:], real[-1:].repeat_interleave(len(actions) - steps, 0)])
     true = np.concatenate(
         [
@@ -139,9 +139,9 @@ def compare(
             for number in range(0, len(actions), chunk)
         ]
     )
-    error = (dreamt[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
+    error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
-    imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(dreamt)[0]])
+    imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(predicted)[0]])
     return Comparison(
         rollouts.task[episode],
         words[0],
@@ -150,12 +150,12 @@ def compare(
         np.asarray(frames[rows[1:]]),
         imagined,
         rollouts.state[rows[1:]],
-        model.states(dreamt)[0],
+        model.states(predicted)[0],
         error.square().mean(1).sqrt().double().numpy(),
         rollouts.success[rows[1:], column],
         np.concatenate(told)[:steps],
         true[:steps],
-        np.concatenate(doubts)[:steps],
+        np.concatenate(uncertainties)[:steps],
     )
 
 
@@ -177,7 +177,7 @@ def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
             "ssim": np.mean([ssim(c.imagined[at], c.real[at]) for c in long]),
             "psnr_still_db": np.mean([psnr(c.start, c.real[at]) for c in long]),
             "latent_rmse": np.mean([c.latent_error[at] for c in long]),
-            "given_up": np.mean([(c.doubt[:step] > 1).any() for c in long]),
+            "given_up": np.mean([(c.uncertainty[:step] > 1).any() for c in long]),
         }
         if long[0].real_state.shape[1]:
             off = [np.linalg.norm(c.imagined_state[at, :3] - c.real_state[at, :3]) for c in long]
@@ -190,21 +190,23 @@ def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
 def reward_measures(compared: Sequence[Comparison], rollouts: Rollouts) -> dict[str, float | None]:
     """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class.
 
-    `doubt_error_rank` is Spearman's correlation of doubt with the error of the latents, over all frames.
+    `doubt_error_rank` is Spearman's correlation of the uncertainty with the error of the latents, over all frames.
     """
     truth = np.concatenate([c.truth for c in compared])
     own, real = (np.concatenate([getattr(c, n) for c in compared]) for n in ("likelihood", "likelihood_real"))
     solved = np.array([bool(c.truth.any()) for c in compared])
     most = np.array([c.likelihood.max() for c in compared])
-    doubt, off = (np.concatenate([getattr(c, n) for c in compared]) for n in ("doubt", "latent_error"))
-    told = len(doubt) > 1 and doubt.min() < doubt.max()
+    uncertainty, off = (
+        np.concatenate([getattr(c, n) for c in compared]) for n in ("uncertainty", "latent_error")
+    )
+    told = len(uncertainty) > 1 and uncertainty.min() < uncertainty.max()
     return {
         "auroc_frames_real": _auroc(real, truth),
         "auroc_frames_imagined": _auroc(own, truth),
         "auroc_episodes_imagined": _auroc(most, solved),
         "solved_real": round(float(solved.mean()), 4),
         "solved_imagined": round(float((most >= THRESHOLD).mean()), 4),
-        "doubt_error_rank": round(float(spearmanr(doubt, off).statistic), 4) if told else None,
+        "doubt_error_rank": round(float(spearmanr(uncertainty, off).statistic), 4) if told else None,
     }
 
 
@@ -214,15 +216,15 @@ def _auroc(scores: NDArray[np.floating[Any]], truth: NDArray[np.bool_]) -> float
     return round(auroc(scores[truth].tolist(), scores[~truth].tolist()), 4)
 
 
-def write_film(path: Path, compared: Sequence[Comparison]) -> None:
+def write_video(path: Path, compared: Sequence[Comparison]) -> None:
     """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right."""
     from PIL import Image
 
     chosen = [next((c for c in compared if bool(c.truth.any()) is wanted), None) for wanted in (True, False)]
-    pictures = [Image.fromarray(frame) for c in chosen if c is not None for frame in _beside(c)]
-    palette = Image.fromarray(np.concatenate([np.asarray(one) for one in pictures[:: len(pictures) // 4]]))
+    images = [Image.fromarray(frame) for c in chosen if c is not None for frame in _beside(c)]
+    palette = Image.fromarray(np.concatenate([np.asarray(one) for one in images[:: len(images) // 4]]))
     colours = palette.quantize(COLOURS)
-    reduced = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in pictures]
+    reduced = [image.quantize(palette=colours, dither=Image.Dither.NONE) for image in images]
     reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=1000 // FPS, loop=0)
 
 

@@ -50,7 +50,7 @@ class Windows:
     """(B, F + T) frames; the first is repeated where the episode had not begun, the last where it was over."""
     known: NDArray[np.bool_]
     """(B, T) whether the frame is of the episode."""
-    led: NDArray[np.float32]
+    past_actions: NDArray[np.float32]
     """(B, F, A) normalised actions that led to the condition frames; zeros where none did."""
     actions: NDArray[np.float32]
     """(B, T, A) normalised actions that lead to the frames after them."""

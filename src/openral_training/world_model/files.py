@@ -29,13 +29,13 @@ class WorldModelConfig:
     shape: WorldShape
     """Of the networks."""
     words: dict[str, str]
-    """Sentence of each task whose success is judged."""
+    """Sentence of each task whose success is predicted."""
     camera: str
-    """Feature key of the camera whose pictures these are."""
+    """Feature key of the camera whose images these are."""
     held_out: float
     """Share of initial states that were not trained on, see `experience.held_out`."""
     doubt_limit: float
-    """Doubt above which the model knows nothing of where a world went, see `WorldNetwork.doubt`."""
+    """Uncertainty above which the model knows nothing of where a world went, see `WorldNetwork.uncertainty`."""
 
 
 def save_world_model(

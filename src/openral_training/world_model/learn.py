@@ -13,8 +13,8 @@ from openral_training.checkpoint import identity
 from openral_training.frames import frame_cache
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
-from openral_training.world_model.learn_autoencoder import encoded, learn_pictures
-from openral_training.world_model.learn_members import doubt_limit, learn_members
+from openral_training.world_model.learn_autoencoder import encoded, learn_autoencoder
+from openral_training.world_model.learn_members import learn_members, uncertainty_limit
 from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
@@ -51,16 +51,16 @@ def train(
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
     run = identity(config, shape, dataset.info)
-    pictures = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
-    picture_run = identity(pictures, config.held_out, config.seed, size, latent, dataset.info)
+    settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
+    picture_run = identity(settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     rows = _rows_of(rollouts, learnt)
-    learn_pictures(network, frames, rows, config, out / "pictures.run.safetensors", picture_run, progress)
+    learn_autoencoder(network, frames, rows, config, out / "pictures.run.safetensors", picture_run, progress)
     latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
     learn_members(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
     )
-    limit = doubt_limit(network, latents, rollouts, learnt, scale, config)
+    limit = uncertainty_limit(network, latents, rollouts, learnt, scale, config)
     model = WorldModelConfig(shape, rollouts.words, dataset.cameras[0], config.held_out, limit)
     save_world_model(out, network, model, scale, starts_of(rollouts, frames))
     return network

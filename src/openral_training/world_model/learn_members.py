@@ -1,4 +1,4 @@
-"""The second stage: each member learns what comes next and when it is a success, and what is beyond doubt is told."""
+"""The second stage: each member learns what comes next and when it is a success; then the limit of uncertainty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def learn_members(
     run: str,
     progress: Progress,
 ) -> None:
-    """Teach each member dynamics and verdict; the pictures stay as they are."""
+    """Train the dynamics and the success head of each member; the autoencoder stays as it is."""
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
     members, changes = network.members, _steps(latents, rollouts)
     for member in network.each():
@@ -66,7 +66,7 @@ def _pieces(
 
 
 @torch.no_grad()
-def doubt_limit(
+def uncertainty_limit(
     network: WorldNetwork,
     latents: Tensor,
     rollouts: Rollouts,
@@ -75,12 +75,12 @@ def doubt_limit(
     config: LearnConfig,
     count: int = 4000,
 ) -> float:
-    """Return the doubt that so many pieces of the data stay below, see `LearnConfig.doubt_quantile`."""
+    """Return the uncertainty that so many pieces of the data stay below, see `LearnConfig.doubt_quantile`."""
     shape = network.shape
     cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
     before = latents[torch.from_numpy(cut.rows[:, : shape.condition_frames])]
-    dreams = network.dream(before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
-    most = network.doubt(dreams).masked_fill(~torch.from_numpy(cut.known), 0.0).amax(1)
+    predictions = network.predict(before, torch.from_numpy(cut.past_actions), torch.from_numpy(cut.actions))
+    most = network.uncertainty(predictions).masked_fill(~torch.from_numpy(cut.known), 0.0).amax(1)
     return max(float(most.quantile(config.doubt_quantile)), 1e-6)
 
 
@@ -104,25 +104,25 @@ def losses(
         cut: pieces of episodes.
         words: (K, 384) of the tasks.
         config: weights.
-        rng: of noise, and of the task that each piece is judged for.
+        rng: of noise, and of the task that success is asked for.
     """
     dynamics = member.dynamics
     real = latents[torch.from_numpy(cut.rows)]
     blur = torch.from_numpy(rng.standard_normal(real[:, : shape.condition_frames].shape).astype(np.float32))
     before = real[:, : shape.condition_frames] + config.noise * dynamics.step * blur
-    dreamt: Tensor = dynamics(before, torch.from_numpy(cut.led), torch.from_numpy(cut.actions))
+    predicted: Tensor = dynamics(before, torch.from_numpy(cut.past_actions), torch.from_numpy(cut.actions))
     known = torch.from_numpy(cut.known).float()[..., None]
     moves = dynamics.step > 0
     weights = torch.full_like(dynamics.step, 1.0)
     weights[: shape.latent] = config.picture_weight
     weights = torch.where(moves, weights, 0.0)
     unit = torch.where(moves, dynamics.step, 1.0)
-    off = smooth_l1_loss(dreamt / unit, real[:, shape.condition_frames :] / unit, reduction="none")
+    off = smooth_l1_loss(predicted / unit, real[:, shape.condition_frames :] / unit, reduction="none")
     motion = (off * weights * known).sum() / (known.sum() * weights.sum())
     tasks = rng.integers(len(words), size=len(real))
     truth = torch.from_numpy(rollouts.success[cut.rows, tasks[:, None]][:, shape.condition_frames :]).float()
-    both = torch.cat([real, torch.cat([real[:, : shape.condition_frames], dreamt.detach()], 1)])
-    logits = member.judge(both[:, 1:], words[torch.from_numpy(np.tile(tasks, 2))])
+    both = torch.cat([real, torch.cat([real[:, : shape.condition_frames], predicted.detach()], 1)])
+    logits = member.success_logits(both[:, 1:], words[torch.from_numpy(np.tile(tasks, 2))])
     verdict = binary_cross_entropy_with_logits(logits, truth.repeat(2, 1), known[..., 0].repeat(2, 1))
     return motion, verdict
 

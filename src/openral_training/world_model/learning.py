@@ -33,7 +33,7 @@ class LearnConfig:
     noise: float = 0.3
     """Of the condition frames in training, in units of one step's change: imagined frames are never exact."""
     doubt_quantile: float = 0.995
-    """Share of pieces of the data whose doubt is taken for knowledge; whatever is doubted more is not."""
+    """Share of pieces of the data whose uncertainty is taken for knowledge; whatever is more uncertain is not."""
     held_out: float = 0.1
     """Share of initial states whose episodes are kept for `openral world-model eval`."""
     save_every: int = 500

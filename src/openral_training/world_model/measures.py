@@ -1,4 +1,4 @@
-"""How like two films are: peak signal-to-noise ratio and structural similarity, frame by frame."""
+"""How like two videos are: peak signal-to-noise ratio and structural similarity, frame by frame."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 _WINDOW, _SIGMA = (11, 11), 1.5
 _EDGE = 5
-"""[px] at the border where the window leaves the picture."""
+"""[px] at the border where the window leaves the image."""
 
 
 def psnr(seen: NDArray[np.uint8], truth: NDArray[np.uint8]) -> float:
-    """Return 20 log10(255 / RMSE) [dB] of two pictures (P, P, 3); 361 where they are equal, as cv2 has it."""
+    """Return 20 log10(255 / RMSE) [dB] of two images (P, P, 3); 361 where they are equal, as cv2 has it."""
     return float(cv2.PSNR(seen, truth))
 
 
 def ssim(seen: NDArray[np.uint8], truth: NDArray[np.uint8]) -> float:
-    """Return the structural similarity of two pictures (P, P, 3), mean over channels; 1: equal.
+    """Return the structural similarity of two images (P, P, 3), mean over channels; 1: equal.
 
     Wang et al. 2004 (IEEE TIP 13-4): Gaussian window of 11 px and deviation 1.5, K1 0.01, K2 0.03, without the border.
     """
@@ -31,5 +31,5 @@ def ssim(seen: NDArray[np.uint8], truth: NDArray[np.uint8]) -> float:
     return float((alike / size)[_EDGE:-_EDGE, _EDGE:-_EDGE].mean())
 
 
-def _blurred(picture: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(cv2.GaussianBlur(picture, _WINDOW, _SIGMA), np.float64)
+def _blurred(image: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(cv2.GaussianBlur(image, _WINDOW, _SIGMA), np.float64)

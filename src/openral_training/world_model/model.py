@@ -16,19 +16,19 @@ from torch import Tensor
 from openral_core.errors import ContractError
 from openral_core.sentence import SentenceEncoder
 from openral_training.world_model.files import load_network
-from openral_training.world_model.learn_autoencoder import as_pictures
+from openral_training.world_model.learn_autoencoder import as_images
 
 FRAME = 256
 """[px] of the square frames that every world model hands out."""
 
 
 @dataclass(frozen=True)
-class Dream:
+class Prediction:
     """What B worlds are imagined to become."""
 
     latents: Tensor
     """(B, H, ...)"""
-    doubt: NDArray[np.float32]
+    uncertainty: NDArray[np.float32]
     """(B, H) above 1 where the model knows nothing of what it imagines; 0 where it cannot tell."""
 
 
@@ -56,13 +56,17 @@ class WorldModel(Protocol):
         ...
 
     def imagine(
-        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Dream:
+        self,
+        before: Tensor,
+        past_actions: NDArray[np.float32],
+        actions: NDArray[np.float32],
+        seeds: Sequence[int],
+    ) -> Prediction:
         """Return what comes next.
 
         Args:
             before: (B, F, ...) latents of the last frames.
-            led: (B, F, A) normalised actions that led to them; zeros where none did.
+            past_actions: (B, F, A) normalised actions that led to them; zeros where none did.
             actions: (B, H, A) normalised actions.
             seeds: (B,) of whatever chance the model needs, one a world.
         """
@@ -99,51 +103,57 @@ class LatentWorld:
 
     @torch.no_grad()
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
-        """See WorldModel."""
+        """Return latents of first frames."""
         shape = self.network.shape
         if states.shape != (len(frames), shape.state_dim):
             raise ContractError(
                 f"states {states.shape} beside {len(frames)} frames; needed {shape.state_dim} numbers each"
             )
         resized = np.stack([resize(frame, shape.size) for frame in frames])
-        latents: Tensor = self.network.pictures.encode(as_pictures(resized))[0]
+        latents: Tensor = self.network.pictures.encode(as_images(resized))[0]
         return torch.cat([latents, torch.from_numpy(states)], -1)
 
     @torch.no_grad()
     def imagine(
-        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Dream:
-        """See WorldModel; chance picks whose word counts, so no policy gets used to the faults of one member."""
-        dreams = self.network.dream(before, torch.from_numpy(led), torch.from_numpy(actions))
-        picks = torch.tensor([int(np.random.default_rng(seed).integers(len(dreams))) for seed in seeds])
-        doubt: NDArray[np.float32] = (self.network.doubt(dreams) / self.config.doubt_limit).numpy()
-        return Dream(dreams[picks, torch.arange(len(picks))], doubt)
+        self,
+        before: Tensor,
+        past_actions: NDArray[np.float32],
+        actions: NDArray[np.float32],
+        seeds: Sequence[int],
+    ) -> Prediction:
+        """Return what comes next. Chance picks the member, so no policy gets used to the faults of one."""
+        predictions = self.network.predict(before, torch.from_numpy(past_actions), torch.from_numpy(actions))
+        picks = torch.tensor([int(np.random.default_rng(seed).integers(len(predictions))) for seed in seeds])
+        uncertainty: NDArray[np.float32] = (
+            self.network.uncertainty(predictions) / self.config.doubt_limit
+        ).numpy()
+        return Prediction(predictions[picks, torch.arange(len(picks))], uncertainty)
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
-        """See WorldModel; pictures are as sharp as the model's own size and enlarged from there."""
+        """Return RGB frames of latents, as sharp as the model's own size and enlarged from there."""
         count, length = latents.shape[:2]
-        pictures = self.network.pictures.decode(latents[..., : self.network.shape.latent].flatten(0, 1))
-        small = ((pictures.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
-        large = np.stack([resize(picture, FRAME) for picture in small])
+        images = self.network.pictures.decode(latents[..., : self.network.shape.latent].flatten(0, 1))
+        small = ((images.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
+        large = np.stack([resize(image, FRAME) for image in small])
         return large.reshape(count, length, FRAME, FRAME, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return states of latents."""
         found: NDArray[np.float32] = latents[..., self.network.shape.latent :].numpy()
         return found
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return how likely each task is solved after each step."""
         words = torch.from_numpy(self._encoder.encode(list(instructions)))
-        found: NDArray[np.float32] = self.network.judge(latents[:, 1:], words).sigmoid().numpy()
+        found: NDArray[np.float32] = self.network.success_logits(latents[:, 1:], words).sigmoid().numpy()
         return found
 
 
-def resize(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+def resize(image: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """Return a picture (P, P, 3) as (size, size, 3)."""
-    if len(picture) == size:
-        return picture
-    how = cv2.INTER_AREA if len(picture) > size else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(picture, (size, size), interpolation=how), np.uint8)
+    if len(image) == size:
+        return image
+    how = cv2.INTER_AREA if len(image) > size else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(image, (size, size), interpolation=how), np.uint8)

@@ -1,4 +1,4 @@
-"""A small latent video model: pictures to latents and back, latents and actions to what comes next, latents to success.
+"""A small latent video model: images to latents and back, latents and actions to what comes next, latents to success.
 
 One latent is Z numbers of a picture and the S numbers of the state beside it, so what is seen and what is known move
 together. Several members learn the same from other pieces of the data. Where nothing was recorded they have no reason
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from openral_core.sentence import EMBEDDING_DIM
 
 DEPTHS = (24, 48, 64, 64)
-"""Channels of the pictures' layers, each half as large as the one before."""
+"""Channels of the autoencoder's layers, each half as large as the one before."""
 STILL = 1e-4
 """Standard deviation of a step below which a number of the state counts as one that never changes."""
 
@@ -32,7 +32,7 @@ class WorldShape:
     action_dim: int
     """A"""
     size: int = 64
-    """[px] of the square pictures; a multiple of 16."""
+    """[px] of the square images; a multiple of 16."""
     latent: int = 64
     """Z"""
     condition_frames: int = 4
@@ -52,8 +52,8 @@ class WorldShape:
         return self.latent + self.state_dim
 
 
-class Pictures(nn.Module):
-    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) on whole pictures."""
+class Autoencoder(nn.Module):
+    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) on whole images."""
 
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
@@ -69,13 +69,13 @@ class Pictures(nn.Module):
             layers += [nn.SiLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
         self.decoder = nn.Sequential(*layers)
 
-    def encode(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance (B, Z) of pictures (B, 3, P, P) in -1..1."""
-        mean, log_variance = self.encoder(pictures).chunk(2, -1)
+    def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and log-variance (B, Z) of images (B, 3, P, P) in -1..1."""
+        mean, log_variance = self.encoder(images).chunk(2, -1)
         return mean, log_variance.clamp(-12, 4)
 
     def decode(self, latents: Tensor) -> Tensor:
-        """Return pictures (B, 3, P, P), about -1..1, of latents (B, Z)."""
+        """Return images (B, 3, P, P), about -1..1, of latents (B, Z)."""
         found: Tensor = self.decoder(self.start(latents).unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
         return found
 
@@ -110,22 +110,22 @@ class Dynamics(nn.Module):
         nn.init.zeros_(self.change.bias)
         self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(length), persistent=False)
 
-    def forward(self, latents: Tensor, led: Tensor, actions: Tensor) -> Tensor:
+    def forward(self, latents: Tensor, past_actions: Tensor, actions: Tensor) -> Tensor:
         """Return the next latents (B, H, L).
 
         Args:
             latents: (B, F, L)
-            led: (B, F, A) normalised actions that led to them; zeros where none did.
+            past_actions: (B, F, A) normalised actions that led to them; zeros where none did.
             actions: (B, H, A) normalised actions that follow.
         """
-        seen = self.seen(torch.cat([(latents - self.mean) / self.std, led], -1))
+        seen = self.seen(torch.cat([(latents - self.mean) / self.std, past_actions], -1))
         tokens = torch.cat([seen, self.done(actions)], 1) + self.position
         hidden = self.trunk(tokens, mask=self.mask, is_causal=True)[:, self._frames :]
         changes: Tensor = self.change(hidden) * self.step
         return latents[:, -1:] + changes.cumsum(1)
 
 
-class Verdict(nn.Module):
+class SuccessHead(nn.Module):
     """Whether a task is done, told by the last F frames and its sentence.
 
     Sentences of one scene lie close together, so they are seen by how they differ from their middle.
@@ -159,9 +159,9 @@ class Member(nn.Module):
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
         self.dynamics = Dynamics(shape)
-        self.verdict = Verdict(shape)
+        self.verdict = SuccessHead(shape)  # under this name its weights are in the files
 
-    def judge(self, latents: Tensor, words: Tensor) -> Tensor:
+    def success_logits(self, latents: Tensor, words: Tensor) -> Tensor:
         """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384)."""
         dynamics = self.dynamics
         found: Tensor = self.verdict((latents - dynamics.mean) / dynamics.std, words)
@@ -170,10 +170,10 @@ class Member(nn.Module):
     @torch.no_grad()
     def scale(self, latents: Tensor, steps: Tensor, words: Tensor) -> None:
         """Take the scale of latents (N, L), of their changes (C, L) and of sentences (K, 384) from data."""
-        dynamics, verdict = self.dynamics, self.verdict
-        verdict.middle.copy_(words.mean(0))
-        apart = (words - verdict.middle).square().mean().sqrt()
-        verdict.spread.copy_(apart if len(words) > 1 else torch.ones(()))
+        dynamics, success_head = self.dynamics, self.verdict
+        success_head.middle.copy_(words.mean(0))
+        apart = (words - success_head.middle).square().mean().sqrt()
+        success_head.spread.copy_(apart if len(words) > 1 else torch.ones(()))
         dynamics.mean.copy_(latents.mean(0))
         dynamics.std.copy_(latents.std(0).clamp_min(1e-3))
         spread = steps.std(0)
@@ -187,27 +187,27 @@ class WorldNetwork(nn.Module):
         """Make fresh networks from torch's generator."""
         super().__init__()
         self.shape = shape
-        self.pictures = Pictures(shape)
+        self.pictures = Autoencoder(shape)  # under this name its weights are in the files
         self.members = nn.ModuleList(Member(shape) for _ in range(shape.members))
 
-    def dream(self, latents: Tensor, led: Tensor, actions: Tensor) -> Tensor:
+    def predict(self, latents: Tensor, past_actions: Tensor, actions: Tensor) -> Tensor:
         """Return what each member imagines (M, B, H, L). See `Dynamics.forward`."""
-        return torch.stack([member.dynamics(latents, led, actions) for member in self.each()])
+        return torch.stack([member.dynamics(latents, past_actions, actions) for member in self.each()])
 
-    def doubt(self, dreams: Tensor) -> Tensor:
-        """Return (B, H) how far the member that is farthest off is from the middle of all, for dreams (M, B, H, L).
+    def uncertainty(self, predictions: Tensor) -> Tensor:
+        """Return (B, H) how far the farthest member is from the middle of all, for predictions (M, B, H, L).
 
         In units of the spread of one step, as the root of the mean square over the state's numbers, or over the
         picture's where there is no state; numbers that never change are left out.
         """
         step = self.each()[0].dynamics.step
         told = step[self.shape.latent :] if self.shape.state_dim else step
-        off = (dreams - dreams.mean(0))[..., -len(told) :][..., told > 0] / told[told > 0]
+        off = (predictions - predictions.mean(0))[..., -len(told) :][..., told > 0] / told[told > 0]
         return off.square().mean(-1).sqrt().amax(0)
 
-    def judge(self, latents: Tensor, words: Tensor) -> Tensor:
+    def success_logits(self, latents: Tensor, words: Tensor) -> Tensor:
         """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384): the strictest member's."""
-        return torch.stack([member.judge(latents, words) for member in self.each()]).amin(0)
+        return torch.stack([member.success_logits(latents, words) for member in self.each()]).amin(0)
 
     def each(self) -> list[Member]:
         """Return the members."""

@@ -20,7 +20,7 @@ from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.trace import enlarged
 from openral_training.recipe import Recipe
-from openral_training.rl.envs.observation_encoder import StateSenses
+from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import StochasticPolicy
 
@@ -103,7 +103,7 @@ class Recording:
         self._camera = scene.cameras[0].name
         self._policy, self._task, self._form = policy, task, form
         self._horizon, self._correlation = horizon, correlation
-        self._senses = StateSenses([task])
+        self._encoder = StateEncoder([task])
         backend = make_backend(scene)
         if not isinstance(backend, MetaWorldBackend):
             backend.close()
@@ -122,23 +122,23 @@ class Recording:
         rows: list[tuple[bytes, NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]] = []
         left, step = self._horizon, 0
         while left > 0:
-            state = self._senses.look(backend, 0, unit.task)
+            state = self._encoder.encode(backend, 0, unit.task)
             if step % policy.chunk == 0:
                 chunk = policy.sample(state[None], spread * noise.next(policy.chunk)[None]).actions[0]
             action = chunk[step % policy.chunk].astype(np.float64)
-            rows.append((self._picture(), state, action, judged))
+            rows.append((self._image(), state, action, judged))
             before, judged = judged[column], backend.step(action[None]).success[0].copy()
             left = min(left - 1, AFTER) if judged[column] and not before else left - 1
             step += 1
-        state = self._senses.look(backend, 0, unit.task)
-        rows.append((self._picture(), state, backend.hold_action(action), judged))
+        state = self._encoder.encode(backend, 0, unit.task)
+        rows.append((self._image(), state, backend.hold_action(action), judged))
         return self._episode(unit, rows)
 
     def close(self) -> None:
         """Free the world; called once."""
         self._backend.close()
 
-    def _picture(self) -> bytes:
+    def _image(self) -> bytes:
         return encode_png(self._backend.render([self._camera])[self._camera][0])
 
     def _episode(
@@ -146,7 +146,7 @@ class Recording:
         unit: Unit,
         rows: list[tuple[bytes, NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]],
     ) -> Episode:
-        pictures, states, actions, verdicts = zip(*rows, strict=True)
+        images, states, actions, verdicts = zip(*rows, strict=True)
         count, tasks = len(rows), self._form.tasks
         success = np.zeros((count, len(tasks)), np.bool_)
         success[:, [tasks.index(name) for name in self._backend.task_ids]] = np.stack(verdicts)
@@ -158,7 +158,7 @@ class Recording:
             BEHAVIOUR,
             unit.init_id,
             0,
-            {self._key: list(pictures)},
+            {self._key: list(images)},
             np.stack(states),
             np.stack(actions).astype(np.float32)[:, None],
             ahead,

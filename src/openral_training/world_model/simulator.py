@@ -11,30 +11,30 @@ from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
 from openral_training.rl.envs.attempts import Attempt
-from openral_training.rl.envs.observation_encoder import StateSenses
-from openral_training.rl.envs.simulators import Grounds, in_order
-from openral_training.rl.envs.vec_env import Order, View
+from openral_training.rl.envs.observation_encoder import StateEncoder
+from openral_training.rl.envs.simulators import VecEnvSpec, in_order
+from openral_training.rl.envs.vec_env import EnvOutput, Order
 from openral_training.world_model.env import ImaginedChunk, WorldModelEnv
 from openral_training.world_model.open import open_world_model
 
 
-class Imagined:
-    """See `rl.simulators.Simulators`: all worlds in this process, imagined together as one batch."""
+class WorldModelSimulator:
+    """Simulators whose worlds are imagined in this process, together as one batch."""
 
     replaced = 0
 
-    def __init__(self, grounds: Grounds, folder: Path, chunk: int) -> None:
+    def __init__(self, vec_env_spec: VecEnvSpec, folder: Path, chunk: int) -> None:
         """Load the model.
 
         Args:
-            grounds: which worlds; their scenes are not built.
+            vec_env_spec: which worlds; their scenes are not built.
             folder: of the world model.
             chunk: actions that the policy decides for at once.
 
         Raises:
             OpenralError: it cannot be loaded, or has no state for a policy that acts on one.
         """
-        self.grounds = grounds
+        self.vec_env_spec = vec_env_spec
         model, starts, scale = open_world_model(folder)
         if not model.state_dim:
             raise ContractError(
@@ -45,40 +45,44 @@ class Imagined:
                 f"actor.model.chunk: is {chunk}, and {folder} imagines {model.chunk} actions at once; "
                 f"set actor.model.chunk to {model.chunk}"
             )
-        self._senses = StateSenses(grounds.scenes)
-        self._env = WorldModelEnv(model, starts, scale, num_envs=grounds.worlds, horizon=grounds.horizon)
+        self._encoder = StateEncoder(vec_env_spec.scenes)
+        self._env = WorldModelEnv(
+            model, starts, scale, num_envs=vec_env_spec.worlds, horizon=vec_env_spec.horizon
+        )
         self._tasks = {
-            slot: task for stage in range(grounds.stages) for slot, task in grounds.slots(stage).items()
+            slot: task
+            for stage in range(vec_env_spec.stages)
+            for slot, task in vec_env_spec.slots(stage).items()
         }
-        self._views: dict[int, dict[int, View]] = {}
+        self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """See Simulators."""
+        """Begin a new collection; nothing has to be forgotten here."""
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
+        """Carry out orders at once and keep the outputs."""
         chunks = {slot: order for slot, order in orders.items() if not isinstance(order, Attempt)}
-        views: dict[int, View] = {}
+        outputs: dict[int, EnvOutput] = {}
         if chunks:
             imagined = self._env.chunk_step(np.stack(list(chunks.values())), list(chunks))
-            views |= {slot: self._view(slot, row, imagined) for row, slot in enumerate(chunks)}
+            outputs |= {slot: self._output(slot, row, imagined) for row, slot in enumerate(chunks)}
         for slot, order in orders.items():
             if isinstance(order, Attempt):
                 (state,) = self._env.reset([order.task], [order.init_id], [slot])
                 known = repr((order.task, order.init_id)).encode() + state.tobytes()
-                views[slot] = View(self._observation(slot, state), hashlib.sha256(known).hexdigest())
-        self._views[stage] = views
+                outputs[slot] = EnvOutput(self._observation(slot, state), hashlib.sha256(known).hexdigest())
+        self._outputs[stage] = outputs
 
-    def collect(self, stage: int) -> dict[int, View]:
-        """See Simulators."""
-        return in_order(self._views.pop(stage))
+    def collect(self, stage: int) -> dict[int, EnvOutput]:
+        """Return the outputs of the stage's last orders, by slot."""
+        return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """See Simulators."""
+        """Do nothing: the worlds are tensors."""
 
-    def _view(self, slot: int, row: int, imagined: ImaginedChunk) -> View:
+    def _output(self, slot: int, row: int, imagined: ImaginedChunk) -> EnvOutput:
         last = int(imagined.executed[row].sum()) - 1
-        return View(
+        return EnvOutput(
             self._observation(slot, imagined.states[row, last]),
             "",
             imagined.rewards[row],
@@ -88,4 +92,4 @@ class Imagined:
         )
 
     def _observation(self, slot: int, state: NDArray[np.float32]) -> NDArray[np.float32]:
-        return self._senses.observation(state, self._tasks[slot])
+        return self._encoder.observation(state, self._tasks[slot])

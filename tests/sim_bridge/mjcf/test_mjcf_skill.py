@@ -32,7 +32,7 @@ def own_scene(tmp_path: Path) -> Path:
 def test_a_blind_skill_presses_the_button_from_every_initial_state(own_scene: Path, tmp_path: Path) -> None:
     package, scene = load_package(SKILL), load_scene(own_scene)
     plan = SimRun("press-button", "press the button", 0, episodes=3, horizon=80, num_envs=2)
-    rows = simulate(package, scene, plan, films=tmp_path / "films")
+    rows = simulate(package, scene, plan, videos=tmp_path / "films")
     assert [(row.success, row.init_id) for row in rows] == [(True, 0), (True, 1), (True, 2)]
     assert len(list((tmp_path / "films").glob("*.mp4"))) == 3
     with pytest.raises(ContractError, match="embodiment"):

@@ -136,7 +136,7 @@ def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tm
 def test_ranks_say_who_runs_in_processes_of_their_own(tmp_path: Path) -> None:
     def apart(*changes: dict[str, Any]) -> tuple[list[int], bool, bool]:
         cluster = small(tmp_path, *changes).cluster
-        return cluster.env_ranks, cluster.players_apart, cluster.learners_apart
+        return cluster.env_ranks, cluster.rollout_apart, cluster.learners_apart
 
     def placed(**ranks: str | int) -> dict[str, Any]:
         return {"cluster": {"component_placement": ranks}}

@@ -10,24 +10,27 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.algorithm.advantages import (
-    check_groups,
-    gae,
-    group_relative,
-    informative,
-    normalised,
+from openral_training.rl.algorithm.episode_arrays import flat_time, trajectory_weights, until_done
+from openral_training.rl.algorithm.groups import check_groups, is_informative
+from openral_training.rl.algorithm.metrics import (
+    approx_kl,
+    critic_metrics,
+    explained_variance,
+    mean_of,
+    policy_metrics,
 )
-from openral_training.rl.algorithm.losses import Clip, actor_loss, critic_loss, kl_estimate, weighted_mean
-from openral_training.rl.algorithm.masks import flat_time, trajectory_weights, until_done
-from openral_training.rl.algorithm.metrics import actor_metrics, critic_metrics, explained_variance, mean_of
+from openral_training.rl.algorithm.ppo import Batch, gae, group_relative, normalised, policy_loss, value_loss
 from openral_training.rl.algorithm.reductions import (
     reduce_any,
     reduce_logprobs,
     reduce_rewards,
     reduce_weights,
+    weighted_mean,
 )
+from openral_training.rl.settings.algorithm import Grpo, Ppo
 
 Floats = NDArray[np.float64]
+CLIPPED = Grpo(adv_type="grpo", group_size=2, clip_ratio_low=0.2, clip_ratio_high=0.28, clip_ratio_c=3.0)
 
 
 def test_the_step_that_ends_an_episode_is_lived_and_nothing_after_it() -> None:
@@ -85,7 +88,7 @@ def test_gae_is_the_sum_of_discounted_errors(lam: float) -> None:
     last = rng.normal(size=4)
     terminated, truncated = np.zeros((2, 9, 4), bool)
     terminated[3, 0], truncated[5, 1], terminated[8, 2] = True, True, True  # the fourth runs past the array
-    advantages, returns = gae(rewards, values, terminated, truncated, last, gamma=0.97, lam=lam)
+    advantages, returns = gae(rewards, values, terminated, truncated, last, gamma=0.97, gae_lambda=lam)
     expected = reference_gae(rewards, values, terminated, truncated, last, 0.97, lam)
     np.testing.assert_allclose(advantages, expected, atol=1e-12)
     lived = until_done(terminated | truncated)
@@ -99,7 +102,7 @@ def test_running_out_of_time_is_not_failing() -> None:
     rewards, values = np.full((5, 2), reward), np.full((5, 2), value)
     ends = np.zeros((2, 5, 2), bool)
     ends[0, 4, 0], ends[1, 4, 1] = True, True
-    advantages, _ = gae(rewards, values, *ends, np.full(2, value), gamma=gamma, lam=1.0)
+    advantages, _ = gae(rewards, values, *ends, np.full(2, value), gamma=gamma, gae_lambda=1.0)
     assert advantages[:, 1] == pytest.approx(np.zeros(5), abs=1e-12)
     assert advantages[0, 0] == pytest.approx(-(gamma**5) * value)
 
@@ -150,11 +153,11 @@ def test_groups_that_mix_states_or_lack_members_are_refused() -> None:
 
 def test_informative_groups() -> None:
     returns = np.array([0.0, 0, 1, 1, 1, 0])
-    assert informative(returns, np.array([0, 0, 1, 1, 2, 2])).tolist() == [False] * 4 + [True] * 2
-    assert not informative(returns, np.array([0, 0, 1, 1, 2, 2]), high=0.5).any()
+    assert is_informative(returns, np.array([0, 0, 1, 1, 2, 2])).tolist() == [False] * 4 + [True] * 2
+    assert not is_informative(returns, np.array([0, 0, 1, 1, 2, 2]), high=0.5).any()
 
 
-def test_grains_of_a_decision() -> None:
+def test_levels_of_a_decision() -> None:
     logprobs = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
     executed = torch.tensor([[1.0, 0.0]])
     assert reduce_logprobs(logprobs, executed, "token").tolist() == logprobs.tolist()
@@ -165,7 +168,7 @@ def test_grains_of_a_decision() -> None:
     assert reduce_weights(weights, "chunk").tolist() == [[[0.75]]]
 
 
-def test_grains_of_rewards() -> None:
+def test_levels_of_rewards() -> None:
     rewards = np.array([[[1.0, 2.0, 4.0]]])
     executed, done = np.array([[[True, True, False]]]), np.array([[[False, True, False]]])
     assert reduce_rewards(rewards, executed, "action").tolist() == [[[1, 2, 0]]]
@@ -187,9 +190,7 @@ def test_grains_of_rewards() -> None:
 )
 def test_clipped_surrogate(advantage: float, ratio: float, expected: float) -> None:
     logprobs = torch.tensor([math.log(ratio)], dtype=torch.float64)
-    loss = actor_loss(
-        logprobs, torch.zeros(1), torch.tensor([advantage]), torch.ones(1), Clip(0.2, 0.28, 3.0)
-    )
+    loss = policy_loss(logprobs.exp(), torch.tensor([advantage]), torch.ones(1), CLIPPED)
     assert loss.item() == pytest.approx(expected)
 
 
@@ -197,7 +198,7 @@ def test_without_clipping_the_gradient_is_that_of_reinforce() -> None:
     logits = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64, requires_grad=True)
     advantages = torch.tensor([2.0, -1.0, 0.5], dtype=torch.float64)
     logprobs = logits.log_softmax(0)
-    loss = actor_loss(logprobs, logprobs.detach(), advantages, torch.ones(3), Clip(0.2, 0.2))
+    loss = policy_loss((logprobs - logprobs.detach()).exp(), advantages, torch.ones(3), CLIPPED)
     (found,) = torch.autograd.grad(loss, logits)
     probabilities = logits.detach().softmax(0)
     expected = -(advantages - advantages.sum() * probabilities) / 3
@@ -210,16 +211,18 @@ def test_the_loss_of_values() -> None:
         torch.tensor([0.0, 0.0, 30.0]),
         torch.tensor([0.5, 1.0, 0.0]),
     )
-    plain = critic_loss(values, old, returns, torch.ones(3), clip=None, huber_delta=10.0)
+    shape = torch.zeros(3)
+    batch = Batch(shape, shape, shape, shape, shape, shape, values=old, returns=returns)
+    plain = value_loss(values, batch, torch.ones(3), Ppo(adv_type="gae", value_clip=None, huber_delta=10.0))
     assert plain.item() == pytest.approx((0.125 + 0 + 10 * (30 - 5)) / 3)
-    clipped = critic_loss(values, old, returns, torch.ones(3), clip=0.2, huber_delta=10.0)
+    clipped = value_loss(values, batch, torch.ones(3), Ppo(adv_type="gae", value_clip=0.2, huber_delta=10.0))
     assert clipped.item() == pytest.approx((0.125 + 0.5 * 0.8**2 + 250) / 3)
 
 
-def test_kl_estimate_is_unbiased_and_never_negative() -> None:
+def test_approx_kl_is_unbiased_and_never_negative() -> None:
     own = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64).log()
     other = torch.tensor([0.2, 0.5, 0.3], dtype=torch.float64).log()
-    estimate = kl_estimate(own, other)
+    estimate = approx_kl(other - own)
     assert (estimate >= 0).all()
     true = (own.exp() * (own - other)).sum()
     assert (own.exp() * estimate).sum().item() == pytest.approx(true.item())
@@ -231,7 +234,7 @@ def test_metrics_are_those_before_clamping_and_do_not_grow_with_the_action() -> 
         weights = torch.ones(4, 2, 1)
         weights[0] = 0  # padding
         advantages = torch.ones(4, 1, 1)
-        found = actor_metrics(logprobs, torch.zeros(4, 2, size), advantages, weights, Clip(0.2, 0.28, 3.0))
+        found = policy_metrics(logprobs, advantages, weights, CLIPPED)
         assert found["train/actor/clip_fraction"] == 1
         assert found["train/actor/ratio"] == pytest.approx(1.5)
         assert found["train/actor/clipped_ratio"] == pytest.approx(1.28)

@@ -1,4 +1,4 @@
-"""Experience and update together, at every grain, on a game of two decisions that one can win by one number."""
+"""Batch and update together, at every level, on a game of two decisions that one can win by one number."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from openral_training.rl.algorithm.experience import grpo_experience, ppo_experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Learner, grpo_batch, ppo_batch
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
@@ -92,11 +91,11 @@ def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_typ
     for number in range(25):
         lived = games(policy, number)
         if isinstance(config, Grpo):
-            experience, _ = grpo_experience(lived, config)
+            batch, _ = grpo_batch(lived, config)
         else:
-            experience, _ = ppo_experience(lived, policy, config)
-        if experience is not None:
-            figures = learner.update(experience, number, 0)
+            batch, _ = ppo_batch(lived, policy, config)
+        if batch is not None:
+            figures = learner.update(batch, number, 0)
             assert all(np.isfinite(value) or "explained" in name for name, value in figures.items())
     assert before < 0.6
     assert share_won(games(policy, 1000)) > 0.85
@@ -111,12 +110,12 @@ def test_while_the_critic_warms_up_the_actor_stays() -> None:
         [parameter.clone() for parameter in part.parameters()]
         for part in (policy.network.actor, policy.network.critic)
     )
-    experience, _ = ppo_experience(games(policy, 0), policy, config)
-    learner.update(experience, 0, 0)
+    batch, _ = ppo_batch(games(policy, 0), policy, config)
+    learner.update(batch, 0, 0)
     assert all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(critic, policy.network.critic.parameters(), strict=True))
-    experience, _ = ppo_experience(games(policy, 1), policy, config)
-    learner.update(experience, 1, 0)
+    batch, _ = ppo_batch(games(policy, 1), policy, config)
+    learner.update(batch, 1, 0)
     assert not all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
 
 
@@ -127,7 +126,7 @@ def test_nothing_is_to_come_of_a_lost_attempt() -> None:
     policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
     late = next(one for one in games(policy, 0) if not one.success)
     cut_off, given_up = (
-        ppo_experience([replace(late, lost=lost)], policy, config)[0].returns for lost in (False, True)
+        ppo_batch([replace(late, lost=lost)], policy, config)[0].returns for lost in (False, True)
     )
     expected = float(policy.values(late.last[None])[0, 0])
     assert float(cut_off[-1, -1]) == pytest.approx(0.9 * expected, abs=1e-6)

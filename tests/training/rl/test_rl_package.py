@@ -16,7 +16,7 @@ from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve
 from openral_training.rl.config import load_config
 from openral_training.rl.package import check_packable
-from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.policies.initial_policy import initial_policy
 
 TASK = "metaworld/drawer-open-v3"
 
@@ -40,7 +40,7 @@ def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path)
     assert manifest.trained_init_ids[TASK] == config.env.train.init_ids
     weights = (folder / "model.safetensors").read_bytes()
     assert content["provenance"]["weights_sha256"] == hashlib.sha256(weights).hexdigest()
-    scene = begin(config).scenes["drawer-open-v3"]
+    scene = initial_policy(config).scenes["drawer-open-v3"]
     assert unseen_states(manifest, scene, [1000]).ok
     assert not unseen_states(manifest, scene, [5]).ok
 

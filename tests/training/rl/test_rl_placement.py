@@ -1,4 +1,4 @@
-"""Players and learners in processes of their own: what comes out is what one process makes of it."""
+"""Rollout workers and learners in processes of their own: what comes out is what one process makes of it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pytest
 import torch
 from rl_settings import PPO, metrics, small
 
-from openral_training.rl.algorithm.experience import Experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_benchmark.workers.process_launcher import ProcessLauncher
+from openral_training.rl.algorithm.ppo import Batch, Learner
 from openral_training.rl.config import RlConfig
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.run import train
-from openral_training.rl.workers.learners import LearnerTeam
-from openral_training.rl.workers.process_worker import ProcessLauncher
+from openral_training.rl.workers.learners import DistributedLearner
 
 KL = {"algorithm": {"adv_type": "grpo", "group_size": 2, "kl_beta": 0.1, "target_kl": None}}
 ROWS = 17
@@ -32,7 +31,7 @@ def learner_of(config: RlConfig) -> Learner:
     return Learner(policy, config.algorithm, config.actor.optim, config.actor.global_batch_size)
 
 
-def experience_of(learner: Learner) -> Experience:
+def batch_of(learner: Learner) -> Batch:
     rng = np.random.default_rng(3)
     seen = rng.standard_normal((ROWS, 5), np.float32)
     drawn = learner.policy.sample(seen, rng.standard_normal((ROWS, 4, 2), np.float32))
@@ -43,7 +42,7 @@ def experience_of(learner: Learner) -> Experience:
         for name in ("advantages", "returns")
     }
     lived = {name: torch.from_numpy(getattr(drawn, name)) for name in ("tokens", "logprobs", "values")}
-    return Experience(
+    return Batch(
         observations=torch.from_numpy(seen),
         executed=executed,
         weights=executed / executed.sum(1, keepdim=True),
@@ -57,20 +56,20 @@ def experience_of(learner: Learner) -> Experience:
 def test_two_learners_update_as_one_does_although_one_of_them_dies(tmp_path: Path) -> None:
     config = small(tmp_path, KL)
     alone, shared = learner_of(config), learner_of(config)
-    experience, actor = experience_of(alone), config.actor
-    team = LearnerTeam(
+    batch, actor = batch_of(alone), config.actor
+    distributed = DistributedLearner(
         shared, ProcessLauncher(), range(2), config.algorithm, actor.optim, actor.global_batch_size
     )
     try:
         for number in range(3):
-            expected = alone.update(experience, number, 1)
-            found = team.update(experience, number, 1)
+            expected = alone.update(batch, number, 1)
+            found = distributed.update(batch, number, 1)
             assert found == pytest.approx(expected, rel=1e-3, abs=1e-5, nan_ok=True)
             if number == 1:
-                os.kill(team.pids[1], signal.SIGKILL)
-        assert team.replaced == 1
+                os.kill(distributed.pids[1], signal.SIGKILL)
+        assert distributed.replaced == 1
     finally:
-        team.close()
+        distributed.close()
     for name, value in alone.policy.network.state_dict().items():
         torch.testing.assert_close(shared.policy.network.state_dict()[name], value, rtol=1e-4, atol=1e-6)
     before = learner_of(config).policy.network.state_dict()
@@ -100,7 +99,7 @@ def test_components_apart_update_as_one_process_does_and_go_on_where_they_were_k
     train(small(tmp_path / "one", LONGER, PPO))
     apart = small(tmp_path / "apart", LONGER, PPO, APART)
     with pytest.raises(Killed):
-        train(apart, say=kill)
+        train(apart, progress_callback=kill)
     train(apart, resume=True)
     for found, expected in zip(
         *(metrics(tmp_path / name / "small") for name in ("apart", "one")), strict=True

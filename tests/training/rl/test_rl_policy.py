@@ -34,11 +34,11 @@ def test_what_was_sampled_is_judged_as_it_was_sampled(head: str, temperature: fl
     made, seen = policy(head, temperature), observations(64)
     noise = np.random.default_rng(1).standard_normal((64, 2, 2)).astype(np.float32)
     decision = made.sample(seen, noise)
-    judged = made.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
-    np.testing.assert_allclose(judged.logprobs.detach().numpy(), decision.logprobs, atol=1e-5)
-    np.testing.assert_allclose(judged.values.detach().numpy(), decision.values, atol=1e-6)
+    evaluation = made.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
+    np.testing.assert_allclose(evaluation.logprobs.detach().numpy(), decision.logprobs, atol=1e-5)
+    np.testing.assert_allclose(evaluation.values.detach().numpy(), decision.values, atol=1e-6)
     assert np.abs(decision.actions).max() <= 1
-    assert judged.logprobs.requires_grad
+    assert evaluation.logprobs.requires_grad
 
 
 @pytest.mark.parametrize("head", ["bins", "gaussian"])
@@ -47,8 +47,8 @@ def test_entropy_is_the_mean_surprise(head: str) -> None:
     seen = np.repeat(observations(1), 40_000, axis=0)
     noise = np.random.default_rng(2).standard_normal((40_000, 2, 2)).astype(np.float32)
     decision = made.sample(seen, noise)
-    judged = made.evaluate(torch.from_numpy(seen[:1]), torch.from_numpy(decision.tokens[:1]))
-    np.testing.assert_allclose(-decision.logprobs.mean(0), judged.entropy[0].detach().numpy(), atol=0.02)
+    evaluation = made.evaluate(torch.from_numpy(seen[:1]), torch.from_numpy(decision.tokens[:1]))
+    np.testing.assert_allclose(-decision.logprobs.mean(0), evaluation.entropy[0].detach().numpy(), atol=0.02)
 
 
 def test_bins_are_drawn_as_often_as_they_are_likely_and_in_order() -> None:

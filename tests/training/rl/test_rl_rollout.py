@@ -10,25 +10,26 @@ import numpy as np
 import pytest
 import torch
 
+from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_core.errors import ContractError, SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
-from openral_training.rl.algorithm.advantages import check_groups
-from openral_training.rl.algorithm.experience import group_numbers
+from openral_training.rl.algorithm.groups import check_groups, group_numbers
 from openral_training.rl.envs.attempts import Attempt, Trajectory
-from openral_training.rl.envs.rollout import exploring, greedy, play
-from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.envs.rollout import exploring, greedy, rollout
+from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
-from openral_training.rl.workers.process_worker import ProcessLauncher
 from openral_training.rl.workers.world_pool import WorldPool
 
 TASKS = ("reach-v3", "push-v3")
 HORIZON = 10
 
 
-def grounds(stages: int = 1) -> Grounds:
+def vec_env_spec(stages: int = 1) -> VecEnvSpec:
     scene = load_scene("metaworld_reach", BenchmarkScene)
-    return Grounds({task: with_task(scene, f"metaworld/{task}", task) for task in TASKS}, 4, stages, HORIZON)
+    return VecEnvSpec(
+        {task: with_task(scene, f"metaworld/{task}", task) for task in TASKS}, 4, stages, HORIZON
+    )
 
 
 def policy() -> StateMlp:
@@ -48,7 +49,9 @@ def attempts(count: int = 6) -> list[Attempt]:
 def lived(
     simulators: Simulators, progress: Callable[[Trajectory], None] = lambda trajectory: None
 ) -> list[Trajectory]:
-    return play(simulators, exploring(policy()), attempts(), action_dim=4, correlation=0.5, progress=progress)
+    return rollout(
+        simulators, exploring(policy()), attempts(), action_dim=4, correlation=0.5, progress=progress
+    )
 
 
 def assert_same(found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> None:
@@ -62,7 +65,7 @@ def assert_same(found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> 
 
 @pytest.fixture(scope="module")
 def expected() -> list[Trajectory]:
-    simulators = InProcess(grounds())
+    simulators = InProcess(vec_env_spec())
     found = lived(simulators)
     simulators.close()
     return found
@@ -89,7 +92,7 @@ def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) ->
 
 
 def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Trajectory]) -> None:
-    simulators = WorldPool(grounds(stages=2), ProcessLauncher(), range(2))
+    simulators = WorldPool(vec_env_spec(stages=2), ProcessLauncher(), range(2))
     first = simulators.pids[0]
     deaths: list[int] = []
 
@@ -107,10 +110,10 @@ def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Tra
 
 
 def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_run() -> None:
-    simulators = WorldPool(grounds(), ProcessLauncher(), [0], losses=0)
+    simulators = WorldPool(vec_env_spec(), ProcessLauncher(), [0], max_losses=0)
     try:
         with pytest.raises(SimulationError, match="init_id"):
-            play(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)
+            rollout(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)
         with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
             lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
     finally:
@@ -118,8 +121,8 @@ def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_ru
 
 
 def test_greedy_has_no_chance() -> None:
-    simulators = InProcess(grounds())
+    simulators = InProcess(vec_env_spec())
     twice = [Attempt("reach-v3", 3, (seed,)) for seed in (0, 1)]
-    one, other = play(simulators, greedy(policy()), twice, action_dim=4)
+    one, other = rollout(simulators, greedy(policy()), twice, action_dim=4)
     simulators.close()
     np.testing.assert_array_equal(one.observations, other.observations)

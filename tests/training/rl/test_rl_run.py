@@ -40,7 +40,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(unbroken: Path, tmp_path: P
             raise Killed
 
     with pytest.raises(Killed):
-        train(config, say=kill)
+        train(config, progress_callback=kill)
     with pytest.raises(ManifestError, match="add --resume"):
         train(config)
     with pytest.raises(ContractError, match="has other settings"):
@@ -70,8 +70,8 @@ def test_the_page_shows_what_was_judged_and_needs_no_network(unbroken: Path) -> 
         json.loads((unbroken / "eval" / f"{name}.json").read_text()) for name in ("base", "policy")
     )
     judgements = text[text.index("id=judgements") : text.index("<h2>The result")]
-    for judged in (base, policy):
-        for entry in (judged["all_episodes"], judged["tasks"]["reach-v3"]):
+    for evaluation in (base, policy):
+        for entry in (evaluation["all_episodes"], evaluation["tasks"]["reach-v3"]):
             assert f"{entry['successes']}/{entry['n_episodes']}" in judgements
             assert "{:.3f} to {:.3f}".format(*entry["wilson_95"]) in judgements
     assert text.count("class='e") == policy["all_episodes"]["n_episodes"]
@@ -106,16 +106,16 @@ def test_a_logbook_goes_on_where_the_saved_policy_is(tmp_path: Path) -> None:
 
 def test_grpo_asks_for_more_groups_and_learns_nothing_from_hopeless_ones(tmp_path: Path) -> None:
     again = {"adv_type": "grpo", "group_size": 2, "informative_share": 1.0, "max_rounds": 2, "kl_beta": 0.1}
-    filmed = {"env": {"max_episode_steps": 60, "eval": {"video_cfg": {"save_video": True}}}}
+    with_video = {"env": {"max_episode_steps": 60, "eval": {"video_cfg": {"save_video": True}}}}
     hopeless = {"algorithm": again, "base": {"steps": 1}, "runner": {"max_epochs": 1}}
-    train(small(tmp_path, filmed, hopeless))
+    train(small(tmp_path, with_video, hopeless))
     [_, row] = metrics(tmp_path / "small")
     assert float(row["env/num_trajectories"]) == 8  # two rounds: nobody succeeded
     assert float(row["rollout/informative_groups"]) == 0
     assert "train/loss" not in row
-    [film] = (tmp_path / "small" / "video").iterdir()
-    assert film.name == "reach-v3-1000.mp4"
-    assert film.stat().st_size > 1000
+    [video] = (tmp_path / "small" / "video").iterdir()
+    assert video.name == "reach-v3-1000.mp4"
+    assert video.stat().st_size > 1000
     text = (tmp_path / "small" / "report.html").read_text(encoding="utf-8")
     assert text.count("<video") == text.count("src='data:video/mp4;base64,") == 1
 

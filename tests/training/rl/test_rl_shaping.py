@@ -11,13 +11,13 @@ import torch
 from rl_settings import PPO, small
 
 from openral_core.errors import ContractError
-from openral_training.rl.algorithm.advantages import gae
-from openral_training.rl.algorithm.masks import flat_time
+from openral_training.rl.algorithm.episode_arrays import flat_time
+from openral_training.rl.algorithm.ppo import gae
 from openral_training.rl.envs.attempts import Attempt
-from openral_training.rl.envs.rollout import exploring, play
+from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
-from openral_training.rl.envs.simulators import Grounds, InProcess
-from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.envs.simulators import InProcess, VecEnvSpec
+from openral_training.rl.policies.initial_policy import initial_policy
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward
 
@@ -69,25 +69,31 @@ def test_a_critic_that_knows_the_potential_is_surprised_by_the_same_things() -> 
     paid = flat_time(potential_differences(potentials, lived, solved, gamma=GAMMA))
     known = np.repeat(potentials[:-1], 3, axis=0)
     ended = potentials[[2, 3, 2], np.arange(3)]
-    plain, _ = gae(rewards, values, ends & solved, ends & ~solved, final, gamma=GAMMA, lam=0.8)
+    plain, _ = gae(rewards, values, ends & solved, ends & ~solved, final, gamma=GAMMA, gae_lambda=0.8)
     shaped, _ = gae(
-        rewards + paid, values - known, ends & solved, ends & ~solved, final - ended, gamma=GAMMA, lam=0.8
+        rewards + paid,
+        values - known,
+        ends & solved,
+        ends & ~solved,
+        final - ended,
+        gamma=GAMMA,
+        gae_lambda=0.8,
     )
     np.testing.assert_allclose(shaped, plain, atol=1e-12)
 
 
 def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
     """Pictures are taken before each decision and after the last one, of watched attempts alone."""
-    beginning = begin(
+    initial = initial_policy(
         small(tmp_path, DRAWER, {"actor": {"model": {"head": "gaussian"}}, "base": {"steps": 300}})
     )
-    simulators = InProcess(Grounds(beginning.scenes, 2, 1, 90, beginning.sight))
+    simulators = InProcess(VecEnvSpec(initial.scenes, 2, 1, 90, initial.encoder_factory))
     attempts = [Attempt("drawer-open-v3", 0, (number,), watched=number == 0) for number in range(2)]
     torch.manual_seed(0)
-    watched, unwatched = play(simulators, exploring(beginning.policy), attempts, action_dim=4)
+    watched, unwatched = rollout(simulators, exploring(initial.policy), attempts, action_dim=4)
     simulators.close()
-    assert watched.pictures.shape == (len(watched.tokens) + 1, 128, 128, 3)
-    assert not len(unwatched.pictures)
+    assert watched.images.shape == (len(watched.tokens) + 1, 128, 128, 3)
+    assert not len(unwatched.images)
     asked = ProgressReward(model_path="mini-progress", weight=0.25)
     model = ProgressModel(asked, {"drawer-open-v3": "open the drawer"})
     [potentials] = model.potentials([watched])

@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
-from openral_training.rl.algorithm.experience import grpo_experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.algorithm.ppo import Learner, grpo_batch
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
@@ -42,7 +41,7 @@ def actor(config: TokenConfig, temperature: float = 1.0) -> TokenActor:
     return made
 
 
-def pictures(tasks: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+def images(tasks: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     seen = np.random.default_rng(1).integers(0, 256, (len(tasks), SIZE * SIZE * 3 + 1)).astype(np.uint8)
     seen[:, -1] = tasks
     return seen
@@ -54,11 +53,11 @@ def noise(count: int, seed: int = 2) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 @pytest.mark.parametrize("temperature", [1.0, 1.6])
 def test_read_at_once_as_it_was_written_token_by_token(config: TokenConfig, temperature: float) -> None:
-    policy, seen = actor(config, temperature), pictures([0, 1, 0, 1, 1, 0])
+    policy, seen = actor(config, temperature), images([0, 1, 0, 1, 1, 0])
     decision = policy.sample(seen, noise(6))
-    judged = policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
-    np.testing.assert_allclose(judged.logprobs.detach().numpy(), decision.logprobs, atol=1e-4)
-    np.testing.assert_allclose(judged.values.detach().numpy(), decision.values, atol=1e-4)
+    evaluation = policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
+    np.testing.assert_allclose(evaluation.logprobs.detach().numpy(), decision.logprobs, atol=1e-4)
+    np.testing.assert_allclose(evaluation.values.detach().numpy(), decision.values, atol=1e-4)
     assert len(np.unique(decision.tokens)) > 4
     assert np.abs(decision.actions).max() <= 1
     # What was written first matters for what comes next, and so do picture and words.
@@ -74,7 +73,7 @@ def test_read_at_once_as_it_was_written_token_by_token(config: TokenConfig, temp
 
 
 def test_an_episode_goes_the_same_way_in_whatever_batch(config: TokenConfig) -> None:
-    policy, seen = actor(config), pictures([0, 1, 0])
+    policy, seen = actor(config), images([0, 1, 0])
     together = policy.sample(seen, noise(3))
     for row in range(3):
         alone = policy.sample(seen[row : row + 1], noise(3)[row : row + 1])
@@ -102,7 +101,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
     frozen = {
         name: tensor.clone() for name, tensor in policy.model.named_parameters() if not tensor.requires_grad
     }
-    seen = np.repeat(pictures([0]), count, axis=0)
+    seen = np.repeat(images([0]), count, axis=0)
     decision = policy.sample(seen, noise(count, 5))
     won = decision.actions[:, 0, 0] > np.median(decision.actions[:, 0, 0])
     assert 0 < won.sum() < count
@@ -121,10 +120,10 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
         for row in range(count)
     ]
     algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
-    experience, _ = grpo_experience(lived, algorithm)
-    assert experience is not None
-    assert experience.observations.dtype == torch.uint8
-    figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(experience, 0, 0)
+    batch, _ = grpo_batch(lived, algorithm)
+    assert batch is not None
+    assert batch.observations.dtype == torch.uint8
+    figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(batch, 0, 0)
     assert figures["train/actor/grad_norm"] > 0
     after = (
         policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens)).logprobs.detach().numpy()
@@ -139,7 +138,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
 
 
 def test_copies_have_learnt_the_same_and_carry_nothing_else(config: TokenConfig, tmp_path: Path) -> None:
-    policy, seen = actor(config), pictures([0, 1])
+    policy, seen = actor(config), images([0, 1])
     expected = policy.sample(seen, noise(2))
     for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):  # noqa: S301
         np.testing.assert_array_equal(other.sample(seen, noise(2)).tokens, expected.tokens)

@@ -16,7 +16,7 @@ WORDS = {RIGHT: "push the dot to the right", LEFT: "push the dot to the left"}
 CAMERA = "observation.images.camera1"
 
 
-def picture(place: np.ndarray) -> np.ndarray:
+def image(place: np.ndarray) -> np.ndarray:
     """Return the world (SIZE, SIZE, 3) with the dot at (x, y) in -1..1."""
     seen = np.full((SIZE, SIZE, 3), 40, np.uint8)
     column, row = ((np.clip(place, -0.9, 0.9) + 1) / 2 * SIZE).astype(int)
@@ -45,7 +45,7 @@ def episode(task: str, init_id: int, steps: int, rng: np.random.Generator) -> Ep
         "policy",
         init_id,
         0,
-        {CAMERA: [encode_png(picture(p)) for p in where]},
+        {CAMERA: [encode_png(image(p)) for p in where]},
         state,
         np.stack(actions).astype(np.float32)[:, None],
         ahead,

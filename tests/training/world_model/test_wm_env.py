@@ -14,7 +14,7 @@ from torch import Tensor
 
 from openral_core.errors import ContractError, ManifestError, NotFoundError, SimulationError
 from openral_training.world_model.env import WorldModelEnv
-from openral_training.world_model.model import Dream
+from openral_training.world_model.model import Prediction
 from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale, load_action_scale
 
@@ -31,10 +31,14 @@ class Adder:
         return torch.from_numpy(states)
 
     def imagine(
-        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Dream:
+        self,
+        before: Tensor,
+        past_actions: NDArray[np.float32],
+        actions: NDArray[np.float32],
+        seeds: Sequence[int],
+    ) -> Prediction:
         after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
-        return Dream(after, (after[..., 0] < ABYSS).float().numpy() * 2)
+        return Prediction(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
         return np.zeros((*latents.shape[:2], 256, 256, 3), np.uint8)

@@ -15,7 +15,7 @@ from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_data.metadata import DatasetMetadata
 from openral_training.world_model.env import WorldModelEnv
-from openral_training.world_model.evaluate import FILM, RESULT, evaluate
+from openral_training.world_model.evaluate import RESULT, VIDEO, evaluate
 from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model.open import open_world_model
@@ -46,7 +46,7 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     assert result["reward"]["auroc_frames_real"] > 0.95
     assert result["reward"]["auroc_frames_imagined"] > 0.9
     assert (tmp_path / RESULT).is_file()
-    assert (tmp_path / FILM).read_bytes()[:4] == b"GIF8"
+    assert (tmp_path / VIDEO).read_bytes()[:4] == b"GIF8"
 
 
 def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(learnt: Path) -> None:
@@ -70,9 +70,9 @@ def test_it_knows_where_it_has_been_and_doubts_where_it_has_not(learnt: Path) ->
     known = model.begin(start.frame[None], start.state[None]).repeat(4, 1)[None]
     elsewhere = known.clone()
     elsewhere[..., -4:] = 9.0  # the dot is nine frames' widths away
-    still, led = np.zeros((1, 8, 4), np.float32), np.zeros((1, 4, 4), np.float32)
-    assert (model.imagine(known, led, still, [0]).doubt < 1).all()
-    assert model.imagine(elsewhere, led, still, [0]).doubt.max() > 1
+    still, past_actions = np.zeros((1, 8, 4), np.float32), np.zeros((1, 4, 4), np.float32)
+    assert (model.imagine(known, past_actions, still, [0]).uncertainty < 1).all()
+    assert model.imagine(elsewhere, past_actions, still, [0]).uncertainty.max() > 1
 
 
 def test_frames_have_the_contract_s_form(learnt: Path) -> None:
@@ -106,13 +106,13 @@ def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tm
 def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:
     form = DatasetMetadata(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
     writer, nothing = DatasetWriter(tmp_path, form), np.zeros((2, 2), np.float32)
-    pictures = {CAMERA: [encode_png(np.zeros((SIZE, SIZE, 3), np.uint8))] * 2}
+    images = {CAMERA: [encode_png(np.zeros((SIZE, SIZE, 3), np.uint8))] * 2}
     shown = Episode(
         RIGHT,
         "expert",
         0,
         0,
-        pictures,
+        images,
         np.zeros((2, 4), np.float32),
         np.zeros((2, 1, 4), np.float32),
         np.ones(2, np.int64),

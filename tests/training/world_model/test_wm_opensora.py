@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from openral_core.errors import ContractError, PolicyError
-from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.world_model.convert import convert
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model
@@ -88,10 +88,10 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
     model = OpenSoraWorld(layout, steps=2)
     first = model.begin(np.zeros((1, 32, 32, 3), np.uint8), np.zeros((1, 0), np.float32))
     before = first[None].repeat(2, 4, 1, 1, 1)
-    actions, led = np.zeros((2, 8, 7), np.float32), np.zeros((2, 4, 7), np.float32)
+    actions, past_actions = np.zeros((2, 8, 7), np.float32), np.zeros((2, 4, 7), np.float32)
     actions[1, 3] = 1.0
-    both = model.imagine(before, led, actions, [5, 5]).latents
-    alone = model.imagine(before[1:], led[1:], actions[1:], [5]).latents
+    both = model.imagine(before, past_actions, actions, [5, 5]).latents
+    alone = model.imagine(before[1:], past_actions[1:], actions[1:], [5]).latents
     assert torch.allclose(both[1:], alone, atol=1e-5)
     moved = (both[0] - both[1]).abs().flatten(1).amax(1)
     assert (moved[:3] < 1e-6).all()  # time is causal: what came before the action is as it was
@@ -99,10 +99,10 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
 
 
 def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) -> None:
-    from openral_training.world_model.simulator import Imagined
+    from openral_training.world_model.simulator import WorldModelSimulator
 
     with pytest.raises(ContractError, match="imagines no state"):
-        Imagined(Grounds({}, 0, 1, 8), layout, 8)
+        WorldModelSimulator(VecEnvSpec({}, 0, 1, 8), layout, 8)
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:

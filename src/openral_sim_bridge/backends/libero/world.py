@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.backends.libero.upstream import Task, load_task
-from openral_sim_bridge.backends.remote_sim.advice import Advice
 from openral_sim_bridge.backends.remote_sim.arms import PANDA
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 
 SETTLE_STEPS = 10
@@ -122,7 +121,7 @@ class LiberoWorld:
         """Return LIBERO's own verdict for each task; a task of another scene is not done."""
         return [task.scene == self._scene and self._is_done(task) for task in self._tasks.values()]
 
-    def advice(self) -> Advice:
+    def advice(self) -> ExpertAction:
         """Raises SimulationError: LIBERO's tasks have no scripted experts."""
         raise SimulationError(
             "LIBERO's tasks have no scripted experts; robosuite's Lift, Stack and PickPlaceCan do"

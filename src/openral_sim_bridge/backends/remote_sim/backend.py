@@ -25,9 +25,8 @@ from openral_sim_bridge.backend import (
     check_actions,
     worlds_to_reset,
 )
-from openral_sim_bridge.backends.remote_sim.advice import Advice
 from openral_sim_bridge.backends.remote_sim.arms import Arm
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
 from openral_sim_bridge.rendering.renderer import profile
 
 RESET_S = 300.0
@@ -157,9 +156,9 @@ class ArmBackend:
         """Return the model of one camera. Raises NotFoundError, naming those that exist."""
         return CameraModel(**self._call("camera", {"name": name}))
 
-    def advice(self, env: int = 0) -> Advice:
+    def advice(self, env: int = 0) -> ExpertAction:
         """Return what a scripted expert would do in one world. Raises SimulationError: there is none for its task."""
-        return Advice(**self._call("advice", {"env": env}))
+        return ExpertAction(**self._call("advice", {"env": env}))
 
     def close(self) -> None:
         """Free renderers and worlds; called once."""

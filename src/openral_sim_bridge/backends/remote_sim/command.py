@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from openral_core.errors import SimulationError
 
 CONTROL_HZ = 20.0
@@ -46,3 +49,15 @@ def control_of(representation: str, simulator: str, offered: tuple[str, ...]) ->
             f"action.representation: {simulator} takes {' or '.join(offered)}, not {representation}"
         )
     return CONTROLS[representation]
+
+
+@dataclass(frozen=True)
+class ExpertAction:
+    """What a scripted expert would do in one world. It knows what no camera sees, so it is for teaching only."""
+
+    action: NDArray[np.float64]
+    """(7,) what the expert would do, in the scene's action contract, -1..1."""
+    thing: NDArray[np.float64]
+    """(3,) [m] centre of what is to be moved, in the world frame."""
+    goal: NDArray[np.float64]
+    """(3,) [m] where that centre shall come to rest, or be held."""

@@ -17,9 +17,8 @@ from openral_sidecar.errors import SidecarRefused
 from openral_sim_bridge.backend import WORLD, Snapshot
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
-from openral_sim_bridge.backends.remote_sim.advice import Advice
 from openral_sim_bridge.backends.remote_sim.arms import ROOT_BODY, Arm
-from openral_sim_bridge.backends.remote_sim.command import Control
+from openral_sim_bridge.backends.remote_sim.command import Control, ExpertAction
 from openral_sim_bridge.backends.remote_sim.robot import COLLISION_GROUP, named
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
@@ -84,7 +83,7 @@ class World(Protocol):
         """Return, for each task, whether it is done."""
         ...
 
-    def advice(self) -> Advice:
+    def advice(self) -> ExpertAction:
         """Return what a scripted expert would do now. Raises SimulationError: there is none for the present task."""
         ...
 
@@ -196,7 +195,7 @@ class WorldService:
         return {}
 
     def advice(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env} -> fields of Advice."""
+        """{env} -> fields of ExpertAction."""
         return vars(self._world(data["env"]).advice())
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ straight down there. Fingers that open along x stay level while it leans, and th
 
 
 @dataclass(frozen=True)
-class Sight:
+class PrivilegedState:
     """The state of a world, as an expert needs it; positions [m] in the world frame."""
 
     hand: NDArray[np.float64]
@@ -84,37 +84,37 @@ OVER_WALLS = Passage(clearance=0.16, mouth=0.03, slope=4.0)
 """A can that hangs 16 cm above its place clears the wall between the bins."""
 
 
-def lift(sight: Sight) -> NDArray[np.float64]:
+def lift(state: PrivilegedState) -> NDArray[np.float64]:
     """Return the command (7,) that brings the cube up."""
-    if not sight.held:
-        return pick(sight)
-    up = np.array([0.0, 0.0, sight.goal[2] - sight.thing[2]])
-    return command(sight, up, CLOSED)
+    if not state.held:
+        return pick(state)
+    up = np.array([0.0, 0.0, state.goal[2] - state.thing[2]])
+    return command(state, up, CLOSED)
 
 
-def stack(sight: Sight) -> NDArray[np.float64]:
+def stack(state: PrivilegedState) -> NDArray[np.float64]:
     """Return the command (7,) that puts the small cube onto the large one."""
-    left = sight.goal - sight.thing
+    left = state.goal - state.thing
     if np.linalg.norm(left[:2]) < 0.02 and abs(left[2]) < 0.006:
-        return let_go(sight)
-    if not sight.held:
-        return pick(sight, yaw=clear_of_neighbour(left))
+        return let_go(state)
+    if not state.held:
+        return pick(state, yaw=clear_of_neighbour(left))
     # Turning back beside the large cube would knock it over.
-    yaw = yaw_of(sight) if left[2] > 0 else 0.0
-    return command(sight, through(left, OVER_CUBES), CLOSED, yaw)
+    yaw = yaw_of(state) if left[2] > 0 else 0.0
+    return command(state, through(left, OVER_CUBES), CLOSED, yaw)
 
 
-def place(sight: Sight) -> NDArray[np.float64]:
+def place(state: PrivilegedState) -> NDArray[np.float64]:
     """Return the command (7,) that puts the can into its compartment of the bin."""
-    left = sight.goal - sight.thing
+    left = state.goal - state.thing
     if np.abs(left[:2]).max() < 0.05 and left[2] > -0.025:
-        return let_go(sight, sight.manner.round_yaw)
-    if sight.held:
-        return command(sight, through(left, OVER_WALLS), CLOSED, sight.manner.round_yaw)
-    return pick(sight, above=0.015, yaw=sight.manner.round_yaw)
+        return let_go(state, state.manner.round_yaw)
+    if state.held:
+        return command(state, through(left, OVER_WALLS), CLOSED, state.manner.round_yaw)
+    return pick(state, above=0.015, yaw=state.manner.round_yaw)
 
 
-EXPERTS: dict[str, Callable[[Sight], NDArray[np.float64]]] = {
+EXPERTS: dict[str, Callable[[PrivilegedState], NDArray[np.float64]]] = {
     "Lift": lift,
     "Stack": stack,
     "PickPlaceCan": place,
@@ -134,21 +134,21 @@ def clear_of_neighbour(way: NDArray[np.float64]) -> float:
     return towards - ASIDE if towards > 0 else towards + ASIDE
 
 
-def pick(sight: Sight, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float64]:
+def pick(state: PrivilegedState, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float64]:
     """Return the command (7,) that grasps the thing, `above` [m] its centre, with the hand turned by `yaw` [rad]."""
-    way = sight.thing - sight.hand + np.array([0.0, 0.0, above])
+    way = state.thing - state.hand + np.array([0.0, 0.0, above])
     there = np.linalg.norm(way[:2]) < 0.016 and abs(way[2]) < 0.012
-    return command(sight, through(way, PICK), CLOSED if there else OPEN, yaw)
+    return command(state, through(way, PICK), CLOSED if there else OPEN, yaw)
 
 
-def let_go(sight: Sight, yaw: float = 0.0) -> NDArray[np.float64]:
+def let_go(state: PrivilegedState, yaw: float = 0.0) -> NDArray[np.float64]:
     """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing.
 
     Until then it goes on towards the goal: an arm that is told to stand still while it leans springs back.
     """
-    if sight.held:
-        return command(sight, np.append((sight.goal - sight.thing)[:2], 0.0), OPEN, yaw)
-    return command(sight, np.array([0.0, 0.0, max(0.0, sight.goal[2] + 0.15 - sight.hand[2])]), OPEN, yaw)
+    if state.held:
+        return command(state, np.append((state.goal - state.thing)[:2], 0.0), OPEN, yaw)
+    return command(state, np.array([0.0, 0.0, max(0.0, state.goal[2] + 0.15 - state.hand[2])]), OPEN, yaw)
 
 
 def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
@@ -163,30 +163,30 @@ def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
 
 
 def command(
-    sight: Sight, displacement: NDArray[np.float64], gripper: float, yaw: float = 0.0
+    state: PrivilegedState, displacement: NDArray[np.float64], gripper: float, yaw: float = 0.0
 ) -> NDArray[np.float64]:
     """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
 
     An arm that leans (see `Manner`) points outwards instead, as it will have to at the end of the displacement.
 
     Args:
-        sight: the present state.
+        state: the present one.
         displacement: (3,) [m]
         gripper: its command.
         yaw: [rad] of the hand about the vertical, from the fingers along y.
     """
-    move = sight.manner.gain * displacement / METRES
-    lean = sight.manner.leaning * (sight.hand[1] + displacement[1])
+    move = state.manner.gain * displacement / METRES
+    lean = state.manner.leaning * (state.hand[1] + displacement[1])
     turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
     leant = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])
     wanted = leant @ turned @ POINTING_DOWN
-    turn = rotation_vector(wanted @ sight.rotation.T) * sight.manner.turning / RADIANS
+    turn = rotation_vector(wanted @ state.rotation.T) * state.manner.turning / RADIANS
     return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
 
 
-def yaw_of(sight: Sight) -> float:
+def yaw_of(state: PrivilegedState) -> float:
     """Return the hand's yaw [rad], as `command` counts it."""
-    turned = sight.rotation @ POINTING_DOWN.T
+    turned = state.rotation @ POINTING_DOWN.T
     return float(np.arctan2(turned[1, 0], turned[0, 0]))
 
 

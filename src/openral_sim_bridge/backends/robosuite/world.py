@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.backends.remote_sim.advice import Advice
 from openral_sim_bridge.backends.remote_sim.arms import Arm
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 from openral_sim_bridge.backends.robosuite.expert import EXPERTS
-from openral_sim_bridge.backends.robosuite.sight import look
+from openral_sim_bridge.backends.robosuite.privileged_state import look
 
 TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
 LAST_INIT_ID = 999_999
@@ -119,14 +118,14 @@ class RobosuiteWorld:
         """Return robosuite's own verdict on the present task; the others are not done."""
         return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
 
-    def advice(self) -> Advice:
+    def advice(self) -> ExpertAction:
         """Return what the task's expert would do. Raises SimulationError: the task has none, or joints are moved."""
         if self.control.name != "relative":
             raise SimulationError("robosuite's experts move the hand; use delta_ee_6d_plus_gripper")
         if self._task not in EXPERTS:
             raise SimulationError(f"{self._task} has no scripted expert; {', '.join(EXPERTS)} have")
-        sight = look(self._env, self._task)
-        return Advice(EXPERTS[self._task](sight), sight.thing, sight.goal)
+        state = look(self._env, self._task)
+        return ExpertAction(EXPERTS[self._task](state), state.thing, state.goal)
 
     def warm_up(self) -> None:
         """Take one step: the first one of a machine compiles the controller, for half a minute."""

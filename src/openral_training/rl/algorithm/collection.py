@@ -1,4 +1,4 @@
-"""Which attempts are made for one update: the same for everybody, or more of those that still teach something."""
+"""Which attempts are made for one update: the same for everybody, or more of those that are still informative."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_training.rl.algorithm.experience import Experience, grpo_experience, ppo_experience, teaching
+from openral_training.rl.algorithm.groups import in_informative_group
+from openral_training.rl.algorithm.ppo import Batch, grpo_batch, ppo_batch
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo
-from openral_training.rl.workers.rollout_workers import Manner, Players
+from openral_training.rl.workers.rollout_workers import RolloutWorkers, SamplingMode
 
 TRAINING = 1
 """Second number of the seeds of training attempts; the first is the run's."""
@@ -25,14 +26,14 @@ class Collection:
 
     trajectories: list[Trajectory]
     """All of them."""
-    experience: Experience | None
-    """What of it is learnt from; None: nothing of it teaches."""
+    batch: Batch | None
+    """What of it is learnt from; None: no group is informative."""
     metrics: dict[str, float]
     """`rollout/*` and `env/*`"""
 
 
 def collect(
-    players: Players,
+    workers: RolloutWorkers,
     policy: StochasticPolicy,
     config: RlConfig,
     update: int,
@@ -41,7 +42,7 @@ def collect(
     """Let a policy explore once for an update.
 
     Args:
-        players: let it act.
+        workers: let it act.
         policy: acts by chance.
         config: of the run.
         update: number of it, counted from 0; with the seed it fixes everything.
@@ -51,25 +52,25 @@ def collect(
     trajectories: list[Trajectory] = []
     shown: dict[str, float] = {}
     wanted, rounds = list(config.env.tasks), algorithm.max_rounds if isinstance(algorithm, Grpo) else 1
-    manner = Manner(explores=True, correlation=config.rollout.sampling_params.correlation)
+    mode = SamplingMode(explores=True, correlation=config.rollout.sampling_params.correlation)
     for number in range(rounds):
         attempts = attempts_of(config, wanted, update, number)
-        trajectories += players.play(policy, attempts, manner)
+        trajectories += workers.rollout(policy, attempts, mode)
         if isinstance(algorithm, Grpo):
             wanted = lacking(trajectories, config, algorithm)
         if not wanted:
             break
     if isinstance(algorithm, Grpo):
-        experience, metrics = grpo_experience(trajectories, algorithm)
-        metrics["rollout/informative_groups"] = float(teaching(trajectories, algorithm).mean())
+        batch, metrics = grpo_batch(trajectories, algorithm)
+        metrics["rollout/informative_groups"] = float(in_informative_group(trajectories, algorithm).mean())
         metrics["rollout/rounds"] = number + 1
     else:
         potentials = None
         if progress is not None:
             potentials = progress.potentials(trajectories)
             shown["env/progress"] = float(np.mean([row[-1] for row in potentials]))
-        experience, metrics = ppo_experience(trajectories, policy, algorithm, potentials)
-    return Collection(trajectories, experience, {**metrics, **environment_metrics(trajectories), **shown})
+        batch, metrics = ppo_batch(trajectories, policy, algorithm, potentials)
+    return Collection(trajectories, batch, {**metrics, **environment_metrics(trajectories), **shown})
 
 
 def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int) -> list[Attempt]:
@@ -102,12 +103,12 @@ def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int
 
 
 def lacking(trajectories: Sequence[Trajectory], config: RlConfig, algorithm: Grpo) -> list[str]:
-    """Return the tasks of which fewer groups teach something than are wanted of one round."""
-    teaches = teaching(trajectories, algorithm)
+    """Return the tasks of which fewer groups are informative than are wanted of one round."""
+    is_informative = in_informative_group(trajectories, algorithm)
     needed = algorithm.informative_share * config.episodes_a_task
     counts = dict.fromkeys(config.env.tasks, 0)
-    for trajectory, useful in zip(trajectories, teaches, strict=True):
-        counts[trajectory.attempt.task] += bool(useful)
+    for trajectory, informative in zip(trajectories, is_informative, strict=True):
+        counts[trajectory.attempt.task] += bool(informative)
     return [task for task, count in counts.items() if count < needed]
 
 

@@ -13,42 +13,50 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_training.rl.algorithm.losses import Clip, kl_estimate, weighted_mean
+from openral_training.rl.algorithm.reductions import weighted_mean
+from openral_training.rl.settings.algorithm import Grpo, Ppo
+
+
+def approx_kl(logratio: Tensor) -> Tensor:
+    """Return an estimate >= 0 of KL(p || q), for tokens that were drawn from p and logratio log q - log p.
+
+    Unbiased and of low variance (Schulman 2020, http://joschu.net/blog/kl-approx.html; GRPO's equation 4 is it).
+    """
+    return logratio.exp() - 1 - logratio
 
 
 @torch.no_grad()
-def actor_metrics(
-    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, weights: Tensor, clip: Clip
+def policy_metrics(
+    logratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo | Ppo
 ) -> dict[str, float]:
-    """Return `train/actor/*` of one minibatch; see `losses.actor_loss` for the arguments.
+    """Return `train/actor/*` of one minibatch; see `ppo.policy_loss` for the arguments.
 
-    approx_kl is the mean over ratios, so its grain is that of the log-probabilities. A ratio counts as clipped where
+    approx_kl is the mean over ratios, so its level is that of the log-probabilities. A ratio counts as clipped where
     the bound takes its gradient away: above for a good action, below for a bad one.
     """
-    ratio = (logprobs - behaviour).exp()
+    ratio, low, high = logratio.exp(), 1 - config.clip_ratio_low, 1 + config.clip_ratio_high
     good = (advantages > 0).expand_as(ratio)
     bad = (advantages < 0).expand_as(ratio)
-    clipped = (good & (ratio > 1 + clip.high)) | (bad & (ratio < 1 - clip.low))
     found = {
         "ratio": ratio,
         "ratio_abs": (ratio - 1).abs(),
-        "clipped_ratio": ratio.clamp(1 - clip.low, 1 + clip.high),
-        "clip_fraction": clipped.to(ratio.dtype),
-        "approx_kl": kl_estimate(behaviour, logprobs),
+        "clipped_ratio": ratio.clamp(low, high),
+        "clip_fraction": ((good & (ratio > high)) | (bad & (ratio < low))).to(ratio.dtype),
+        "approx_kl": approx_kl(logratio),
     }
-    if clip.dual is not None:
-        found["dual_clip_fraction"] = (bad & (ratio > clip.dual)).to(ratio.dtype)
+    if config.clip_ratio_c is not None:
+        found["dual_clip_fraction"] = (bad & (ratio > config.clip_ratio_c)).to(ratio.dtype)
     return {f"train/actor/{name}": weighted_mean(value, weights).item() for name, value in found.items()}
 
 
 @torch.no_grad()
 def critic_metrics(
-    values: Tensor, behaviour: Tensor, returns: Tensor, weights: Tensor, clip: float | None
+    values: Tensor, old_values: Tensor, returns: Tensor, weights: Tensor, value_clip: float | None
 ) -> dict[str, float]:
-    """Return `train/critic/*` of one minibatch; see `losses.critic_loss` for the arguments."""
+    """Return `train/critic/*` of one minibatch: how well the critic explains returns, how often it is clipped."""
     found = {"explained_variance": explained_variance(values, returns, weights)}
-    if clip is not None:
-        beyond = ((values - behaviour).abs() > clip).to(values.dtype)
+    if value_clip is not None:
+        beyond = ((values - old_values).abs() > value_clip).to(values.dtype)
         found["value_clip_ratio"] = weighted_mean(beyond, weights).item()
     return {f"train/critic/{name}": value for name, value in found.items()}
 

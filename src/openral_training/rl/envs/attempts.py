@@ -20,7 +20,7 @@ class Attempt:
     group: int = 0
     """Number of the attempts that it is compared with; they begin in the same state."""
     watched: bool = False
-    """Whether pictures are kept of it, for a reward model."""
+    """Whether images are kept of it, for a reward model."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Trajectory:
     """(T, C) False in what was left of the chunk in which the episode ended."""
     lost: bool = False
     """Whether it was given up, so that nothing was to come any more; else it was solved, or ran out of time."""
-    pictures: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    images: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     """(T + 1, H, W, 3) RGB of the scene's first camera, before each decision and after the last; (0,) of an attempt
     that was not watched."""
 

@@ -18,7 +18,7 @@ _NOW, _GOAL = slice(0, 18), slice(36, 39)
 """Of MetaWorld's observation: hand, gripper and two objects; where the task is done. Between them the past."""
 
 
-class Senses(Protocol):
+class ObservationEncoder(Protocol):
     """Turns a world into an observation. The same world gives the same numbers, whatever is looked at beside it."""
 
     @property
@@ -26,7 +26,7 @@ class Senses(Protocol):
         """D"""
         ...
 
-    def look(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[Any]:
+    def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[Any]:
         """Return (D,) for one world; states of robots come with `reset` and `step`.
 
         Args:
@@ -38,12 +38,12 @@ class Senses(Protocol):
         ...
 
 
-Sight = Callable[[Mapping[str, BenchmarkScene]], Senses]
-"""Makes senses for the scenes of a run, by task, in whatever process its worlds are."""
+EncoderFactory = Callable[[Mapping[str, BenchmarkScene]], ObservationEncoder]
+"""Makes an encoder for the scenes of a run, by task, in whatever process its worlds are."""
 
 
-class StateSenses:
-    """See Senses: MetaWorld's own numbers [m], quaternions, gripper 0..1, then the task."""
+class StateEncoder:
+    """Encodes a world as MetaWorld's own numbers [m], quaternions, gripper 0..1, then the task."""
 
     def __init__(self, tasks: Iterable[str]) -> None:
         """Number the tasks.
@@ -58,10 +58,10 @@ class StateSenses:
         """D"""
         return 21 + len(self._task(self._tasks[0]))
 
-    def look(
+    def encode(
         self, backend: Backend, env: int, task: str, state: RobotState | None = None
     ) -> NDArray[np.float32]:
-        """See Senses; the robot's state is part of what the simulator knows.
+        """Return (D,) for one world; the robot's state is part of what the simulator knows.
 
         Raises:
             SimulationError: the simulator tells no such state.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from openral_training.rl.envs.attempts import Attempt, Trajectory
 from openral_training.rl.envs.simulators import Simulators
-from openral_training.rl.envs.vec_env import Order, View
+from openral_training.rl.envs.vec_env import EnvOutput, Order
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision, StochasticPolicy
 
@@ -34,18 +34,18 @@ class _Episode:
     rewards: list[NDArray[np.float64]] = field(default_factory=list)
     executed: list[NDArray[np.bool_]] = field(default_factory=list)
     lost: bool = False
-    pictures: list[NDArray[np.uint8]] = field(default_factory=list)
+    images: list[NDArray[np.uint8]] = field(default_factory=list)
 
-    def see(self, view: View) -> None:
+    def see(self, output: EnvOutput) -> None:
         """Take down what an order led to."""
-        self.observations.append(view.observation)
-        self.state = view.state or self.state
-        self.lost = view.lost
-        if view.picture is not None:
-            self.pictures.append(view.picture)
-        if view.rewards is not None and view.executed is not None:
-            self.rewards.append(view.rewards)
-            self.executed.append(view.executed)
+        self.observations.append(output.observation)
+        self.state = output.state or self.state
+        self.lost = output.lost
+        if output.image is not None:
+            self.images.append(output.image)
+        if output.rewards is not None and output.executed is not None:
+            self.rewards.append(output.rewards)
+            self.executed.append(output.executed)
 
     def decide(self, decision: Decision, row: int) -> NDArray[np.float32]:
         """Take down a row of a decision and return its actions."""
@@ -66,7 +66,7 @@ class _Episode:
             np.stack(self.rewards),
             np.stack(self.executed),
             self.lost,
-            np.stack(self.pictures) if self.pictures else np.zeros(0, np.uint8),
+            np.stack(self.images) if self.images else np.zeros(0, np.uint8),
         )
 
 
@@ -93,7 +93,7 @@ def greedy(policy: StochasticPolicy) -> Decide:
     return decide
 
 
-def play(
+def rollout(
     simulators: Simulators,
     decide: Decide,
     attempts: Sequence[Attempt],
@@ -117,7 +117,7 @@ def play(
     """
     game = _Game(simulators, attempts, action_dim, correlation)
     simulators.begin()
-    stages = range(simulators.grounds.stages)
+    stages = range(simulators.vec_env_spec.stages)
     busy = {stage for stage in stages if game.submit(stage, {})}
     while busy:
         for stage in sorted(busy):
@@ -151,7 +151,7 @@ class _Game:
     def submit(self, stage: int, chunks: dict[int, Order]) -> bool:
         """Give a stage its chunks, and an attempt to each idle slot; False: nothing is left for it to do."""
         orders: dict[int, Order] = dict(chunks)
-        for slot, task in self._simulators.grounds.slots(stage).items():
+        for slot, task in self._simulators.vec_env_spec.slots(stage).items():
             if slot not in self._running and self._waiting.get(task):
                 self._running[slot] = self._waiting[task].popleft()
                 orders[slot] = self._running[slot].attempt
@@ -160,16 +160,16 @@ class _Game:
         return bool(orders)
 
     def look(self, stage: int, progress: Callable[[Trajectory], None]) -> dict[int, _Episode]:
-        """Take down a stage's views and return the episodes that go on, by slot."""
-        views = self._simulators.collect(stage)
-        for slot, view in views.items():
+        """Take down a stage's outputs and return the episodes that go on, by slot."""
+        outputs = self._simulators.collect(stage)
+        for slot, output in outputs.items():
             episode = self._running[slot]
-            episode.see(view)
-            if view.ended:
+            episode.see(output)
+            if output.ended:
                 self._done[episode.number] = episode.trajectory()
                 progress(self._done[episode.number])
                 del self._running[slot]
-        return {slot: self._running[slot] for slot in views if slot in self._running}
+        return {slot: self._running[slot] for slot in outputs if slot in self._running}
 
     def trajectories(self) -> list[Trajectory]:
         return [self._done[number] for number in sorted(self._done)]

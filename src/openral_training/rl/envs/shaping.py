@@ -2,7 +2,7 @@
 
 Progress is a potential, and what is paid is its difference (Ng et al. 1999, "Policy invariance under reward
 transformations", section 3): what a detour earns it pays back, so the best policy stays the best one, however wrong
-the model is. Between two pictures the potential is that of the last one; after success it is 0, for nothing follows.
+the model is. Between two images the potential is that of the last one; after success it is 0, for nothing follows.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class ProgressModel:
         self._words, self._weight = dict(words), config.weight
 
     def potentials(self, trajectories: Sequence[Trajectory]) -> list[NDArray[np.float64]]:
-        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from the pictures kept of it.
+        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from the images kept of it.
 
         Raises:
             ContractError: none were kept of one.
         """
-        if not all(len(t.pictures) == len(t.tokens) + 1 for t in trajectories):
+        if not all(len(t.images) == len(t.tokens) + 1 for t in trajectories):
             raise ContractError("reward: these worlds keep no pictures of what is done in them; remove it")
-        scores = (self._model.score(t.pictures, self._words[t.attempt.task]) for t in trajectories)
+        scores = (self._model.score(t.images, self._words[t.attempt.task]) for t in trajectories)
         return [self._weight * score.progress.astype(np.float64) for score in scores]
 
     def close(self) -> None:

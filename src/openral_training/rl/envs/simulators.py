@@ -1,6 +1,6 @@
 """The component `env`: worlds by slot and pipeline stage, in this process or in others.
 
-A placement answers the same orders with the same views wherever its worlds are; which process has which world changes
+A placement answers the same orders with the same outputs wherever its worlds are; which process has which world changes
 nothing. Another placement is another class with these few methods.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from openral_core.scene import BenchmarkScene
-from openral_training.rl.envs.observation_encoder import Senses, Sight, StateSenses
-from openral_training.rl.envs.vec_env import Arena, Order, Stand, View
+from openral_training.rl.envs.observation_encoder import EncoderFactory, ObservationEncoder, StateEncoder
+from openral_training.rl.envs.vec_env import EnvOutput, EnvSpec, Order, VecEnv
 
 
 @dataclass(frozen=True)
-class Grounds:
+class VecEnvSpec:
     """The worlds of a run, before anybody has built one."""
 
     scenes: Mapping[str, BenchmarkScene]
@@ -27,15 +27,15 @@ class Grounds:
     """Parts that take turns."""
     horizon: int
     """Control steps until an episode is cut off."""
-    sight: Sight = StateSenses
+    encoder_factory: EncoderFactory = StateEncoder
     """Makes what is seen of them."""
 
     @property
-    def senses(self) -> Senses:
+    def encoder(self) -> ObservationEncoder:
         """What is seen of them, made anew."""
-        return self.sight(self.scenes)
+        return self.encoder_factory(self.scenes)
 
-    def part(self, parts: int) -> Grounds:
+    def part(self, parts: int) -> VecEnvSpec:
         """Return one of so many equal parts."""
         return replace(self, worlds=self.worlds // parts)
 
@@ -45,19 +45,19 @@ class Grounds:
         numbers = range(stage * self.worlds // self.stages, (stage + 1) * self.worlds // self.stages)
         return dict(zip(numbers, (task for task in self.scenes for _ in range(each)), strict=True))
 
-    def stands(self, stage: int, process: int = 0, processes: int = 1) -> list[Stand]:
+    def env_specs(self, stage: int, process: int = 0, processes: int = 1) -> list[EnvSpec]:
         """Return one process's part of a stage: every so many-th world of each task."""
         found = []
         for task, scene in self.scenes.items():
             mine = [slot for slot, name in self.slots(stage).items() if name == task]
             if part := mine[process::processes]:
-                found.append(Stand(scene, task, tuple(part)))
+                found.append(EnvSpec(scene, task, tuple(part)))
         return found
 
-    def arenas(self, process: int = 0, processes: int = 1) -> list[Arena]:
-        """Build one process's worlds, an arena a stage."""
+    def vec_envs(self, process: int = 0, processes: int = 1) -> list[VecEnv]:
+        """Build one process's worlds, a VecEnv a stage."""
         return [
-            Arena(self.stands(stage, process, processes), self.senses, self.horizon)
+            VecEnv(self.env_specs(stage, process, processes), self.encoder, self.horizon)
             for stage in range(self.stages)
         ]
 
@@ -66,7 +66,7 @@ class Simulators(Protocol):
     """Worlds that are given orders, one stage after the other."""
 
     @property
-    def grounds(self) -> Grounds:
+    def vec_env_spec(self) -> VecEnvSpec:
         """Which worlds they are."""
         ...
 
@@ -83,8 +83,8 @@ class Simulators(Protocol):
         """Give orders by slot; comes back at once where worlds are elsewhere."""
         ...
 
-    def collect(self, stage: int) -> dict[int, View]:
-        """Return the views of the stage's last orders, in the order of slots.
+    def collect(self, stage: int) -> dict[int, EnvOutput]:
+        """Return the outputs of the stage's last orders, in the order of slots.
 
         Raises:
             SimulationError: a world failed, or its process is lost again and again.
@@ -97,38 +97,38 @@ class Simulators(Protocol):
 
 
 class InProcess:
-    """See Simulators: all worlds in this process, stepped when they are given orders."""
+    """Simulators in this process, whose worlds are stepped when they are given orders."""
 
     replaced = 0
 
-    def __init__(self, grounds: Grounds) -> None:
+    def __init__(self, vec_env_spec: VecEnvSpec) -> None:
         """Build every world."""
-        self.grounds = grounds
-        self._arenas = grounds.arenas()
-        self._views: dict[int, dict[int, View]] = {}
+        self.vec_env_spec = vec_env_spec
+        self._vec_envs = vec_env_spec.vec_envs()
+        self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """See Simulators."""
+        """Begin a new collection; nothing has to be forgotten here."""
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
-        self._views[stage] = self._arenas[stage].perform(orders)
+        """Carry out orders at once and keep the outputs."""
+        self._outputs[stage] = self._vec_envs[stage].perform(orders)
 
-    def collect(self, stage: int) -> dict[int, View]:
-        """See Simulators."""
-        return in_order(self._views.pop(stage))
+    def collect(self, stage: int) -> dict[int, EnvOutput]:
+        """Return the outputs of the stage's last orders, by slot."""
+        return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """See Simulators."""
-        for arena in self._arenas:
-            arena.close()
+        """Free the worlds."""
+        for vec_env in self._vec_envs:
+            vec_env.close()
 
 
-def in_order(views: Mapping[int, View]) -> dict[int, View]:
-    """Return views in the order of their slots, so that no batch depends on who answered first."""
-    return {slot: views[slot] for slot in sorted(views)}
+def in_order(outputs: Mapping[int, EnvOutput]) -> dict[int, EnvOutput]:
+    """Return outputs in the order of their slots, so that no batch depends on who answered first."""
+    return {slot: outputs[slot] for slot in sorted(outputs)}
 
 
-def stage_orders(orders: Mapping[int, Order], stands: Sequence[Stand]) -> dict[int, Order]:
+def stage_orders(orders: Mapping[int, Order], env_specs: Sequence[EnvSpec]) -> dict[int, Order]:
     """Return those of a stage's orders that are for one process."""
-    return {slot: orders[slot] for stand in stands for slot in stand.slots if slot in orders}
+    return {slot: orders[slot] for env_spec in env_specs for slot in env_spec.slots if slot in orders}

@@ -1,4 +1,4 @@
-"""The worlds of one process: orders in, views out. It knows neither policies nor advantages.
+"""The worlds of one process: orders in, outputs out. It knows neither policies nor advantages.
 
 An order for a slot (one world) is an attempt to begin, or a chunk of actions to execute. Between two orders the world
 stands still, so nothing depends on how long a policy thinks.
@@ -18,11 +18,11 @@ from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.envs.attempts import Attempt
-from openral_training.rl.envs.observation_encoder import Senses
+from openral_training.rl.envs.observation_encoder import ObservationEncoder
 
 
 @dataclass(frozen=True)
-class Stand:
+class EnvSpec:
     """Worlds of one task."""
 
     scene: DeployScene
@@ -36,7 +36,7 @@ Order = Attempt | NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class View:
+class EnvOutput:
     """What one order led to."""
 
     observation: NDArray[Any]
@@ -49,96 +49,98 @@ class View:
     """(C,)"""
     ended: bool = False
     """Whether the episode is over: solved, cut off at the horizon, or lost."""
-    picture: NDArray[np.uint8] | None = None
+    image: NDArray[np.uint8] | None = None
     """(H, W, 3) RGB of the scene's first camera, where the attempt is watched."""
     lost: bool = False
     """Whether a world model gave the episode up, since it knows nothing of where it went."""
 
 
-class Arena:
+class VecEnv:
     """All worlds that one process has for one pipeline stage."""
 
-    def __init__(self, stands: Sequence[Stand], senses: Senses, horizon: int) -> None:
+    def __init__(self, env_specs: Sequence[EnvSpec], encoder: ObservationEncoder, horizon: int) -> None:
         """Build the worlds.
 
         Args:
-            stands: which there are.
-            senses: reads observations.
+            env_specs: which there are.
+            encoder: reads observations.
             horizon: control steps until an episode is cut off.
 
         Raises:
             OpenralError: the simulator of a scene could not be built.
         """
-        self._senses, self._horizon = senses, horizon
-        self._stands = [(stand, make_backend(stand.scene, num_envs=len(stand.slots))) for stand in stands]
+        self._encoder, self._horizon = encoder, horizon
+        self._env_specs = [
+            (env_spec, make_backend(env_spec.scene, num_envs=len(env_spec.slots))) for env_spec in env_specs
+        ]
         self._steps: dict[int, int] = {}
         self._watched: set[int] = set()
         """Slots whose attempt is."""
-        for stand, backend in self._stands:  # all worlds are stepped together, idle ones, too
-            backend.reset([stand.task] * backend.num_envs, [0] * backend.num_envs)
+        for env_spec, backend in self._env_specs:  # all worlds are stepped together, idle ones, too
+            backend.reset([env_spec.task] * backend.num_envs, [0] * backend.num_envs)
 
-    def perform(self, orders: Mapping[int, Order]) -> dict[int, View]:
-        """Carry out orders by slot and return a view for each."""
-        views: dict[int, View] = {}
-        for stand, backend in self._stands:
-            mine = {slot: orders[slot] for slot in stand.slots if slot in orders}
+    def perform(self, orders: Mapping[int, Order]) -> dict[int, EnvOutput]:
+        """Carry out orders by slot and return an output for each."""
+        outputs: dict[int, EnvOutput] = {}
+        for env_spec, backend in self._env_specs:
+            mine = {slot: orders[slot] for slot in env_spec.slots if slot in orders}
             chunks = {slot: order for slot, order in mine.items() if not isinstance(order, Attempt)}
             if chunks:
-                views |= self._execute(stand, backend, chunks)
+                outputs |= self._execute(env_spec, backend, chunks)
             for slot, order in mine.items():
                 if isinstance(order, Attempt):
-                    views[slot] = self._begin(stand, backend, slot, order)
-        return views
+                    outputs[slot] = self._begin(env_spec, backend, slot, order)
+        return outputs
 
     def close(self) -> None:
         """Free the worlds; called once."""
-        for _, backend in self._stands:
+        for _, backend in self._env_specs:
             backend.close()
 
-    def _begin(self, stand: Stand, backend: Backend, slot: int, attempt: Attempt) -> View:
-        env = stand.slots.index(slot)
+    def _begin(self, env_spec: EnvSpec, backend: Backend, slot: int, attempt: Attempt) -> EnvOutput:
+        env = env_spec.slots.index(slot)
         [state] = backend.reset([attempt.task], [attempt.init_id], [env])
         self._steps[slot] = 0
         (self._watched.add if attempt.watched else self._watched.discard)(slot)
-        observation = self._senses.look(backend, env, attempt.task, state)
+        observation = self._encoder.encode(backend, env, attempt.task, state)
         known = repr((attempt.task, attempt.init_id)).encode() + backend.snapshot(env).qpos.tobytes()
         digest = hashlib.sha256(known + observation.tobytes()).hexdigest()
-        return View(observation, digest, picture=self._picture(stand, backend, slot))
+        return EnvOutput(observation, digest, image=self._image(env_spec, backend, slot))
 
     def _execute(
-        self, stand: Stand, backend: Backend, chunks: Mapping[int, NDArray[np.float32]]
-    ) -> dict[int, View]:
+        self, env_spec: EnvSpec, backend: Backend, chunks: Mapping[int, NDArray[np.float32]]
+    ) -> dict[int, EnvOutput]:
         """Execute one chunk in each world that has one, control step by control step, until its episode ends."""
         length = len(next(iter(chunks.values())))
         rewards = {slot: np.zeros(length) for slot in chunks}
         executed = {slot: np.zeros(length, np.bool_) for slot in chunks}
         running = dict.fromkeys(chunks)
-        column = backend.task_ids.index(stand.task)
+        column = backend.task_ids.index(env_spec.task)
         for step in range(length):
             if not running:
                 break
             actions = np.stack([backend.hold_action(None)] * backend.num_envs)
             for slot in running:
-                actions[stand.slots.index(slot)] = chunks[slot][step]
+                actions[env_spec.slots.index(slot)] = chunks[slot][step]
             result = backend.step(actions)
             success = result.success[:, column]
             for slot in list(running):
                 self._steps[slot] += 1
                 executed[slot][step] = True
-                rewards[slot][step] = float(success[stand.slots.index(slot)])
+                rewards[slot][step] = float(success[env_spec.slots.index(slot)])
                 if rewards[slot][step] or self._steps[slot] >= self._horizon:
                     del running[slot]
-        views = {}
+        outputs = {}
         for slot in chunks:
-            env = stand.slots.index(slot)
-            seen = self._senses.look(backend, env, stand.task, result.states[env])
-            picture = self._picture(stand, backend, slot)
-            views[slot] = View(seen, "", rewards[slot], executed[slot], slot not in running, picture)
-        return views
+            env = env_spec.slots.index(slot)
+            seen = self._encoder.encode(backend, env, env_spec.task, result.states[env])
+            image = self._image(env_spec, backend, slot)
+            outputs[slot] = EnvOutput(seen, "", rewards[slot], executed[slot], slot not in running, image)
+        return outputs
 
-    def _picture(self, stand: Stand, backend: Backend, slot: int) -> NDArray[np.uint8] | None:
+    def _image(self, env_spec: EnvSpec, backend: Backend, slot: int) -> NDArray[np.uint8] | None:
         if slot not in self._watched:
             return None
-        camera = stand.scene.cameras[0].name
-        picture: NDArray[np.uint8] = backend.render([camera], [stand.slots.index(slot)])[camera][0]
-        return picture
+        camera = env_spec.scene.cameras[0].name
+        image: NDArray[np.uint8] = backend.render([camera], [env_spec.slots.index(slot)])[camera][0]
+        return image

@@ -17,7 +17,7 @@ from openral_core.scene import DeployScene
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
-from openral_training.rl.envs.observation_encoder import StateSenses
+from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.policies.state_mlp import StateMlp
 from openral_training.rl.settings.actor import Base
 
@@ -43,7 +43,7 @@ def demonstrate(
     scene: DeployScene,
     task: str,
     init_ids: list[int],
-    senses: StateSenses,
+    encoder: StateEncoder,
     *,
     chunk: int,
     horizon: int,
@@ -56,7 +56,7 @@ def demonstrate(
         scene: of the task.
         task: the simulator's name.
         init_ids: of the states.
-        senses: reads observations.
+        encoder: reads observations.
         chunk: C
         horizon: control steps that a show may take.
         noise: standard deviation of what is added to the executed actions, -1..1.
@@ -72,7 +72,7 @@ def demonstrate(
                 f"{scene.scene.id}: no scripted expert acts on its state; use a MetaWorld scene"
             )
         shows = [
-            _chunked(_show(backend, task, init_id, senses, horizon, noise, seed), chunk)
+            _chunked(_show(backend, task, init_id, encoder, horizon, noise, seed), chunk)
             for init_id in init_ids
         ]
     finally:
@@ -93,7 +93,7 @@ def _show(
     backend: MetaWorldBackend,
     task: str,
     init_id: int,
-    senses: StateSenses,
+    encoder: StateEncoder,
     horizon: int,
     noise: float,
     seed: int,
@@ -106,7 +106,7 @@ def _show(
         moments = []
         for _ in range(horizon):
             advice = world.expert_action(task, expert)
-            moments.append((senses.look(backend, 0, task, state), advice))
+            moments.append((encoder.encode(backend, 0, task, state), advice))
             disturbed = advice + noise * rng.standard_normal(len(advice))
             result = backend.step(np.clip(disturbed, -1, 1)[None])
             [state] = result.states
@@ -153,8 +153,8 @@ def clone(
     rng = np.random.default_rng(seed)
     for step in range(config.steps):
         rows = torch.from_numpy(rng.integers(len(seen), size=min(config.batch_size, len(seen))))
-        judged = policy.evaluate(seen[rows], tokens[rows])
-        gain = (judged.logprobs + config.entropy_bonus * judged.entropy)[known[rows]].mean()
+        evaluation = policy.evaluate(seen[rows], tokens[rows])
+        gain = (evaluation.logprobs + config.entropy_bonus * evaluation.entropy)[known[rows]].mean()
         optimiser.zero_grad()
         (-gain).backward()  # type: ignore[no-untyped-call]
         optimiser.step()

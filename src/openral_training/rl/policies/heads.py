@@ -30,7 +30,7 @@ class Head(Protocol):
         """Return the likeliest tokens (B, C, A)."""
         ...
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return log-probabilities and entropies [nat] (B, C, A)."""
         ...
 
@@ -50,7 +50,7 @@ class BinHead:
         self.width, self._shape, self._temperature = bins, (-1, chunk, action_dim, bins), temperature
 
     def draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """See Head: through the inverse of the cumulated distribution, so that near noise gives near actions."""
+        """Draw tokens through the inverse of the cumulated distribution, so that near noise gives near actions."""
         below = self._logs(output).exp().cumsum(-1)
         quantile = torch.special.ndtr(noise).clamp(_EDGE, 1 - _EDGE)[..., None]
         # Rounding leaves the last sum a little off 1.
@@ -58,21 +58,21 @@ class BinHead:
         return passed.sum(-1).float()
 
     def best(self, output: Tensor) -> Tensor:
-        """See Head."""
+        """Return the likeliest tokens."""
         return self._logs(output).argmax(-1).float()
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """See Head."""
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of each token and the entropy of its distribution."""
         logs = self._logs(output)
         chosen = logs.gather(-1, tokens.long()[..., None]).squeeze(-1)
         return chosen, -(logs.exp() * logs).sum(-1)
 
     def actions(self, tokens: Tensor) -> Tensor:
-        """See Head."""
+        """Return the actions that tokens stand for."""
         return tokens * (2 / (self.width - 1)) - 1
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See Head: the nearest bins."""
+        """Return the nearest bins of actions."""
         return np.rint((np.clip(actions, -1, 1) + 1) / 2 * (self.width - 1)).astype(np.float32)
 
     def _logs(self, output: Tensor) -> Tensor:
@@ -91,25 +91,25 @@ class GaussianHead(nn.Module):
         self.log_std = nn.Parameter(torch.full((chunk, action_dim), log_std))
 
     def draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """See Head."""
+        """Return tokens drawn with the given noise."""
         mean, std = self._moments(output)
         return mean + std * noise
 
     def best(self, output: Tensor) -> Tensor:
-        """See Head."""
+        """Return the likeliest tokens."""
         return self._moments(output)[0]
 
-    def judge(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """See Head."""
+    def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of each token and the entropy of its distribution."""
         normal = torch.distributions.Normal(*self._moments(output))
         return normal.log_prob(tokens), normal.entropy()  # type: ignore[no-untyped-call]
 
     def actions(self, tokens: Tensor) -> Tensor:
-        """See Head."""
+        """Return the actions that tokens stand for."""
         return tokens.clamp(-1, 1)
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See Head."""
+        """Return the tokens that stand for actions."""
         return actions
 
     def _moments(self, output: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,42 +15,44 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.observation_encoder import Sight, StateSenses
+from openral_training.rl.envs.observation_encoder import EncoderFactory, StateEncoder
 from openral_training.rl.policies.demonstrate import clone, demonstrate, joined
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
-from openral_training.rl.policies.mini_features import MiniEyes, check_skill
+from openral_training.rl.policies.mini_features import MiniFeatures, check_skill
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.policies.state_mlp import MlpConfig, MlpShape, StateMlp, load_state_mlp
-from openral_training.rl.policies.token_actor import PictureSenses, TokenActor
+from openral_training.rl.policies.token_actor import ImageEncoder, TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.settings.actor import Base
 from openral_training.rl.settings.algorithm import Ppo
 
 BASE = "base.safetensors"
-Say = Callable[[int, str], None]
+ProgressCallback = Callable[[int, str], None]
 """Told the number of updates that are done and a line about them."""
 
 
 @dataclass(frozen=True)
-class Beginning:
+class InitialPolicy:
     """What a run begins with."""
 
     policy: StochasticPolicy
     """The base, the same one whenever a run is gone on with."""
     scenes: dict[str, BenchmarkScene]
     """By task, each with the words that the policy is told."""
-    sight: Sight
+    encoder_factory: EncoderFactory
     """Makes what the policy sees."""
-    kept: str
+    checkpoint_name: str
     """Name, in the run's folder, under which the policy is saved in the end."""
 
 
-def begin(config: RlConfig, say: Say = lambda step, note: None) -> Beginning:
+def initial_policy(
+    config: RlConfig, progress_callback: ProgressCallback = lambda step, note: None
+) -> InitialPolicy:
     """Return what a run begins with.
 
     Args:
         config: of the run.
-        say: told what is done for it.
+        progress_callback: told what is done for it.
 
     Raises:
         OpenralError: a scene or a skill is not there, or they do not fit each other.
@@ -58,7 +60,7 @@ def begin(config: RlConfig, say: Say = lambda step, note: None) -> Beginning:
     model = config.actor.model
     if isinstance(model, MiniActorConfig):
         return _skill(config, model)
-    return _tokens(config, model) if isinstance(model, TokenConfig) else _cloned(config, say)
+    return _tokens(config, model) if isinstance(model, TokenConfig) else _cloned(config, progress_callback)
 
 
 def _scenes(config: RlConfig, words: Callable[[str], str]) -> dict[str, BenchmarkScene]:
@@ -69,12 +71,12 @@ def _scenes(config: RlConfig, words: Callable[[str], str]) -> dict[str, Benchmar
 
 
 def _value_width(config: RlConfig, chunk: int) -> int:
-    """Return V: one value a control step where rewards have that grain, else one."""
+    """Return V: one value a control step where rewards have that level, else one."""
     algorithm = config.algorithm
     return chunk if isinstance(algorithm, Ppo) and algorithm.reward_type == "action" else 1
 
 
-def _skill(config: RlConfig, model: MiniActorConfig) -> Beginning:
+def _skill(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
     """Begin with a skill of the family `mini`, which is told what its manifest says first of each task."""
     package = resolve(model.model_path)
     bare = load_scene(config.env.scene)
@@ -89,10 +91,10 @@ def _skill(config: RlConfig, model: MiniActorConfig) -> Beginning:
         value_width=_value_width(config, model.chunk),
         temperature=config.rollout.sampling_params.temperature,
     )
-    return Beginning(policy, scenes, partial(MiniEyes, package.folder), "policy")
+    return InitialPolicy(policy, scenes, partial(MiniFeatures, package.folder), "policy")
 
 
-def _tokens(config: RlConfig, model: TokenConfig) -> Beginning:
+def _tokens(config: RlConfig, model: TokenConfig) -> InitialPolicy:
     """Begin with a language model that sees and writes its actions."""
     said = {task: config.env.instructions[task] for task in config.env.tasks}
     scenes = _scenes(config, lambda task: said[task])
@@ -104,24 +106,29 @@ def _tokens(config: RlConfig, model: TokenConfig) -> Beginning:
         value_width=_value_width(config, model.chunk),
         temperature=config.rollout.sampling_params.temperature,
     )
-    return Beginning(policy, scenes, partial(PictureSenses, policy.model.image_size), "policy")
+    return InitialPolicy(policy, scenes, partial(ImageEncoder, policy.model.image_size), "policy")
 
 
-def _cloned(config: RlConfig, say: Say) -> Beginning:
+def _cloned(config: RlConfig, progress_callback: ProgressCallback) -> InitialPolicy:
     """Begin with a policy on the state."""
     scenes = _scenes(config, lambda task: config.env.instructions.get(task, task))
-    return Beginning(
-        state_policy(config, config.folder / BASE, say), scenes, StateSenses, "policy.safetensors"
+    return InitialPolicy(
+        state_policy(config, config.folder / BASE, progress_callback),
+        scenes,
+        StateEncoder,
+        "policy.safetensors",
     )
 
 
-def state_policy(config: RlConfig, path: Path, say: Say = lambda step, note: None) -> StateMlp:
+def state_policy(
+    config: RlConfig, path: Path, progress_callback: ProgressCallback = lambda step, note: None
+) -> StateMlp:
     """Return the policy on the state that a run begins with: cloned from demonstrations, or the one cloned before.
 
     Args:
         config: of the run.
         path: of its file.
-        say: told of each task and of the cloning.
+        progress_callback: told of each task and of the cloning.
 
     Raises:
         ContractError: the run's policy is of another kind.
@@ -130,22 +137,24 @@ def state_policy(config: RlConfig, path: Path, say: Say = lambda step, note: Non
     if not isinstance(model, MlpConfig):
         raise ContractError(f"actor.model.model_type: {model.model_type} acts on no state; take mlp")
     if not path.is_file():
-        _clone(config, model, config.base or Base(), path, say)
+        _clone(config, model, config.base or Base(), path, progress_callback)
     return load_state_mlp(path, config.rollout.sampling_params.temperature)
 
 
-def _clone(config: RlConfig, model: MlpConfig, base: Base, path: Path, say: Say) -> None:
+def _clone(
+    config: RlConfig, model: MlpConfig, base: Base, path: Path, progress_callback: ProgressCallback
+) -> None:
     """Let experts show the tasks, clone them, and write the policy."""
-    senses, seed = StateSenses(config.env.tasks), config.actor.seed
+    encoder, seed = StateEncoder(config.env.tasks), config.actor.seed
     ids = list(config.env.train.init_ids.ids())[: base.demos]
     shows = []
     for task, scene in _scenes(config, str).items():
-        say(0, f"the expert shows {task}")
+        progress_callback(0, f"the expert shows {task}")
         shown = demonstrate(
             scene,
             task,
             ids,
-            senses,
+            encoder,
             chunk=model.chunk,
             horizon=config.env.max_episode_steps,
             noise=base.noise,
@@ -156,10 +165,10 @@ def _clone(config: RlConfig, model: MlpConfig, base: Base, path: Path, say: Say)
     everything = joined(shows)
     shape = MlpShape(
         **model.model_dump(),
-        observation_dim=senses.dim,
+        observation_dim=encoder.dim,
         action_dim=everything.actions.shape[-1],
         value_width=_value_width(config, model.chunk),
     )
     policy = StateMlp(shape)
-    clone(policy, everything, base, seed, lambda step, loss: say(0, f"cloning, step {step}"))
+    clone(policy, everything, base, seed, lambda step, loss: progress_callback(0, f"cloning, step {step}"))
     policy.save(path)

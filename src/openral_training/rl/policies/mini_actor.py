@@ -1,7 +1,7 @@
-"""A `mini` skill that learns: its own head as the mean of a bell curve, and a critic on what its eyes see.
+"""A `mini` skill that learns: its own head as the mean of a bell curve, and a critic on what its trunks see.
 
-The eyes stay as they are (see `eyes`), so an observation here is what the head acts on. What comes out is an ordinary
-skill again: the same form, other numbers in the head.
+The trunks stay as they are (see `mini_features`), so an observation here is what the head acts on. What comes
+out is an ordinary skill again: the same form, other numbers in the head.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.registry import RSkillPackage
 from openral_training.rl.policies.heads import GaussianHead
 from openral_training.rl.policies.mini_skill import write_mini_skill
-from openral_training.rl.policies.policy import Decision, Judgement
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation
 
 
 class MiniActorConfig(Schema):
@@ -59,7 +59,7 @@ class MiniActorNetwork(nn.Module):
 
 
 class MiniActor:
-    """See `policy.StochasticPolicy`; observations (B, F) are those of `eyes.MiniEyes`."""
+    """A StochasticPolicy that acts on the observations (B, F) of `MiniFeatures`."""
 
     def __init__(
         self,
@@ -96,37 +96,37 @@ class MiniActor:
         )
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.network.head.parameters()
         yield from self.network.spread.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         seen = self._see(observations)
         mean = self._mean(seen)
         tokens = self.network.spread.draw(mean, self._see(noise))
-        logprobs, _ = self.network.spread.judge(mean, tokens)
+        logprobs, _ = self.network.spread.evaluate(mean, tokens)
         made = self.network.spread.actions(tokens), tokens, logprobs, self.network.critic(seen)
         return Decision(*(_array(tensor) for tensor in made))
 
-    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
-        """See StochasticPolicy."""
-        judged = self.network.spread.judge(self._mean(observations), tokens)
-        return Judgement(*judged, self.network.critic(observations))
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
+        """Return how likely tokens were, their entropy, and values."""
+        evaluation = self.network.spread.evaluate(self._mean(observations), tokens)
+        return PolicyEvaluation(*evaluation, self.network.critic(observations))
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         return _array(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return the likeliest actions (B, C, A)."""
         return _array(self._mean(self._see(observations)))
 
     def save(self, path: Path) -> None:

@@ -1,6 +1,6 @@
-"""What a `mini` skill sees: pictures, proprioception and words, through its own frozen trunks.
+"""What a `mini` skill sees: images, proprioception and words, through its own frozen trunks.
 
-A policy whose eyes stay as they are needs each picture once: what comes out of the trunks is its observation, is kept
+A policy whose trunks stay as they are needs each image once: what comes out of the trunks is its observation, is kept
 with the episode, and an update touches the head alone. That is what lets a CPU learn from pixels.
 """
 
@@ -58,8 +58,8 @@ def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) ->
             )
 
 
-class MiniEyes:
-    """See `senses.Senses`: the features (F,) that the head of a `mini` skill acts on."""
+class MiniFeatures:
+    """Encodes a world as the features (F,) that the head of a `mini` skill acts on."""
 
     def __init__(self, folder: Path, scenes: Mapping[str, BenchmarkScene]) -> None:
         """Load the trunks.
@@ -84,11 +84,11 @@ class MiniEyes:
         return self._network.width
 
     @torch.inference_mode()
-    def look(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.float32]:
-        """See Senses. One picture at a time: a batch of another size would round differently."""
+    def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.float32]:
+        """Return (F,) for one world. One image at a time: a batch of another size would round differently."""
         adapter = self._adapters[task]
         views = backend.render([camera.name for camera in adapter.cameras], [env])
-        images = {name: pictures[0] for name, pictures in views.items()}
+        images = {name: images[0] for name, images in views.items()}
         batch = adapter.batch([Observation(state.stamp_s, images, state, self._words[task])])
         pixels = torch.from_numpy(
             np.stack([batch.images[key] for key in self._network.config.cameras], axis=1)

@@ -27,7 +27,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PolicyEvaluation:
     """What a policy thinks of decisions that were taken; carries gradients."""
 
     logprobs: Tensor
@@ -65,12 +65,12 @@ class StochasticPolicy(Protocol):
         """Act by chance.
 
         Args:
-            observations: (B, D) as `senses` gives them: numbers, or pixels.
+            observations: (B, D) as an ObservationEncoder gives them: numbers, or pixels.
             noise: (B, C, A) standard normal numbers; the same ones bring the same tokens.
         """
         ...
 
-    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Say how likely `tokens` (B, C, A) were after `observations` (B, D), under the distribution of `sample`."""
         ...
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from openral_core.errors import PolicyError
 from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
 from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
-from openral_training.rl.policies.policy import Decision, Judgement
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation
 
 _OUTLIER = 5.0
 """Standard deviations at which an observation is cut off."""
@@ -96,7 +96,7 @@ def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequentia
 
 
 class StateMlp:
-    """See `policy.StochasticPolicy`."""
+    """A StochasticPolicy that acts on the state."""
 
     def __init__(self, shape: MlpShape, temperature: float = 1.0) -> None:
         """Make fresh networks from torch's generator.
@@ -115,37 +115,39 @@ class StateMlp:
         self.network = MlpNetwork(shape, self.head)
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.network.actor.parameters()
         yield from self.network.head.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         seen = self._see(observations)
         output: Tensor = self.network.actor(seen)
         tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
-        logprobs, _ = self.head.judge(output, tokens)
+        logprobs, _ = self.head.evaluate(output, tokens)
         values = self.network.critic(seen)
         return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
 
-    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
-        """See StochasticPolicy."""
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
+        """Return how likely tokens were, their entropy, and values."""
         seen = self.network.normalised(observations)
-        return Judgement(*self.head.judge(self.network.actor(seen), tokens), self.network.critic(seen))
+        return PolicyEvaluation(
+            *self.head.evaluate(self.network.actor(seen), tokens), self.network.critic(seen)
+        )
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         return _array(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return the likeliest actions (B, C, A)."""
         best = self.head.best(self.network.actor(self._see(observations)))
         return _array(self.head.actions(best))
 

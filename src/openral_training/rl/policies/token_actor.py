@@ -21,12 +21,12 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.openvla_oft.actions import bin_centres
 from openral_sim_bridge.backend import Backend
 from openral_training.rl.policies.heads import BinHead
-from openral_training.rl.policies.policy import Decision, Judgement
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation
 from openral_training.rl.policies.token_model import TokenConfig, TokenModel
 
 
-class PictureSenses:
-    """See `senses.Senses`: (S * S * 3 + 1,) uint8, the picture of the scene's first camera, and which task it is."""
+class ImageEncoder:
+    """Encodes a world as (S * S * 3 + 1,) uint8: the image of the scene's first camera, and which task it is."""
 
     def __init__(self, size: int, scenes: Mapping[str, BenchmarkScene]) -> None:
         """Remember the cameras.
@@ -43,16 +43,16 @@ class PictureSenses:
         """D"""
         return self._size**2 * 3 + 1
 
-    def look(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.uint8]:
-        """See Senses."""
+    def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.uint8]:
+        """Return the image and the task of one world."""
         camera = self._cameras[task]
-        picture = backend.render([camera], [env])[camera][0]
-        small = cv2.resize(picture, (self._size, self._size), interpolation=cv2.INTER_AREA)
+        image = backend.render([camera], [env])[camera][0]
+        small = cv2.resize(image, (self._size, self._size), interpolation=cv2.INTER_AREA)
         return np.append(small.reshape(-1), self._tasks.index(task)).astype(np.uint8)
 
 
 class TokenActor:
-    """See `policy.StochasticPolicy`; observations are those of `PictureSenses`."""
+    """A StochasticPolicy that sees with an `ImageEncoder` and writes its actions as tokens."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class TokenActor:
 
         Args:
             config: which.
-            words: of each task, in the order of the senses.
+            words: of each task, in the order of the encoder.
             action_dim: A
             value_width: V
             temperature: > 0; see `state_mlp.StateMlp`.
@@ -86,20 +86,20 @@ class TokenActor:
 
     @property
     def network(self) -> nn.Module:
-        """See StochasticPolicy."""
+        """All that is learnt and saved."""
         return self.model
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the actor's loss moves."""
         yield from self.model.learnt()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """See StochasticPolicy."""
+        """Yield what the critic's loss moves."""
         yield from self.model.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
-        """See StochasticPolicy."""
+        """Act by chance."""
         chance = torch.from_numpy(noise).flatten(1)
 
         def draw(scores: Tensor, place: int, rows: Tensor) -> Tensor:
@@ -108,22 +108,22 @@ class TokenActor:
         tokens, logprobs, values = self._write(observations, draw)
         return Decision(self._actions(tokens), _array(tokens), _array(logprobs), _array(values))
 
-    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
-        """See StochasticPolicy."""
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
+        """Return how likely tokens were, their entropy, and values."""
         found: dict[str, list[Tensor]] = {"logprobs": [], "entropy": [], "values": []}
         order: list[Tensor] = []
         for prompt, pixels, rows in self._by_task(observations):
             hidden = self.model.read(prompt, pixels, tokens[rows].flatten(1))
-            logprobs, entropy = self._all.judge(self.model.scores(hidden), tokens[rows])
+            logprobs, entropy = self._all.evaluate(self.model.scores(hidden), tokens[rows])
             for name, tensor in zip(found, (logprobs, entropy, self.model.critic(hidden[:, 0])), strict=True):
                 found[name].append(tensor)
             order.append(rows)
         back = torch.argsort(torch.cat(order))
-        return Judgement(**{name: torch.cat(parts)[back] for name, parts in found.items()})
+        return PolicyEvaluation(**{name: torch.cat(parts)[back] for name, parts in found.items()})
 
     @torch.no_grad()
     def values(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """See StochasticPolicy."""
+        """Return (B, V) expected returns."""
         made = np.zeros((len(observations), self.value_width), np.float32)
         for prompt, pixels, rows in self._by_task(torch.from_numpy(observations)):
             made[rows] = _array(self.model.critic(self.model.begin(prompt, pixels)[0]))
@@ -131,7 +131,7 @@ class TokenActor:
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """See StochasticPolicy: the likeliest token each time."""
+        """Return the actions of the likeliest token each time."""
         tokens, _, _ = self._write(observations, lambda scores, place, rows: self._one.best(scores))
         return self._actions(tokens)
 
@@ -153,7 +153,7 @@ class TokenActor:
                 scores = self.model.scores(hidden)
                 chosen = choose(scores, place, rows)
                 tokens[rows, place] = chosen.view(-1).cpu()
-                logprobs[rows, place] = self._one.judge(scores, chosen)[0].view(-1).cpu()
+                logprobs[rows, place] = self._one.evaluate(scores, chosen)[0].view(-1).cpu()
                 if place + 1 < length:
                     hidden, cache = self.model.go_on(chosen.view(-1), cache)
         shape = (count, self.chunk, self.action_dim)
@@ -165,8 +165,8 @@ class TokenActor:
         for index, prompt in enumerate(self._prompts):
             rows = torch.nonzero(observations[:, -1].cpu() == index)[:, 0]
             if len(rows):
-                pictures = observations[rows, :-1].view(-1, size, size, 3).to(device)
-                yield prompt.to(device).expand(len(rows), -1), self.model.pixels(pictures), rows
+                images = observations[rows, :-1].view(-1, size, size, 3).to(device)
+                yield prompt.to(device).expand(len(rows), -1), self.model.pixels(images), rows
 
     def _actions(self, tokens: Tensor) -> NDArray[np.float32]:
         """Return the middles of the bins; the two highest tokens share one, as in OpenVLA."""

@@ -21,7 +21,7 @@ from openral_core.schema import Count, Schema, Word
 PROMPT = "In: What action should the robot take to {words}?\nOut:"
 """OpenVLA's."""
 LORA_LAYERS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj|gate_proj|up_proj|down_proj)"
-"""The linear layers of LLaMA and its like; the eyes stay as they are."""
+"""The linear layers of LLaMA and its like; the vision tower stays as it is."""
 VALUE_LAYERS = (512, 128)
 """Of the critic; sizes and initialisation as RLinf has them for its VLA models."""
 
@@ -105,10 +105,10 @@ class TokenModel(nn.Module):
         said = question[1:] if first and question[:1] == first else question
         return torch.tensor([[*first, *[config.image_token_id] * patches, *said]])
 
-    def pixels(self, pictures: Tensor) -> Tensor:
+    def pixels(self, images: Tensor) -> Tensor:
         """Return (B, 3, S, S) as the checkpoint's own image processor makes them of (B, S, S, 3) uint8 RGB."""
-        made: Tensor = self.images(images=list(pictures.cpu().numpy()), return_tensors="pt")["pixel_values"]
-        return made.to(pictures.device)
+        made: Tensor = self.images(images=list(images.cpu().numpy()), return_tensors="pt")["pixel_values"]
+        return made.to(images.device)
 
     def begin(self, prompt: Tensor, pixels: Tensor) -> tuple[Tensor, Any]:
         """Read prompts (B, L) and pictures; return what the last token became (B, F), and the cache."""

@@ -7,17 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openral_core.schema import Count, Finite, Positive, Schema, Unit
-from openral_training.rl.algorithm.advantages import Scale
 from openral_training.rl.algorithm.reductions import LogprobLevel, RewardLevel
+
+Scale = Literal["group", "task", "none"]
 
 
 class Shared(Schema):
     """What both algorithms have."""
 
     reward_type: RewardLevel = "action"
-    """Grain of rewards, see `granularity`."""
+    """Level of rewards, see `reductions`."""
     logprob_type: LogprobLevel = "token"
-    """Grain of probability ratios; not coarser than that of the rewards."""
+    """Level of probability ratios; not coarser than that of the rewards."""
     update_epoch: Count = 4
     """Times that an update goes through its experience."""
     clip_ratio_low: Unit = 0.2
@@ -31,7 +32,7 @@ class Shared(Schema):
     kl_beta: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the distance to the base policy."""
     target_kl: Positive | None = 0.02
-    """KL to the policy that acted, at the grain of `logprob_type`, after which an update ends early; null: never."""
+    """KL to the policy that acted, at the level of `logprob_type`, after which an update ends early; null: never."""
 
 
 class Grpo(Shared):
@@ -42,13 +43,13 @@ class Grpo(Shared):
     group_size: Annotated[int, Field(ge=2)]
     """Episodes of one (task, initial state)."""
     scale: Scale = "group"
-    """What advantages are divided by, see `advantages.group_relative`."""
+    """What advantages are divided by, see `ppo.group_relative`."""
     std_floor: Positive = 0.1
     """Least divisor."""
     informative: Annotated[tuple[Finite, Finite], Field(strict=False)] = (0.0, 1.0)
-    """A group teaches if its success rate is strictly between these."""
+    """A group is informative if its success rate is strictly between these."""
     informative_share: Unit = 0.0
-    """Share of a task's groups that must teach; more groups of the task are run until they do."""
+    """Share of a task's groups that must be informative; more groups of the task are run until they do."""
     max_rounds: Count = 1
     """How often groups are run for one update, the first time included."""
 
@@ -59,7 +60,7 @@ class Ppo(Shared):
     adv_type: Literal["gae"]
     """Which algorithm."""
     gamma: Unit = 0.99
-    """Discount of one step of the grain `reward_type`."""
+    """Discount of one step of the level `reward_type`."""
     gae_lambda: Unit = 0.97
     """How far errors of the critic are looked through."""
     value_clip: Positive | None = 0.2

@@ -37,8 +37,8 @@ class Cluster(Schema):
     """From components (env, rollout, actor; several with commas) to ranks: `2`, or `0-1`.
 
     A rank is a place for one process of each component that is there: a core, with `gpus_per_rank`. env has the ranks
-    of rollout, and its worlds are in the players' processes; or ranks apart from them, as many for each player.
-    On one machine a single learner is in the command's own process, and so is a single player at the same rank.
+    of rollout, and its worlds are in the rollout processes; or ranks apart from them, as many for each.
+    On one machine a single learner is in the command's own process, and so is a single rollout worker at the same rank.
     """
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class Cluster(Schema):
 
     @property
     def env_ranks(self) -> list[int]:
-        """Ranks of worlds in processes of their own; none: players have them in theirs."""
+        """Ranks of worlds in processes of their own; none: rollout workers have them in theirs."""
         return [] if self.ranks("env") == self.ranks("rollout") else self.ranks("env")
 
     @property
@@ -96,8 +96,8 @@ class Cluster(Schema):
         return self.placement == "ray" or len(self.ranks("actor")) > 1
 
     @property
-    def players_apart(self) -> bool:
-        """Whether players have processes of their own."""
+    def rollout_apart(self) -> bool:
+        """Whether rollout workers have processes of their own."""
         return self.learners_apart or self.ranks("rollout") != self.ranks("actor")
 
 

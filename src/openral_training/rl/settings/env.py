@@ -10,10 +10,10 @@ from openral_core.schema import Count, InitRange, Many, Schema, Word
 
 
 class Videos(Schema):
-    """Films of the last evaluation."""
+    """Videos of the last evaluation."""
 
     save_video: bool = False
-    """Whether the first success and the first failure of each task are filmed."""
+    """Whether the first success and the first failure of each task are drawn as videos."""
 
 
 class TrainEnv(Schema):
@@ -24,17 +24,17 @@ class TrainEnv(Schema):
     init_ids: InitRange
     """Initial states of each task that may be learnt on."""
     world_model: Word | None = None
-    """Folder of a world model in which experience is imagined; absent: it is made in the simulator. Judging stays in
+    """Folder of a world model in which experience is imagined; absent: it is made in the simulator. Evaluation stays in
     the simulator either way."""
 
 
 class EvalEnv(Schema):
-    """What policies are judged on."""
+    """What policies are evaluated on."""
 
     init_ids: InitRange
     """Initial states of each task that are never learnt on; each is tried once, greedily."""
     video_cfg: Videos = Videos()
-    """Films."""
+    """Videos."""
 
 
 class Env(Schema):
@@ -51,4 +51,4 @@ class Env(Schema):
     train: TrainEnv
     """Worlds to learn in."""
     eval: EvalEnv
-    """States to judge on."""
+    """States to evaluate on."""

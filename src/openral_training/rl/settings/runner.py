@@ -27,7 +27,7 @@ class Runner(Schema):
     max_epochs: Count
     """Updates of the policy, each after one collection of experience."""
     val_check_interval: Count = 20
-    """Updates from one evaluation on held-out states to the next; the base and the last policy are always judged."""
+    """Updates from one evaluation on held-out states to the next; the base and the last policy are always evaluated."""
     save_interval: Count = 1
     """Updates from one state from which a killed run goes on to the next."""
     logger: Logger

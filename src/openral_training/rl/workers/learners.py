@@ -1,45 +1,30 @@
-"""The component `actor`: whoever learns. The command keeps policy and optimiser, so a lost process loses nothing."""
+"""The component `actor`: the learner, in the command's process or in others.
+
+The command keeps policy and optimiser, so a lost process loses nothing.
+"""
 
 from __future__ import annotations
 
 import copy
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from openral_training.rl.algorithm.experience import Experience
-from openral_training.rl.algorithm.learner import Learner
+from openral_benchmark.workers.restarting_worker import Losses
+from openral_benchmark.workers.worker import Launcher, WorkerHandle
+from openral_training.rl.algorithm.ppo import Batch, Learner
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
-from openral_training.rl.workers.distributed_learner import Duty, TeamServant
-from openral_training.rl.workers.restarting_worker import Losses
-from openral_training.rl.workers.worker_handle import Launcher, Line
+from openral_training.rl.workers.learner_worker import LearnerInit, LearnerWorker
 
-PATIENCE_S = 3600.0
+TIMEOUT_S = 3600.0
 """[s] that an update may take; a process that dies is noticed at once."""
-POLL_S = 0.05
-"""[s] for which one process is listened to before the next one is."""
+POLL_S = 1.0
+"""[s] after which silence is looked at again."""
 
 
-class Learners(Protocol):
-    """Whoever learns."""
-
-    def update(self, experience: Experience, number: int, seed: int) -> dict[str, float]:
-        """See `Learner.update`; the command's own policy and optimiser are changed."""
-        ...
-
-    @property
-    def replaced(self) -> int:
-        """How many processes were lost and started anew."""
-        ...
-
-    def close(self) -> None:
-        """End everything; called once."""
-        ...
-
-
-class OneLearner:
-    """See Learners: in this process."""
+class LocalLearner:
+    """Learns in this process."""
 
     replaced = 0
 
@@ -52,11 +37,11 @@ class OneLearner:
         self.update = learner.update
 
     def close(self) -> None:
-        """See Learners."""
+        """Do nothing: there are no processes."""
 
 
-class LearnerTeam:
-    """See Learners: in processes of their own. If one is lost, all begin anew with what the command has."""
+class DistributedLearner:
+    """Learns in processes of their own. If one is lost, all begin anew with what the command has."""
 
     def __init__(
         self,
@@ -65,7 +50,7 @@ class LearnerTeam:
         ranks: Sequence[int],
         algorithm: Grpo | Ppo,
         optim: Optim,
-        batch_size: int,
+        minibatch_size: int,
     ) -> None:
         """Remember; processes are started for the first update.
 
@@ -75,16 +60,16 @@ class LearnerTeam:
             ranks: where, one a process.
             algorithm: how it learns.
             optim: how fast.
-            batch_size: decisions of one step of the optimiser.
+            minibatch_size: decisions of one step of the optimiser.
         """
         self._learner, self._launcher, self._ranks = learner, launcher, ranks
-        self._told = algorithm, optim, batch_size
+        self._settings = algorithm, optim, minibatch_size
         self._base = copy.deepcopy(learner.policy)
-        self._lines: list[Line] = []
+        self._handles: list[WorkerHandle] = []
         self._losses = Losses()
 
-    def update(self, experience: Experience, number: int, seed: int) -> dict[str, float]:
-        """See Learners.
+    def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
+        """Update the command's own policy and optimiser.
 
         Raises:
             SimulationError: processes are lost again and again.
@@ -92,71 +77,67 @@ class LearnerTeam:
         self._losses.now = 0
         while True:
             try:
-                if not self._lines:
+                if not self._handles:
                     self._start()
-                figures, states = self._ask("update", (experience, number, seed))[0]
+                metrics, states = self._ask_all("update", (batch, number, seed))[0]
             except EOFError:
                 self._losses.add("learners", self._end())
             else:
                 network, optimiser = states
                 self._learner.policy.network.load_state_dict(network)
                 self._learner.optimiser.load_state_dict(optimiser)
-                found: dict[str, float] = figures
+                found: dict[str, float] = metrics
                 return found
 
     @property
     def replaced(self) -> int:
-        """See Learners."""
+        """How many processes were lost and started anew."""
         return self._losses.total
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of ranks."""
-        return [line.pid for line in self._lines]
+        return [handle.pid for handle in self._handles]
 
     def close(self) -> None:
-        """See Learners."""
+        """End all processes."""
         self._end()
 
     def _start(self) -> None:
         """Start all processes with what the command has, and let them meet."""
-        learner, size = self._learner, len(self._ranks)
-        algorithm, optim, batch_size = self._told
-        duty = Duty(
-            self._base,
-            learner.policy.network.state_dict(),
-            learner.optimiser.state_dict(),
-            algorithm,
-            optim,
-            batch_size,
-        )
+        learner, launcher, size = self._learner, self._launcher, len(self._ranks)
+        network, optimiser = learner.policy.network.state_dict(), learner.optimiser.state_dict()
+        init = LearnerInit(self._base, network, optimiser, *self._settings)
         for number, rank in enumerate(self._ranks):
-            self._lines.append(
-                self._launcher.start("actor", rank, TeamServant, duty, self._launcher, number, size)
-            )
-        first = self._lines[0]
+            self._handles.append(launcher.start("actor", rank, LearnerWorker, init, launcher, number, size))
+        first = self._handles[0]
         first.send(("address", None))
-        self._ask("join", first.receive(PATIENCE_S))
+        self._ask_all("join", first.receive(TIMEOUT_S))
 
-    def _ask(self, what: str, data: Any) -> list[Any]:
-        """Tell all the same thing and return their answers. Raises as `Line.receive`, as soon as one is lost."""
-        for line in self._lines:
-            line.send((what, data))
-        answers: dict[int, Any] = {}
+    def _ask_all(self, what: str, data: Any) -> list[Any]:
+        """Send all the same message and return their answers. Raises EOFError as soon as one is lost."""
+        for handle in self._handles:
+            handle.send((what, data))
+        answers: dict[WorkerHandle, Any] = {}
         since = time.monotonic()
-        while len(answers) < len(self._lines):
+        while len(answers) < len(self._handles):
             # Whoever is left alone waits long for the others, so nobody is waited for alone.
-            for number, line in enumerate(self._lines):
-                if number not in answers and line.heard(POLL_S):
-                    answers[number] = line.receive(PATIENCE_S)
-            if time.monotonic() - since > PATIENCE_S:
+            missing = [handle for handle in self._handles if handle not in answers]
+            for handle in self._launcher.wait(missing, POLL_S):
+                if handle.poll(0.0):
+                    answers[handle] = handle.receive(TIMEOUT_S)
+            if time.monotonic() - since > TIMEOUT_S:
                 raise EOFError("silence")
-        return [answers[number] for number in sorted(answers)]
+        return [answers[handle] for handle in self._handles]
 
     def _end(self) -> str:
         """End all processes and return how."""
-        for line in self._lines:
-            line.hang_up()
-        how = [line.end() for line in self._lines]
-        self._lines = []
+        for handle in self._handles:
+            handle.close()
+        how = [handle.join() for handle in self._handles]
+        self._handles = []
         return " and ".join(dict.fromkeys(how))
+
+
+Learners = LocalLearner | DistributedLearner
+"""Update the policy, in whatever processes."""

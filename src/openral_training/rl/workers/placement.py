@@ -1,18 +1,23 @@
-"""Players and learners of a run, each where its placement says."""
+"""The rollout workers and learners of a run, each where its placement says."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from openral_training.rl.algorithm.learner import Learner
+from openral_benchmark.workers.process_launcher import ProcessLauncher
+from openral_benchmark.workers.worker import Launcher
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.cluster import Cluster
-from openral_training.rl.workers.learners import Learners, LearnerTeam, OneLearner
-from openral_training.rl.workers.process_worker import ProcessLauncher
-from openral_training.rl.workers.rollout_workers import OnePlayer, PlayerPool, Players, open_worlds
-from openral_training.rl.workers.worker_handle import Launcher
+from openral_training.rl.workers.learners import DistributedLearner, Learners, LocalLearner
+from openral_training.rl.workers.rollout_workers import (
+    LocalRollout,
+    RolloutPool,
+    RolloutWorkers,
+    open_worlds,
+)
 
 
 def launcher_of(cluster: Cluster) -> Launcher:
@@ -23,37 +28,41 @@ def launcher_of(cluster: Cluster) -> Launcher:
     """
     if cluster.placement == "local":
         return ProcessLauncher()
-    from openral_training.rl.workers.ray_worker import RayLauncher
+    from openral_training.rl.workers.ray_placement import PlacementGroupLauncher
 
-    return RayLauncher(cluster)
+    return PlacementGroupLauncher(cluster)
 
 
-def open_players(config: RlConfig, grounds: Grounds, policy: StochasticPolicy, launcher: Launcher) -> Players:
-    """Start whoever lets the policy act, with all worlds."""
+def open_rollout(
+    config: RlConfig, vec_env_spec: VecEnvSpec, policy: StochasticPolicy, launcher: Launcher
+) -> RolloutWorkers:
+    """Start the rollout workers, with all worlds."""
     cluster = config.cluster
-    if not cluster.players_apart:
-        return OnePlayer(open_worlds(grounds, launcher, cluster.env_ranks))
-    return PlayerPool(policy, grounds, launcher, cluster.ranks("rollout"), cluster.env_ranks)
+    if not cluster.rollout_apart:
+        return LocalRollout(open_worlds(vec_env_spec, launcher, cluster.env_ranks))
+    return RolloutPool(policy, vec_env_spec, launcher, cluster.ranks("rollout"), cluster.env_ranks)
 
 
-def open_explorers(config: RlConfig, players: Players, policy: StochasticPolicy) -> Players:
-    """Return who makes the experience: the players of the simulator, or one that has imagined worlds.
+def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: StochasticPolicy) -> RolloutWorkers:
+    """Return what makes the experience: rollout workers of the simulator, or one that has imagined worlds.
 
     Raises:
         OpenralError: the world model cannot be loaded, or does not fit the policy.
     """
     folder = config.env.train.world_model
     if folder is None:
-        return players
-    from openral_training.world_model.simulator import Imagined
+        return real
+    from openral_training.world_model.simulator import WorldModelSimulator
 
-    return OnePlayer(Imagined(players.grounds, Path(folder), policy.chunk))
+    return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk))
 
 
 def open_learners(config: RlConfig, learner: Learner, launcher: Launcher) -> Learners:
-    """Return whoever learns; `learner`, the command's own, must still have the policy that the run began with."""
+    """Return what learns; `learner`, the command's own, must still have the policy that the run began with."""
     if not config.cluster.learners_apart:
-        return OneLearner(learner)
+        return LocalLearner(learner)
     actor = config.actor
     ranks = config.cluster.ranks("actor")
-    return LearnerTeam(learner, launcher, ranks, config.algorithm, actor.optim, actor.global_batch_size)
+    return DistributedLearner(
+        learner, launcher, ranks, config.algorithm, actor.optim, actor.global_batch_size
+    )

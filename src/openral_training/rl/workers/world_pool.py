@@ -8,91 +8,75 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from openral_training.rl.envs.simulators import Grounds, in_order, stage_orders
-from openral_training.rl.envs.vec_env import Order, View
-from openral_training.rl.workers.restarting_worker import LastingLines
-from openral_training.rl.workers.worker_handle import Launcher, Line
+from openral_benchmark.workers.restarting_worker import RestartingWorkers
+from openral_benchmark.workers.worker import Launcher, WorkerHandle
+from openral_training.rl.envs.simulators import VecEnvSpec, in_order, stage_orders
+from openral_training.rl.envs.vec_env import EnvOutput, Order
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 """[s] of silence after which a process that has its worlds is given up."""
 
 
-class WorldServant:
-    """See `lines.Servant`: every so many-th of the worlds."""
+class WorldWorker:
+    """A worker that has every so many-th of the worlds."""
 
-    def __init__(self, grounds: Grounds, number: int, processes: int) -> None:
-        """Build them. See `Grounds.arenas`."""
-        self._arenas = grounds.arenas(number, processes)
+    def __init__(self, vec_env_spec: VecEnvSpec, number: int, processes: int) -> None:
+        """Build them, see `VecEnvSpec.vec_envs`."""
+        self._vec_envs = vec_env_spec.vec_envs(number, processes)
 
-    def __call__(self, message: tuple[int, dict[int, Order]]) -> dict[int, View]:
+    def __call__(self, message: tuple[int, dict[int, Order]]) -> dict[int, EnvOutput]:
         """Carry out a stage's orders."""
         stage, orders = message
-        return self._arenas[stage].perform(orders)
+        return self._vec_envs[stage].perform(orders)
 
     def close(self) -> None:
-        """See Servant."""
-        for arena in self._arenas:
-            arena.close()
+        """Free the worlds."""
+        for vec_env in self._vec_envs:
+            vec_env.close()
 
 
-class WorldPool:
-    """See `simulators.Simulators`."""
+class WorldPool(RestartingWorkers):
+    """Simulators whose worlds are in processes of their own."""
 
     def __init__(
         self,
-        grounds: Grounds,
+        vec_env_spec: VecEnvSpec,
         launcher: Launcher,
         ranks: Sequence[int],
         *,
-        patience_s: float = PATIENCE_S,
-        losses: int = 3,
+        timeout_s: float = TIMEOUT_S,
+        max_losses: int = 3,
     ) -> None:
         """Start the processes; they build their worlds while this one goes on.
 
         Args:
-            grounds: which worlds.
+            vec_env_spec: which worlds.
             launcher: starts them.
             ranks: where, one a process.
-            patience_s: [s] of silence after which one is given up.
-            losses: processes that may be lost in one collection.
+            timeout_s: [s] of silence after which one is given up.
+            max_losses: processes that may be lost in one collection.
         """
-        self.grounds = grounds
-        count, stages = len(ranks), range(grounds.stages)
-        self._stands = [[grounds.stands(stage, number, count) for stage in stages] for number in range(count)]
+        self.vec_env_spec = vec_env_spec
+        count, stages = len(ranks), range(vec_env_spec.stages)
+        self._env_specs = [
+            [vec_env_spec.env_specs(stage, number, count) for stage in stages] for number in range(count)
+        ]
 
-        def start(number: int) -> Line:
-            return launcher.start("env", ranks[number], WorldServant, grounds, number, count)
+        def start(number: int) -> WorkerHandle:
+            return launcher.start("env", ranks[number], WorldWorker, vec_env_spec, number, count)
 
-        self._members = LastingLines(count, start, "worlds", patience_s, losses)
-
-    @property
-    def pids(self) -> list[int]:
-        """Process ids, in the order of ranks."""
-        return self._members.pids
-
-    @property
-    def replaced(self) -> int:
-        """See Simulators."""
-        return self._members.replaced
-
-    def begin(self) -> None:
-        """See Simulators."""
-        self._members.begin()
+        super().__init__(count, start, "worlds", timeout_s, max_losses)
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """See Simulators."""
-        for member, stands in zip(self._members, self._stands, strict=True):
-            if mine := stage_orders(orders, stands[stage]):
-                member.send((stage, mine))
+        """Send each process its orders of a stage."""
+        for worker, env_specs in zip(self, self._env_specs, strict=True):
+            if mine := stage_orders(orders, env_specs[stage]):
+                worker.send((stage, mine))
 
-    def collect(self, stage: int) -> dict[int, View]:
-        """See Simulators."""
-        views: dict[int, View] = {}
-        for member in self._members:
-            if member.next is not None and member.next[0] == stage:
-                views |= member.receive()
-        return in_order(views)
-
-    def close(self) -> None:
-        """See Simulators."""
-        self._members.close()
+    def collect(self, stage: int) -> dict[int, EnvOutput]:
+        """Return what the orders of a stage led to, by slot."""
+        outputs: dict[int, EnvOutput] = {}
+        for worker in self:
+            if worker.next is not None and worker.next[0] == stage:
+                outputs |= worker.receive()
+        return in_order(outputs)

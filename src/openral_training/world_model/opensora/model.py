@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from openral_core.errors import InstallationError, PolicyError
-from openral_training.world_model.learn_autoencoder import as_pictures
-from openral_training.world_model.model import FRAME, Dream, resize
+from openral_training.world_model.learn_autoencoder import as_images
+from openral_training.world_model.model import FRAME, Prediction, resize
 from openral_training.world_model.opensora.flow import follow, noise_of, times_of
 from openral_training.world_model.opensora.reward import load_frame_reward
 from openral_training.world_model.opensora.transformer import VideoShape, VideoTransformer
@@ -28,7 +28,7 @@ UNUSED = ("y_embedder.", "fps_embedder.", "pos_embed.")
 
 
 class OpenSoraWorld:
-    """See `model.WorldModel`; latents are (B, T, C, h, w), and there is no state beside the picture."""
+    """A WorldModel with latents (B, T, C, h, w) and no state beside the image."""
 
     condition_frames, chunk, state_dim = 4, 8, 0
 
@@ -51,15 +51,19 @@ class OpenSoraWorld:
 
     @torch.no_grad()
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
-        """See WorldModel."""
-        pictures = as_pictures(np.stack([resize(frame, FRAME) for frame in frames]))
-        latents: Tensor = self._vae.encode(pictures).latent_dist.mode() * self._vae.config.scaling_factor
+        """Return latents of first frames."""
+        images = as_images(np.stack([resize(frame, FRAME) for frame in frames]))
+        latents: Tensor = self._vae.encode(images).latent_dist.mode() * self._vae.config.scaling_factor
         return latents
 
     def imagine(
-        self, before: Tensor, led: NDArray[np.float32], actions: NDArray[np.float32], seeds: Sequence[int]
-    ) -> Dream:
-        """See WorldModel; the model looks at frames and not at what led to them, and cannot tell how sure it is."""
+        self,
+        before: Tensor,
+        past_actions: NDArray[np.float32],
+        actions: NDArray[np.float32],
+        seeds: Sequence[int],
+    ) -> Prediction:
+        """Return what comes next. The model sees frames and no past actions, and knows no uncertainty."""
         told = torch.from_numpy(actions)
         _, frames, channels, height, width = before.shape
         noise = noise_of((channels, self.chunk, height, width), seeds)
@@ -70,27 +74,27 @@ class OpenSoraWorld:
             noise,
             times,
         )
-        return Dream(after.transpose(1, 2), np.zeros((len(before), self.chunk), np.float32))
+        return Prediction(after.transpose(1, 2), np.zeros((len(before), self.chunk), np.float32))
 
     @torch.no_grad()
     def frames(self, latents: Tensor) -> NDArray[np.uint8]:
-        """See WorldModel."""
-        flat = self._pictures(latents)
+        """Return RGB frames of latents."""
+        flat = self._images(latents)
         seen = ((flat.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
         return np.stack([resize(frame, FRAME) for frame in seen]).reshape(*latents.shape[:2], FRAME, FRAME, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
-        """See WorldModel."""
+        """Return states of latents."""
         return np.zeros((*latents.shape[:2], 0), np.float32)
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """See WorldModel; RLinf's reward model sees one frame and is not told the task."""
+        """Return how likely each task is solved. RLinf's reward model sees one frame and is not told the task."""
         new = latents[:, -self.chunk :]
-        likelihood: NDArray[np.float32] = self._reward(self._pictures(new)).numpy()
+        likelihood: NDArray[np.float32] = self._reward(self._images(new)).numpy()
         return likelihood.reshape(new.shape[:2])
 
-    def _pictures(self, latents: Tensor) -> Tensor:
+    def _images(self, latents: Tensor) -> Tensor:
         """Return (B T, 3, P, P), about -1..1."""
         found: Tensor = self._vae.decode(latents.flatten(0, 1) / self._vae.config.scaling_factor).sample
         return found

@@ -1,4 +1,4 @@
-"""What an expert sees of a world: poses that robosuite knows and no camera shows.
+"""The privileged state that an expert acts on: poses that robosuite knows and no camera shows.
 
 For the sidecar's interpreter only.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sim_bridge.backends.robosuite.expert import MANNERS, Sight
+from openral_sim_bridge.backends.robosuite.expert import MANNERS, PrivilegedState
 
 HELD_AT = 0.14
 """[m] above its table at which Lift's cube is held; robosuite calls 4 cm a success."""
@@ -23,12 +23,12 @@ HALF_A_CAN = 0.06
 Position = NDArray[np.float64]
 
 
-def look(env: Any, task: str) -> Sight:
+def look(env: Any, task: str) -> PrivilegedState:
     """Return the present state of a robosuite environment of Lift, Stack or PickPlaceCan."""
     thing, where, goal = _FINDERS[task](env)
     robot, data = env.robots[0], env.sim.data
     site = robot.eef_site_id["right"]
-    return Sight(
+    return PrivilegedState(
         hand=np.array(data.site_xpos[site]),
         rotation=np.array(data.site_xmat[site]).reshape(3, 3),
         held=bool(env._check_grasp(robot.gripper, thing)),

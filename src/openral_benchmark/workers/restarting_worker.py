@@ -1,6 +1,6 @@
-"""A line that outlasts its process: whoever takes over is told everything again, and stands where the lost one stood.
+"""Workers that outlast their processes: a new process is told everything again, and stands where the lost one stood.
 
-That is true of whatever depends on its messages alone, as worlds and players do.
+That is true of whatever depends on its messages alone, as worlds and rollouts do.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from openral_benchmark.workers.worker import WorkerHandle
 from openral_core.errors import SimulationError
-from openral_training.rl.workers.worker_handle import Line
 
 
 @dataclass
@@ -43,48 +43,50 @@ class Losses:
             )
 
 
-class LastingLine:
-    """A line, and all that was sent through it since `begin`."""
+class RestartingWorker:
+    """The handle of a worker, and all that was sent to it since `begin`."""
 
-    def __init__(self, start: Callable[[], Line], what: str, losses: Losses, patience_s: float) -> None:
+    def __init__(
+        self, start: Callable[[], WorkerHandle], what: str, losses: Losses, timeout_s: float
+    ) -> None:
         """Start its process.
 
         Args:
             start: does that, also when it was lost.
             what: runs in it, in the plural.
             losses: counts those that are lost.
-            patience_s: see `Line.receive`.
+            timeout_s: see `WorkerHandle.receive`.
         """
-        self._start, self._what, self._losses, self._patience_s = start, what, losses, patience_s
-        self._told: list[Any] = []
+        self._start, self._what, self._losses, self._timeout_s = start, what, losses, timeout_s
+        self._sent: list[Any] = []
         self._answered = 0
-        self.line = start()
+        self.handle = start()
 
     @property
     def next(self) -> Any:
         """The message that is answered next; None: every one is answered."""
-        return self._told[self._answered] if self._answered < len(self._told) else None
+        return self._sent[self._answered] if self._answered < len(self._sent) else None
 
     def begin(self) -> None:
-        """Forget what was told: from here on nothing depends on it any more."""
-        self._told.clear()
+        """Forget what was sent: from here on nothing depends on it any more."""
+        self._sent.clear()
         self._answered = 0
 
     def send(self, message: Any) -> None:
-        """See Line."""
-        self._told.append(message)
-        self.line.send(message)
+        """Send a message and return at once."""
+        self._sent.append(message)
+        self.handle.send(message)
 
     def receive(self) -> Any:
         """Return the next answer; where the process is lost, that of its successor.
 
         Raises:
-            OpenralError: what the servant raised.
+            OpenralError: the worker raised it.
             SimulationError: processes are lost again and again.
         """
         while True:
             try:
-                answer = self.line.receive(self._patience_s)
+                answer = self.handle.receive(self._timeout_s)
             except EOFError:
                 self._replace()
             else:
@@ -93,27 +95,27 @@ class LastingLine:
 
     def _replace(self) -> None:
         """Start another process and tell it everything again; what was answered before is passed over."""
-        self._losses.add(self._what, self.line.end())
-        self.line = self._start()
-        for position, told in enumerate(self._told):
-            self.line.send(told)
+        self._losses.add(self._what, self.handle.join())
+        self.handle = self._start()
+        for position, message in enumerate(self._sent):
+            self.handle.send(message)
             if position < self._answered:
                 try:
-                    self.line.receive(self._patience_s)
+                    self.handle.receive(self._timeout_s)
                 except EOFError:
                     return  # it died, too; `receive` sees to it
 
 
-class LastingLines:
-    """As many lines as are needed, started together and ended together."""
+class RestartingWorkers:
+    """As many of them as are needed, started together and ended together."""
 
     def __init__(
         self,
         count: int,
-        start: Callable[[int], Line],
+        start: Callable[[int], WorkerHandle],
         what: str,
-        patience_s: float,
-        losses: int = Losses.most,
+        timeout_s: float,
+        max_losses: int = Losses.most,
     ) -> None:
         """Start their processes; none is left running where one cannot be started.
 
@@ -121,28 +123,28 @@ class LastingLines:
             count: how many.
             start: starts the process of a number, also when it was lost.
             what: runs in them, in the plural.
-            patience_s: see `Line.receive`.
-            losses: that may be lost in one collection.
+            timeout_s: see `WorkerHandle.receive`.
+            max_losses: that may be lost in one collection.
         """
-        self._losses = Losses(losses)
-        self._lines: list[LastingLine] = []
+        self._losses = Losses(max_losses)
+        self._workers: list[RestartingWorker] = []
         try:
             for number in range(count):
-                self._lines.append(LastingLine(partial(start, number), what, self._losses, patience_s))
+                self._workers.append(RestartingWorker(partial(start, number), what, self._losses, timeout_s))
         except BaseException:
             self.close()
             raise
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._workers)
 
-    def __iter__(self) -> Iterator[LastingLine]:
-        return iter(self._lines)
+    def __iter__(self) -> Iterator[RestartingWorker]:
+        return iter(self._workers)
 
     @property
     def pids(self) -> list[int]:
         """Process ids, in the order of numbers."""
-        return [member.line.pid for member in self._lines]
+        return [worker.handle.pid for worker in self._workers]
 
     @property
     def replaced(self) -> int:
@@ -150,14 +152,14 @@ class LastingLines:
         return self._losses.total
 
     def begin(self) -> None:
-        """See LastingLine; losses are counted anew."""
+        """Forget what was sent to any of them, and count losses anew."""
         self._losses.now = 0
-        for member in self._lines:
-            member.begin()
+        for worker in self._workers:
+            worker.begin()
 
     def close(self) -> None:
         """End all of them; called once."""
-        for member in self._lines:
-            member.line.hang_up()
-        for member in self._lines:
-            member.line.end()
+        for worker in self._workers:
+            worker.handle.close()
+        for worker in self._workers:
+            worker.handle.join()

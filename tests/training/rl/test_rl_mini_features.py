@@ -19,56 +19,56 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.mini.policy import load_folder, load_mini
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.policies.initial_policy import Beginning, begin
+from openral_training.rl.policies.initial_policy import InitialPolicy, initial_policy
 from openral_training.rl.policies.mini_actor import MiniActor
 from openral_training.rl.policies.mini_features import check_skill
 from openral_training.rl.run import train
 
 
 @pytest.fixture(scope="module")
-def beginning(tmp_path_factory: pytest.TempPathFactory) -> Beginning:
-    return begin(small(tmp_path_factory.mktemp("seeing"), SEEING))
+def initial(tmp_path_factory: pytest.TempPathFactory) -> InitialPolicy:
+    return initial_policy(small(tmp_path_factory.mktemp("seeing"), SEEING))
 
 
 @pytest.fixture(scope="module")
-def seen(beginning: Beginning) -> tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]:
-    """Return what the senses make of initial state 3, and the picture and state that they saw."""
-    [(task, scene)] = beginning.scenes.items()
+def seen(initial: InitialPolicy) -> tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]:
+    """Return what the encoder makes of initial state 3, and the image and state that it saw."""
+    [(task, scene)] = initial.scenes.items()
     backend = make_backend(scene, num_envs=2)
     [state] = backend.reset([task], [3], [1])
     backend.reset([task], [4], [0])
-    found = beginning.sight(beginning.scenes).look(backend, 1, task, state)
-    [picture] = backend.render([scene.cameras[0].name], [1]).values()
+    found = initial.encoder_factory(initial.scenes).encode(backend, 1, task, state)
+    [image] = backend.render([scene.cameras[0].name], [1]).values()
     backend.close()
-    return found, picture[0], state
+    return found, image[0], state
 
 
 def test_a_skill_sees_and_does_as_in_the_benchmark(
-    beginning: Beginning, seen: tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]
+    initial: InitialPolicy, seen: tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]
 ) -> None:
     from openral_core.adapters.observation_adapter import ObservationAdapter
     from openral_core.types import Observation
     from openral_rskill.registry import resolve
 
-    features, picture, state = seen
-    [(_, scene)] = beginning.scenes.items()
+    features, image, state = seen
+    [(_, scene)] = initial.scenes.items()
     assert scene.task.instruction == "open the drawer"
     package = resolve("mini-metaworld")
     adapter = ObservationAdapter(package.manifest, scene)
-    observation = Observation(0.0, {scene.cameras[0].name: picture}, state, scene.task.instruction)
+    observation = Observation(0.0, {scene.cameras[0].name: image}, state, scene.task.instruction)
     expected = load_folder(package.folder).predict(adapter.batch([observation]))
-    np.testing.assert_allclose(beginning.policy.greedy(features[None]), expected[:, :8], atol=1e-5)
+    np.testing.assert_allclose(initial.policy.greedy(features[None]), expected[:, :8], atol=1e-5)
 
 
-def test_what_was_sampled_is_judged_as_it_was_sampled(beginning: Beginning) -> None:
+def test_what_was_sampled_is_judged_as_it_was_sampled(initial: InitialPolicy) -> None:
     rng = np.random.default_rng(0)
-    dim = beginning.sight(beginning.scenes).dim
+    dim = initial.encoder_factory(initial.scenes).dim
     features = rng.normal(size=(5, dim)).astype(np.float32)
-    decision = beginning.policy.sample(features, rng.standard_normal((5, 8, 4)).astype(np.float32))
-    judged = beginning.policy.evaluate(torch.from_numpy(features), torch.from_numpy(decision.tokens))
-    np.testing.assert_allclose(judged.logprobs.detach().numpy(), decision.logprobs, atol=1e-5)
-    np.testing.assert_allclose(judged.values.detach().numpy(), decision.values, atol=1e-5)
-    assert judged.values.shape == (5, 8)
+    decision = initial.policy.sample(features, rng.standard_normal((5, 8, 4)).astype(np.float32))
+    evaluation = initial.policy.evaluate(torch.from_numpy(features), torch.from_numpy(decision.tokens))
+    np.testing.assert_allclose(evaluation.logprobs.detach().numpy(), decision.logprobs, atol=1e-5)
+    np.testing.assert_allclose(evaluation.values.detach().numpy(), decision.values, atol=1e-5)
+    assert evaluation.values.shape == (5, 8)
 
 
 def test_a_run_ends_in_a_skill_that_can_be_run(tmp_path: Path) -> None:
@@ -84,16 +84,19 @@ def test_a_run_ends_in_a_skill_that_can_be_run(tmp_path: Path) -> None:
         load_mini(folder).state_dict() for folder in (package.folder, Path("rskills/mini-metaworld"))
     )
     assert {name.split(".")[0] for name in base if not torch.equal(base[name], learnt[name])} == {"head"}
-    judged = json.loads((config.folder / "eval" / "policy.json").read_text())
+    evaluation = json.loads((config.folder / "eval" / "policy.json").read_text())
     scene = with_task(
         load_scene("metaworld_mini", BenchmarkScene), "metaworld/drawer-open-v3", "open the drawer"
     )
     [row] = simulate(package, scene, SimRun("drawer-open-v3", "open the drawer", 1000, horizon=16))
-    assert (row.success, row.steps) == (judged["episodes"][0]["success"], judged["episodes"][0]["steps"])
+    assert (row.success, row.steps) == (
+        evaluation["episodes"][0]["success"],
+        evaluation["episodes"][0]["steps"],
+    )
 
 
-def test_what_is_judged_is_what_was_written(beginning: Beginning, tmp_path: Path) -> None:
-    policy = beginning.policy
+def test_what_is_judged_is_what_was_written(initial: InitialPolicy, tmp_path: Path) -> None:
+    policy = initial.policy
     assert isinstance(policy, MiniActor)
     with torch.no_grad():
         for parameter in policy.actor_parameters():
@@ -105,7 +108,7 @@ def test_what_is_judged_is_what_was_written(beginning: Beginning, tmp_path: Path
 
 def test_what_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"actor\.model\.chunk is 32, the skill gives 16"):
-        begin(small(tmp_path, SEEING, {"actor": {"model": {"chunk": 32}}}))
+        initial_policy(small(tmp_path, SEEING, {"actor": {"model": {"chunk": 32}}}))
     package = load_package(Path("rskills/mini-metaworld"))
     scene = load_scene("metaworld_mini", BenchmarkScene)
     farther = scene.model_copy(update={"action": scene.action.model_copy(update={"step_m": 0.02})})

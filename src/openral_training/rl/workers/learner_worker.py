@@ -1,8 +1,8 @@
-"""One update by several processes: the same as by one, up to rounding.
+"""One process of a distributed update, which comes to the same as an update by one process, up to rounding.
 
-Every process goes through the same minibatches in the same order and judges its share of each, which is what costs.
-The judgements are put together, so everybody has the loss of the whole minibatch and its figures; gradients flow
-through one's own share alone and are summed by torch's DistributedDataParallel.
+Every process goes through the same minibatches in the same order and evaluates its share of each, which is what costs.
+The evaluations are put together, so every process has the loss of the whole minibatch and its metrics; gradients flow
+through its own share alone and are summed by torch's DistributedDataParallel.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_map_only
 
-from openral_training.rl.algorithm.experience import Experience
-from openral_training.rl.algorithm.learner import Learner
-from openral_training.rl.policies.policy import Judgement, StochasticPolicy
+from openral_benchmark.workers.worker import Launcher
+from openral_training.rl.algorithm.ppo import Batch, Learner
+from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPolicy
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
-from openral_training.rl.workers.worker_handle import Launcher
 
 MEET_S = 600.0
 """[s] that processes wait for each other."""
 
 
 @dataclass(frozen=True)
-class Duty:
-    """What each process of a team is made of."""
+class LearnerInit:
+    """What each process begins with."""
 
     base: StochasticPolicy
     """The policy that learning began with."""
@@ -42,23 +41,23 @@ class Duty:
     """State of it."""
     algorithm: Grpo | Ppo
     optim: Optim
-    batch_size: int
+    minibatch_size: int
 
 
-class TeamServant:
-    """See `lines.Servant`: one process of a team. It keeps policy and optimiser from update to update."""
+class LearnerWorker:
+    """A worker that keeps policy and optimiser from update to update."""
 
-    def __init__(self, duty: Duty, launcher: Launcher, number: int, size: int) -> None:
-        """Take the duty; the process joins the others when it is told where they meet.
+    def __init__(self, init: LearnerInit, launcher: Launcher, number: int, size: int) -> None:
+        """Keep what it begins with; the process joins the others when it is told where they meet.
 
         Args:
-            duty: the same for all.
+            init: the same for all.
             launcher: knows the machine.
             number: of this process, from 0.
             size: how many there are.
         """
         torch.set_num_threads(1)
-        self._duty, self._launcher, self._number, self._size = duty, launcher, number, size
+        self._init, self._launcher, self._number, self._size = init, launcher, number, size
         self._listener: socket.socket | None = None
         self._learner: Learner | None = None
 
@@ -73,46 +72,45 @@ class TeamServant:
         return self._update(*data)
 
     def close(self) -> None:
-        """See Servant."""
+        """Leave the other processes."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
     def _join(self, host: str, port: int) -> None:
         """Meet the others; the first listens at this address and nowhere else."""
-        patience, duty, device = timedelta(seconds=MEET_S), self._duty, self._launcher.device
+        timeout, init, device = timedelta(seconds=MEET_S), self._init, self._launcher.device
         if host.startswith("127."):
             os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else it listens where the machine's name points to
         listening = None if self._listener is None else self._listener.detach()
         store = dist.TCPStore(  # type: ignore[attr-defined]
-            host, port, self._size, self._number == 0, patience, master_listen_fd=listening
+            host, port, self._size, self._number == 0, timeout, master_listen_fd=listening
         )
         backend = "nccl" if device == "cuda" else "gloo"
         dist.init_process_group(
-            backend, store=store, rank=self._number, world_size=self._size, timeout=patience
+            backend, store=store, rank=self._number, world_size=self._size, timeout=timeout
         )
-        duty.base.network.to(device)
-        learnt = duty.optim.value_lr is not None
-        for (
-            parameter
-        ) in duty.base.critic_parameters():  # what no loss moves, DistributedDataParallel would wait for
-            parameter.requires_grad_(learnt)
-        judge = Shared(duty.base, self._number, self._size)
-        self._learner = Learner(duty.base, duty.algorithm, duty.optim, duty.batch_size, judge)
-        self._learner.policy.network.load_state_dict(duty.network)
-        self._learner.optimiser.load_state_dict(duty.optimiser)
+        init.base.network.to(device)
+        has_critic = init.optim.value_lr is not None
+        # DistributedDataParallel would wait for what no loss moves.
+        for parameter in init.base.critic_parameters():
+            parameter.requires_grad_(has_critic)
+        evaluate = SharedEvaluation(init.base, self._number, self._size)
+        self._learner = Learner(init.base, init.algorithm, init.optim, init.minibatch_size, evaluate)
+        self._learner.policy.network.load_state_dict(init.network)
+        self._learner.optimiser.load_state_dict(init.optimiser)
 
-    def _update(self, experience: Experience, number: int, seed: int) -> Any:
-        """Update, and return the figures; the first process also the state of network and optimiser."""
+    def _update(self, batch: Batch, number: int, seed: int) -> Any:
+        """Update, and return the metrics; the first process also the state of network and optimiser."""
         if self._learner is None:
             raise RuntimeError("told to update before it joined the others")
-        figures = self._learner.update(experience.to(self._launcher.device), number, seed)
+        metrics = self._learner.update(batch.to(self._launcher.device), number, seed)
         if self._number:
-            return figures, None
+            return metrics, None
         states = self._learner.policy.network.state_dict(), self._learner.optimiser.state_dict()
-        return figures, tree_map_only(Tensor, Tensor.cpu, states)
+        return metrics, tree_map_only(Tensor, Tensor.cpu, states)
 
 
-class _Judging(nn.Module):
+class _Evaluation(nn.Module):
     """A policy's `evaluate` as the forward pass of its network, which is what DistributedDataParallel can wrap."""
 
     def __init__(self, policy: StochasticPolicy) -> None:
@@ -120,12 +118,12 @@ class _Judging(nn.Module):
         self.network, self._policy = policy.network, policy
 
     def forward(self, observations: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-        judged = self._policy.evaluate(observations, tokens)
-        return tuple(getattr(judged, field.name) for field in fields(judged))
+        evaluation = self._policy.evaluate(observations, tokens)
+        return tuple(getattr(evaluation, field.name) for field in fields(evaluation))
 
 
-class Shared:
-    """See `learner.Evaluate`: each process judges its part, and all have the whole."""
+class SharedEvaluation:
+    """Evaluates a minibatch together with the other processes: each does its part, and all have the whole."""
 
     def __init__(self, policy: StochasticPolicy, number: int, size: int) -> None:
         """Wrap a policy.
@@ -136,19 +134,17 @@ class Shared:
             size: how many there are.
         """
         self._number, self._size = number, size
-        self._judging = DistributedDataParallel(_Judging(policy))
+        self._evaluation = DistributedDataParallel(_Evaluation(policy))
 
-    def __call__(self, observations: Tensor, tokens: Tensor) -> Judgement:
-        """Judge a minibatch whose rows are the same in all processes."""
+    def __call__(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
+        """Evaluate a minibatch whose rows are the same in all processes."""
         parts = torch.arange(len(tokens)).tensor_split(self._size)
         mine = parts[self._number]
-        judged = (
-            mine if len(mine) else torch.zeros(1, dtype=torch.long)
-        )  # many a network refuses to judge nothing
-        own = self._judging(observations[judged], tokens[judged])
-        return Judgement(
-            *(self._together(share[: len(mine)], [len(part) for part in parts]) for share in own)
-        )
+        # Many a network refuses an empty batch.
+        rows = mine if len(mine) else torch.zeros(1, dtype=torch.long)
+        own = self._evaluation(observations[rows], tokens[rows])
+        lengths = [len(part) for part in parts]
+        return PolicyEvaluation(*(self._together(share[: len(mine)], lengths) for share in own))
 
     def _together(self, share: Tensor, lengths: list[int]) -> Tensor:
         """Return everybody's rows; only one's own carry gradients."""

@@ -1,13 +1,22 @@
-"""Which steps of an array of episodes were lived: episodes end at different times, arrays do not."""
+"""Arrays of several episodes, (T, B, ...): episodes end at different times, arrays do not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
+
+
+def padded(arrays: Sequence[NDArray[ScalarT]]) -> NDArray[ScalarT]:
+    """Return B arrays (T, ...) as one (max T, B, ...), zeros after an episode's end."""
+    out = np.zeros((max(map(len, arrays)), len(arrays), *arrays[0].shape[1:]), arrays[0].dtype)
+    for column, array in enumerate(arrays):
+        out[: len(array), column] = array
+    return out
 
 
 def until_done(done: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -24,6 +33,17 @@ def flat_time(steps: NDArray[ScalarT]) -> NDArray[ScalarT]:
     """Return (T, B, C, ...) as (T·C, B, ...): one entry a control step instead of one a decision."""
     steps = np.moveaxis(steps, 2, 1)
     return steps.reshape(-1, *steps.shape[2:])
+
+
+def unflat_time(steps: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Undo `flat_time`: return (T·C, B) as (T, B, C)."""
+    return np.moveaxis(steps.reshape(shape[0], shape[2], shape[1]), 1, 2)
+
+
+def last_lived(lived: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return (T, B) whether a step is the last that was lived."""
+    last: NDArray[np.bool_] = lived & ~np.concatenate([lived[1:], np.zeros_like(lived[:1])])
+    return last
 
 
 def trajectory_weights(lived: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_training.rl.command import rl
-from openral_training.world_model.commands import world_model
+from openral_training.world_model_commands import world_model
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
 

@@ -18,7 +18,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_training.rl.config import RlConfig
-from openral_training.rl.policies.initial_policy import initial_policy
+from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.policies.mini_actor import MiniActorConfig
 
 

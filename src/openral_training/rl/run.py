@@ -16,14 +16,14 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
-from openral_training.rl.algorithm.collection import collect
 from openral_training.rl.algorithm.ppo import Learner
+from openral_training.rl.collection import collect
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.envs.simulators import VecEnvSpec
+from openral_training.rl.initial_policy import InitialPolicy, ProgressCallback, initial_policy
 from openral_training.rl.metrics_log import Logbook
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.policies.initial_policy import InitialPolicy, ProgressCallback, initial_policy
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
 from openral_training.rl.videos import write_videos
 from openral_training.rl.workers.learners import Learners

@@ -19,7 +19,7 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.mini.policy import load_folder, load_mini
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.policies.initial_policy import InitialPolicy, initial_policy
+from openral_training.rl.initial_policy import InitialPolicy, initial_policy
 from openral_training.rl.policies.mini_actor import MiniActor
 from openral_training.rl.policies.mini_features import check_skill
 from openral_training.rl.run import train

@@ -15,8 +15,8 @@ from openral_core.errors import ContractError
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve
 from openral_training.rl.config import load_config
+from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.package import check_packable
-from openral_training.rl.policies.initial_policy import initial_policy
 
 TASK = "metaworld/drawer-open-v3"
 

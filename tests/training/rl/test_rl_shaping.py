@@ -17,7 +17,7 @@ from openral_training.rl.envs.attempts import Attempt
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
 from openral_training.rl.envs.simulators import InProcess, VecEnvSpec
-from openral_training.rl.policies.initial_policy import initial_policy
+from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward
 

@@ -15,10 +15,10 @@ from openral_core.errors import ContractError
 from openral_data.lerobot_v3 import open_dataset
 from openral_training.rl.config import RlConfig, load_config
 from openral_training.rl.run import train
-from openral_training.world_model.commands import app
 from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train as train_world_model
 from openral_training.world_model.learning import LearnConfig
+from openral_training.world_model_commands import app
 
 TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
 TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, batch_size=4, held_out=0.0)

@@ -6,14 +6,11 @@ coarser ones the decision as a whole. Rewards have a level, too: one of each con
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-LogprobLevel = Literal["token", "action", "chunk"]
-RewardLevel = Literal["action", "chunk"]
+from openral_training.rl.settings.algorithm import LogprobLevel, RewardLevel
 
 
 def reduce_logprobs(logprobs: Tensor, executed: Tensor, level: LogprobLevel) -> Tensor:

@@ -7,9 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openral_core.schema import Count, Finite, Positive, Schema, Unit
-from openral_training.rl.algorithm.reductions import LogprobLevel, RewardLevel
 
 Scale = Literal["group", "task", "none"]
+
+LogprobLevel = Literal["token", "action", "chunk"]
+"""The level of the probability ratio; see `algorithm/reductions.py`."""
+RewardLevel = Literal["action", "chunk"]
+"""The level of rewards and advantages."""
 
 
 class Shared(Schema):

@@ -52,7 +52,7 @@ def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: Stocha
     folder = config.env.train.world_model
     if folder is None:
         return real
-    from openral_training.world_model.simulator import WorldModelSimulator
+    from openral_training.rl.envs.world_model_simulator import WorldModelSimulator
 
     return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk))
 

@@ -15,8 +15,8 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
+from openral_training.rl.demonstrate import clone, demonstrate, joined
 from openral_training.rl.envs.observation_encoder import EncoderFactory, StateEncoder
-from openral_training.rl.policies.demonstrate import clone, demonstrate, joined
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 from openral_training.rl.policies.mini_features import MiniFeatures, check_skill
 from openral_training.rl.policies.policy import StochasticPolicy

@@ -44,9 +44,9 @@ def collect(
 
     from openral_data.lerobot_v3 import DatasetWriter
     from openral_training.recipe import load_recipe
+    from openral_training.rl import recorded_rollouts as rollouts
     from openral_training.rl.config import load_config, with_changes
-    from openral_training.rl.policies.initial_policy import BASE, state_policy
-    from openral_training.world_model import rollouts
+    from openral_training.rl.initial_policy import BASE, state_policy
 
     check_folder(out, "--out")
     torch.set_num_threads(1)

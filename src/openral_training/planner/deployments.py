@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,15 @@ LEXICON = Path(__file__).with_name("lexicon.yaml")
 COLOURS = ("red", "blue", "green", "yellow", "black", "white", "grey", "orange", "brown", "pink", "purple")
 SIDES = ("left", "right", "top", "bottom", "upper", "lower", "front", "back", "middle", "first", "second")
 SIZES = ("big", "small", "large", "little", "long", "short", "tall", "heavy")
+
+
+_PLACE = re.compile(r" (into|in|onto|on|to|from|off|out of|with|down|over to|at) {d}$")
+
+
+_NEEDS_PLACE = frozenset(
+    "put place set lay move get take bring carry transfer transport shift send deliver slide push stand park leave pick "
+    "pull stick pop give drop throw let hold tip empty return lift".split()
+)
 
 
 @dataclass(frozen=True)
@@ -39,10 +49,22 @@ class Thing:
     names: tuple[str, ...]
     mark: str = ""
 
-    def said(self, rng: random.Random, synonym: float = 0.25, mark: bool = True) -> str:
-        """One of its names, with its mark."""
+    def said(self, rng: random.Random, synonym: float = 0.35, mark: bool = True) -> str:
+        """One of its names, with its mark; of a name of two words at times only the last."""
         name = rng.choice(self.names) if rng.random() < synonym else self.names[0]
+        if " " in name and " of " not in name and rng.random() < synonym * 0.6:
+            name = name.rsplit(" ", 1)[1]
         return f"{self.mark} {name}" if mark and self.mark else name
+
+
+    def is_like(self, other: Thing) -> bool:
+        """Whether one word may mean both, though they are two things."""
+        return self.names != other.names and not self.words.isdisjoint(other.words)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Its names and their last words."""
+        return frozenset(self.names) | {name.rsplit(" ", 1)[-1] for name in self.names}
 
 
 @dataclass(frozen=True)
@@ -84,6 +106,7 @@ class Lexicon:
             if self._any(entry["of"]) and (not entry["to"] or self._any(entry["to"]))
         }  # fmt: skip
         self.unrelated: list[str] = data["unrelated"]
+        self.free_verbs: list[str] = data["free_verbs"]
 
     def _any(self, kinds: Sequence[str]) -> bool:
         return any(self.things[kind] for kind in kinds)
@@ -116,6 +139,19 @@ def phrase(pattern: str, thing: str, to: str = "", form: str = "base") -> str:
     return f"{verb} {rest.replace('{o}', thing).replace('{d}', to)}"
 
 
+def without_place(
+    rng: random.Random, pattern: str, thing: str, to: str, share: float, form: str = "base"
+) -> str:
+    """As `phrase`, in a share of the cases without the place where the pattern ends in it: "insert the chip"."""
+    match = _PLACE.search(pattern)
+    if match and " it " not in pattern and rng.random() < share:
+        tail = {"into": " in", "in": " in", "off": " off", "out of": " out", "on": " on"}.get(match[1], "")
+        bare = pattern.split()[0] in _NEEDS_PLACE
+        if tail or not bare:
+            pattern = pattern[: match.start()] + (tail if bare or rng.random() < 0.4 else "")
+    return phrase(pattern, thing, to, form)
+
+
 def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int] = (4, 9)) -> list[Task]:
     """Draw tasks; half of them come with their opposite, the same action on another thing, or a look-alike."""
     wanted = rng.randint(*tasks)
@@ -125,6 +161,8 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
     def add(action: Action, thing: Thing, to: Thing | None) -> None:
         key = (action.name, thing.names, thing.mark, (to.names if to else ()))
         if key in seen or (to and to.names == thing.names):
+            return
+        if any(one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two):
             return
         if any(t.thing == thing and t.to == to and lexicon.near(t.action, action) for t in found):
             return
@@ -161,7 +199,8 @@ def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) ->
     others = [pattern for pattern in action.say if pattern != first]
     chosen = [first, *rng.sample(others[:8], min(rng.randint(0, 2), len(others[:8])))]
     the = "the " if rng.random() < 0.9 else ""
-    name = thing.said(rng, 0.1)
-    target = to.said(rng, 0.1) if to else ""
-    examples = tuple(phrase(pattern, the + name, the + target) for pattern in chosen)
+    examples = tuple(
+        without_place(rng, pattern, the + thing.said(rng, 0.15), the + to.said(rng, 0.15) if to else "", 0.12)
+        for pattern in chosen
+    )
     return Task(action, thing, to, examples)

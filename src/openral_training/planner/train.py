@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.numpy import save_file
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
@@ -56,7 +57,8 @@ class _Batch:
 
 
 def train(
-    out: Path, config: PlannerConfig, without: Collection[str] = (), progress: Callable[[int, float], None] | None = None
+    out: Path, config: PlannerConfig, without: Collection[str] = (), progress: Callable[[int, float], None] | None = None,
+    warm_start: Path | None = None,
 ) -> dict[str, Any]:
     """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation."""
     begun = time.monotonic()
@@ -68,6 +70,8 @@ def train(
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     model = Matcher(folder, config.rank)
+    if warm_start:
+        model.load_state_dict({name: value.float() for name, value in load_file(warm_start).items()}, strict=False)
     optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=0.01)
     model.train()
     for step in range(config.steps):

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from openral_training.planner.deployments import COLOURS, SIZES, Lexicon, Task, Thing, phrase
+from openral_training.planner.deployments import COLOURS, SIZES, Lexicon, Task, Thing, phrase, without_place
 
 ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
 """Speech acts: an order; harmless talk beside an order; a question; a prohibition, a keeping or a taking back; what is
@@ -59,6 +59,9 @@ i want to find {o} {s} when i am back"""
 TOPIC = """{o}, {i}|{o}, please {i}|{o}, could you {i}|{o}: {i}|you see {o}? {i}|see {o}? please {i}|about {o}, {i}|take {o}: {i}
 as for {o}, {i}|that is {o}, {i}|here is {o}, {i}|there is {o}, {i}|look at {o}. now {i}|i mean {o}, {i}|{o} is there, please {i}
 {o} over there, {i}|go to {o} and {i}|reach for {o} and {i}|take hold of {o} and {i}|find {o} and {i}|walk up to {o} and {i}|approach {o} and {i}"""
+PLACED = """{o} goes {s}|{o} belongs {s}|{o} has to go {s}|{o} should go {s}|can {o} go {s}|could {o} go {s} please|{o} has to get {s}|{d} needs {o}|{d} needs its {n}|{d} is waiting for {o}
+{d} for {o} please|{d} wants {o}|{d} is where {o} goes|{d} is where {o} belongs|{d} is empty, put {o} there|{o} to {d} please|{d} should get {o}|{o} must end up {s}|i want {o} to go {s}|{o} needs to go {s}|{o} needs to get {s}
+let {o} go {s}|i'd like to find {o} {s}|there is room for {o} {s}, so please|{o}? {s} please|{d} could use {o}|{d} is missing {o}|let {d} have {o}|have {o} go {s}|the place of {o} is {s}|{d} lacks {o}, do something about it"""
 FORBID = """don't {b}|do not {b}|never {b}|please don't {b}|please do not {b}|you must not {b}|you mustn't {b}|you should not {b}|you can't {b}|don't you dare {b}
 do not ever {b}|i don't want you to {b}|i do not want you to {b}|no need to {b}|there is no need to {b}|you need not {b}|you don't have to {b}
 nobody should {b}|avoid {g}|stop {g}|refrain from {g}|no {g}|no {g} please|without {g}|instead of {g}, wait|forget about {g}|hold off on {g}
@@ -102,13 +105,27 @@ UNREAL_STATE = """if {o} were {s}, i would be happy|imagine {o} {s}|suppose {o} 
 {o} should have been {s}|i heard that {o} is {s}|perhaps {o} is {s}|{o} might be {s}|let's pretend {o} is {s}|i'd like {o} {s} tomorrow|the report says that {o} is {s}|i bet {o} is {s}"""
 PARTLY = """{b} halfway|{b} a bit|{b} a little|{b} by 5 cm|{b} for ten seconds|{b} 30 percent|half {b}|{b} by {n} degrees|{b} with {n} newtons|{b} a bit further|{b} partly|{b} some more|{b} {n} cm|{b} for {n} minutes
 {b} at {n} percent|almost {b}|{b} just a crack|nearly {b}|{b} only slightly|{b} a touch more|partially {b}|{b} with half the force|{b} about a third of the way"""
+RETRACTED = """{x}, no, cancel|{x}... stop, not yet|{x}. on second thought, leave it|{x}. correction: don't do it|{x}! just kidding|{x}, no, hold on, leave it be|{x} - scratch that|{x}. forget it|{x}... wait, no|{x}, or rather don't|{x}, oh never mind|{x}, no no, wait
+{x}. just kidding, leave it|{x}, actually no, let it be|{x}? no thanks|{x}, stop stop|{x}. i take that back|{x}, hmm, better not|{x} - sorry, no, don't|{x}, cancel that|{x}! no! stop!|{x}. no, i changed my mind|{x}. wait, i was joking|{x}, no, that's wrong, leave it|{x}. ignore that|{x}, that was a joke"""
+PERSONS = "anna|my brother|the boss|the night shift|the guests|the children|my wife|the customer|the doctor|the driver|our neighbour|the new colleague|tom|the technician|somebody else|the other robot|the plumber|the nurse|my trainer|jenny|the guard|the inspector|the student|the visitors"
+THIRD = """{who} has to {b}|{who} should {b}|{who} should {b}, it's not your job|{who} must {b}|{who} will {b}|{who} needs to {b}|{who} can {b}, he has the right tool|{who} had to {b}|{who} forgot to {b}|{who} never managed to {b}|{who} promised to {b}|{who} is going to {b}|{who} always used to {b}|let {who} {b}|{who} could {b} instead of you
+someone other than you should {b}|we used to {b}|we used to {b} every day|they always had to {b}|if only {who} would {b} for once|if i had {p}, it would have been better|if you had {p}, nothing would have happened|if {who} had {p}, i would not be here|if we ever {b}, we will be in trouble|what would happen if someone had to {b}
+in theory, could you {b}|theoretically, can you {b}|could you, in theory, {b}|hypothetically, would you {b}|let's say i {p2}, would it matter|say you had to {b}, how long would it take|just imagine {who} {p2}|the poster says: {b}|the instructions said to {b}|the label reads {b}|'{b}' is what {who} said|{who} said: {b}
+{who} shouted "{b}"|his motto was '{b}'|the last line of the poem is '{b}'|{who} thinks you should {b}|{who} asked me to {b}|{who} dreams of {g}|{who} likes {g}|{who} was {g} all day|{who} is {g} right now|{who} {p2}|{who} {p2} this morning|{who} {p2} by mistake|i remember {g}|{g} hurts my hands|{g} takes about a minute|{g} costs money|{g} is part of the training
+after {g} i went home|before {g} {who} had lunch|{who} wrote a book about {g}|{who} got hurt while {g}|you were right about {g}|it was a mistake to {b}|it was easy to {b}|it is impossible to {b}|nobody knows how to {b}|{who} taught me to {b}|yesterday {who} {p2}|in the old days you had to {b}|at home we {b} every morning|have you ever seen {who} {p}"""
+SAYINGS = """he has a {n} on his shoulder|she really pushed the {n}|everyone is on the {n} now|that was a bit below the {n}|he let the cat out of the {n}|it's not the end of the {n}|don't judge a {n} by its colour|he kicked the {n}|she hit the {n} on the head|that rings a {n}|they are all in the same {n}|he has lost his {n}|it is a piece of {n}|she's got a {n} loose|he is a real {n}|we will cross that {n} later|you can't have your {n} and eat it
+the {n} is always greener|i could eat a {n}|she is over the {n}|he turned over a new {n}|strike while the {n} is hot|a watched {n} never boils|the last {n} breaks the camel's back|he drives me up the {n}|this takes the {n}|we have bigger {n}s to fry|it opened the {n} to new ideas|the {n} of opportunity|the {n} is closed on that matter|{n} is a nice word|a {n} costs ten euros|i bought a {n} yesterday"""
+SCENES = """{o} keeps rattling|{o} is in the way|{o} is dripping|{o} is too loud|{o} is bursting|{o} keeps sliding around|{o} has been like that long enough|{o} is nearly ready|{o} looks lonely|{o} is waiting|{o} is all over the place|{o} is lying around|{o} is dirty|{o} is getting cold|{o} annoys me|{o} is no use like that|there is {o}|there's no {n} left|no {n} in sight|wrong {n}|what a {n}|my {n} is {adj}
+i need my {n}|i am looking for my {n}|a {n} is jammed|a {n} is coming|{who} is coming with a {n}|{who} will be here soon|{who} wants to see it|{who} needs to get in|{who} could trip over it|{who} had to leave|{who} asked for it|{who} left it like that|{who} came in late|{who} is on the phone|{who} will arrive at noon|{who} is {adj}|i'm about to start|i want to work on the {n}|i have to get into the {n}|we are out of {n}s|i can't find the {n}
+i can't hold the {n} with my fingers|this {n} still has no {n}|the {n} is backing in|i am expecting a {n}|it must not get wet|the {n} looks {adj}|{who} said it was time|this {n} is mine|that {n} has seen better days|the {n} is the wrong way round|i'd rather not do it myself|we don't need it any more|{o} can rest now|the {n} has to know about it|i want to turn the {n} over|you know {o}, the one next to the {n}"""
 REASONS = """it is {adj} in here|it's {adj}|i am {adj}|i'm so {adj}|my hands are full|i can't reach it|i can not do it myself|we are leaving soon|the guests are coming|somebody is at the door|i need something from there
 i am done here|we are finished|we need to go on|i have to hurry|my back hurts|it smells|there is a draught|i can't see anything|the boss wants it|we start soon|it is getting late|i want to have a look|it is time
 i have no time|i'm busy|the others are waiting|it bothers me|it makes so much noise|we need some fresh air|i want to start|it has been like that all day|that is enough for today|there's something i need|i promised it to anna
 rain is coming|the meeting begins|the customer is waiting|i forgot to do it|nobody did it yet|you have time now|i trust you|this can't stay like this|it's not safe like that|i don't want an accident|it would not look good otherwise
 the experiment is over|the shift ends|we had lunch|i hurt my arm|it's your turn|i just came back|i've been waiting|the baby is asleep|the kids are coming home|i am expecting a delivery|it is monday|my wife is asleep"""
-ADJECTIVES = "cold hot stuffy dark noisy messy dirty tired late wet boring crowded windy bright sunny thirsty hungry freezing loud dusty smelly warm quiet chilly"
-PURPOSES = """so that i can see|so i can work|to save energy|for safety|so we can go on|so that nobody trips|to make room|to be on the safe side|for the visitors|so the run can start|so i can have a look|before it gets dark|so it does not get cold
+ADJECTIVES = "broken old new open empty full cold hot stuffy dark noisy messy dirty tired late wet boring crowded windy bright sunny thirsty hungry freezing loud dusty smelly warm quiet chilly"
+PURPOSES = """just to test it|just to be sure|to be on the safe side|so {o} can dry|so that {who} can see it|so i can get at the {n}|because {who} is coming|for {who}|to keep {o} safe|and that will be all|as {who} asked|by six o'clock|when {who} comes round|because of the {n}|to let some light in|like before|like you did last time|
+so that i can see|so i can work|to save energy|for safety|so we can go on|so that nobody trips|to make room|to be on the safe side|for the visitors|so the run can start|so i can have a look|before it gets dark|so it does not get cold
 to let some air in|for a moment|while i am away|so i can check it|for the next test|so that everybody can see it|because i need it|because it is late|because my hands are full|since i can't reach it|as we are done|as it is cold|because of the noise"""
 TALK = """hello|good morning|hi there|thanks|thank you|well done|okay|alright|um|nice weather today|how nice|i see|sorry|great|perfect|never mind the mess|i had a long day|i am new here|you are a good robot|that was great|listen|hey robot|good|what a day|here we are|it's me again
 excuse me|thank you very much|much appreciated|that's it|that is all|good to see you|welcome back|i love this place|the weather is fine|dinner was good|we won the game|my name is sam|i will be back in five minutes|we have plenty of time|this is the lab|i work here|no problem|no worries|no hurry|take your time
@@ -136,19 +153,32 @@ class Speaker:
 
     def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[Task]) -> None:
         self._rng, self._lexicon, self._tasks = rng, lexicon, tasks
+        self._placeless = False
+        """Whether the utterance leaves out where to."""
 
     def utterance(self) -> Utterance:
         """Draw one utterance."""
         kinds: tuple[tuple[float, Callable[[], Utterance]], ...] = (
-            (0.40, self._order), (0.15, self._impossible), (0.05, self._part), (0.06, self._forbidden),
-            (0.05, self._question), (0.05, self._told), (0.06, self._unreal), (0.05, self._partly),
-            (0.04, self._several), (0.02, self._talk), (0.03, self._vague), (0.04, self._remark_and_fragment),
+            (0.40, self._order), (0.18, self._impossible), (0.05, self._part), (0.07, self._forbidden),
+            (0.05, self._question), (0.05, self._told), (0.09, self._unreal), (0.04, self._partly),
+            (0.06, self._several), (0.04, self._talk), (0.02, self._vague), (0.05, self._remark_and_fragment),
         )  # fmt: skip
+        self._placeless = self._rng.random() < 0.2
         chosen = self._rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
         text = " ".join(chosen.text.split())
-        if self._rng.random() < 0.07:
+        for _ in range(self._rng.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2))):
             text = mistyped(self._rng, text)
         return Utterance(text, chosen.act, chosen.labels)
+
+    def _filled(self, text: str, task: Task | None = None) -> str:
+        """A frame of talk, its gaps filled with any words."""
+        rng = self._rng
+        task = task or rng.choice(self._tasks)
+        while "{n}" in text:
+            thing = self._lexicon.thing(rng, tuple(k for k, things in self._lexicon.things.items() if things))
+            text = text.replace("{n}", thing.said(rng), 1)
+        text = text.replace("{o}", self._np(task.thing)).replace("{who}", self._pick("PERSONS"))
+        return text.replace("{adj}", rng.choice(ADJECTIVES.split()))
 
     def _none(self, text: str, act: int) -> Utterance:
         return Utterance(text, act, (0.0,) * len(self._tasks))
@@ -168,19 +198,26 @@ class Speaker:
         """The task in one of its ways to say it."""
         pattern = self._rng.choice(task.action.say)
         where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
-        return phrase(pattern, self._np(task.thing) if thing is None else thing, where, form)
+        thing = self._np(task.thing) if thing is None else thing
+        return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
 
     def _state(self, task: Task) -> str:
         """A state that the task brings about, or its participle."""
         where = self._np(task.to, adjective=0.03) if task.to else ""
-        if task.action.states and self._rng.random() < 0.65:
-            return self._rng.choice(task.action.states).replace("{d}", where)
+        states = [state for state in task.action.states if not self._placeless or "{d}" not in state]
+        if states and self._rng.random() < 0.65:
+            return self._rng.choice(states).replace("{d}", where)
         pattern = self._rng.choice([p for p in task.action.say if " {o}" in f" {p}" and " it " not in p])
-        return phrase(pattern, "", where, "pp")
+        return without_place(self._rng, pattern, "", where, float(self._placeless), "pp")
 
     def _core(self, task: Task) -> str:
         """An order of one task, without openers, reasons and closers."""
         rng, roll = self._rng, self._rng.random()
+        placed = [state for state in task.action.states if state.split()[0] in ("in", "on", "inside", "at")]
+        if task.to and placed and rng.random() < 0.15:
+            where = self._np(task.to, adjective=0.04)
+            text = self._pick("PLACED").replace("{s}", rng.choice(placed)).replace("{d}", where)
+            return text.replace("{o}", self._np(task.thing)).replace("{n}", task.thing.said(rng))
         if roll < 0.52:
             text = self._pick("POLITE").replace("{b}", self._said(task))
             return f"{text} {rng.choice(ADJUNCTS)}" if rng.random() < 0.12 else text
@@ -205,7 +242,7 @@ class Speaker:
     def _framed(self, core: str) -> str:
         """The order with what people say around it."""
         rng, roll = self._rng, self._rng.random()
-        reason = self._pick("REASONS").replace("{adj}", rng.choice(ADJECTIVES.split()))
+        reason = self._filled(self._pick("REASONS" if rng.random() < 0.4 else "SCENES"))
         if rng.random() < 0.25 and self._tasks:
             other = rng.choice(self._tasks)
             state = self._state(other)
@@ -215,7 +252,7 @@ class Speaker:
         elif roll < 0.18:
             core = f"{core}{rng.choice((', ', '. ', ' because ', ', ', ' since ', ' - '))}{reason}"
         elif roll < 0.23:
-            core = f"{core}{rng.choice((' ', ', '))}{self._pick('PURPOSES')}"
+            core = f"{core}{rng.choice((' ', ', '))}{self._filled(self._pick('PURPOSES'))}"
         elif roll < 0.26:
             core = f"{self._pick('TALK')}{rng.choice((', ', '. '))}{core}"
         elif roll < 0.28:
@@ -228,7 +265,8 @@ class Speaker:
         for other in self._tasks:
             same = other.thing.names == task.thing.names
             rival = same and other.action is task.action and _names(other.to) == _names(task.to)
-            if other is task:
+            elsewhere = same and other.action is task.action and self._placeless
+            if other is task or (elsewhere and other.thing.mark == task.thing.mark):
                 labels.append(1.0)
             elif rival and not marked:
                 labels.append(1.0)  # it may be either of them: the margin between the two asks
@@ -253,8 +291,13 @@ class Speaker:
         rng, lexicon, task = self._rng, self._lexicon, self._rng.choice(self._tasks)
         roll = rng.random()
         action, thing, to = task.action, task.thing, task.to
-        if roll < 0.08:
-            return self._none(self._framed(self._pick("POLITE").replace("{b}", rng.choice(lexicon.unrelated))), ORDER)
+        if roll < 0.12:
+            free = rng.choice(lexicon.unrelated)
+            if roll < 0.09:
+                known = rng.random() < 0.6
+                thing = thing if known else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
+                free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
+            return self._none(self._framed(self._pick("POLITE").replace("{b}", free)), ORDER)
         if roll < 0.40:
             thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
         elif roll < 0.58 and action.opposite and action.opposite in lexicon.actions:
@@ -263,19 +306,21 @@ class Speaker:
             same_kind = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
             action = rng.choice(same_kind)
             to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
-        elif roll < 0.94:
+        elif roll < 0.90:
             to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))
         else:
             thing, to = to, thing
         if thing.mark and rng.random() < 0.5 and thing is task.thing:
             thing = Thing(thing.names, rng.choice(COLOURS))
+        if to is not None or task.to is not None:
+            self._placeless = False
         other = Task(action, thing, to, ())
         labels = []
         for known in self._tasks:
-            alike = bool(set(known.thing.names) & set(thing.names)) and (
+            alike = (known.thing.names == thing.names or known.thing.is_like(thing)) and (
                 known.action is action or lexicon.near(known.action, action)
             )
-            labels.append(IGNORED if alike and (_names(known.to) == _names(to) or not known.to) else 0.0)
+            labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
         return Utterance(self._framed(self._core(other)), ORDER, tuple(labels))
 
     def _part(self) -> Utterance:
@@ -305,10 +350,14 @@ class Speaker:
             .replace("{o}", self._np(task.thing))
             .replace("{s}", self._state(task))
             .replace("{n}", str(rng.randint(2, 90)))
+            .replace("{who}", self._pick("PERSONS"))
         )
 
     def _forbidden(self) -> Utterance:
-        table = self._rng.choice(("FORBID", "FORBID", "FORBID", "FORBID_STATE", "KEEP", "KEEP_STATE"))
+        table = self._rng.choice(("FORBID", "FORBID", "FORBID", "FORBID_STATE", "KEEP", "KEEP_STATE", "RETRACTED"))
+        if table == "RETRACTED":
+            order = self._framed(self._core(self._rng.choice(self._tasks))).strip(" ,.?!")
+            return self._none(self._pick(table).replace("{x}", order), FORBIDDEN)
         text = self._acted(table)
         if self._rng.random() < 0.3:
             text = self._framed(text)
@@ -321,11 +370,14 @@ class Speaker:
         return self._none(self._rng.choice(OPENERS) + text + self._rng.choice(("?", "?", "", " now?")), QUESTION)
 
     def _told(self) -> Utterance:
-        table = self._rng.choice(("TOLD", "TOLD", "TOLD_ACT", "THANKED"))
+        table = self._rng.choice(("TOLD", "TOLD", "TOLD_ACT", "THANKED", "SAYINGS"))
+        if table == "SAYINGS":
+            say = self._filled(self._pick(table).replace("{n}", self._rng.choice(self._tasks).thing.names[-1], 1))
+            return self._none(say, STATEMENT)
         return self._none(self._rng.choice(OPENERS) + self._acted(table), STATEMENT)
 
     def _unreal(self) -> Utterance:
-        table = self._rng.choice(("UNREAL_ACT", "UNREAL_ACT", "UNREAL_STATE"))
+        table = self._rng.choice(("UNREAL_ACT", "UNREAL_ACT", "UNREAL_STATE", "THIRD", "THIRD", "THIRD"))
         return self._none(self._rng.choice(OPENERS) + self._acted(table), UNREAL)
 
     def _partly(self) -> Utterance:
@@ -333,22 +385,32 @@ class Speaker:
         return self._none(self._pick("POLITE").replace("{b}", text) if self._rng.random() < 0.4 else text, ORDER)
 
     def _several(self) -> Utterance:
-        """Two orders in one: exactly none of them."""
-        rng = self._rng
-        first, second = rng.choice(self._tasks), rng.choice(self._tasks)
-        other = self._pick("POLITE").replace("{b}", rng.choice(self._lexicon.unrelated))
-        kind = rng.choice(tuple(self._lexicon.actions.values()))
-        where = self._lexicon.thing(rng, kind.to) if kind.to else None
-        foreign = self._said(Task(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
-        mate = rng.choice((self._core(second), other, foreign, foreign)) if first is not second else other
-        parts = [self._core(first), mate]
-        rng.shuffle(parts)
-        joint = rng.choice((" and ", ", then ", ", ", " and then ", "; ", ". ", " after ", " before "))
-        return self._none(self._framed(joint.join(parts)), ORDER)
+        """Several orders in one: exactly none of them."""
+        rng, first = self._rng, self._rng.choice(self._tasks)
+        parts = [self._core(first)]
+        for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
+            second = rng.choice(self._tasks)
+            free = self._pick("POLITE").replace("{b}", rng.choice(self._lexicon.unrelated))
+            kind = rng.choice(tuple(self._lexicon.actions.values()))
+            where = self._lexicon.thing(rng, kind.to) if kind.to else None
+            foreign = self._said(Task(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
+            plain = self._said(second, thing="it" if rng.random() < 0.3 and second.thing == first.thing else None)
+            thing = self._np(second.thing)
+            chosen = (self._core(second), plain, plain, thing) if second is not first else (free, foreign)
+            parts.append(rng.choice((*chosen, foreign)))
+        if rng.random() < 0.3:
+            rng.shuffle(parts)
+        joint = rng.choice((" and ", ", then ", ", ", " and then ", "; ", ". ", " after you ", " before you ", ", afterwards ", " and "))
+        text = joint.join(parts)
+        if len(parts) == 2 and rng.random() < 0.25:
+            text = rng.choice((f"{parts[0]}, but first {parts[1]}", f"{parts[0]}, but {parts[1]} first",
+                               f"before you {parts[0]}, {parts[1]}", f"after {self._said(first, 'ing')}, {parts[1]}",
+                               f"first {parts[0]}, finally {parts[1]}", f"both {parts[0]} and {parts[1]}"))  # fmt: skip
+        return self._none(self._framed(text), ORDER)
 
     def _talk(self) -> Utterance:
-        text = self._pick("TALK") if self._rng.random() < 0.5 else self._pick("REASONS")
-        return self._none(text.replace("{adj}", self._rng.choice(ADJECTIVES.split())), STATEMENT)
+        table = self._rng.choice(("TALK", "REASONS", "SCENES", "SCENES", "PURPOSES"))
+        return self._none(self._filled(self._pick(table)), STATEMENT)
 
     def _vague(self) -> Utterance:
         task = self._rng.choice(self._tasks)
@@ -362,6 +424,9 @@ class Speaker:
         """A thing alone, a verb alone, or a remark about a thing."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         roll = rng.random()
+        if roll < 0.2:
+            text = self._pick("POLITE").replace("{b}", self._said(task, thing=rng.choice(("it", "it", "them", "that"))))
+            return self._none(text, ORDER)
         if roll < 0.45:
             text = self._np(task.thing) + rng.choice(("", "", " as well", " too", " please", " again"))
             return self._none(text, FRAGMENT)
@@ -371,6 +436,10 @@ class Speaker:
             return self._none(f"{rng.choice(('on', 'in', 'to', 'into'))} {self._np(self._lexicon.thing(rng, tuple(self._lexicon.things)))}", FRAGMENT)
         remark = rng.choice(("is broken", "is stuck", "is heavy", "looks nice", "is made of wood", "was expensive", "is mine", "is over there", "makes a noise", "belongs to anna", "is new", "opens easily", "does not work", "is on the left", "got dirty", "needs a new handle"))  # fmt: skip
         return self._none(f"{self._np(task.thing)} {remark}", STATEMENT)
+
+
+def _same_place(one: Thing | None, other: Thing | None) -> bool:
+    return _names(one) == _names(other) or bool(one and other and one.is_like(other))
 
 
 def _names(thing: Thing | None) -> tuple[str, ...]:

@@ -1,0 +1,225 @@
+"""From segments to tasks: which segments belong together, which are talk, and what each of the others orders.
+
+Neighbouring segments are tried alone and joined ("grab the handle" and "pull the drawer open" are one order); the reading that
+the matcher is surest of, over the whole text, is taken. Every order then has to be sure enough to be done unasked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from openral_reasoner.offline import grammar
+from openral_reasoner.offline.entries import Entry
+from openral_reasoner.offline.guards import negates, only_tells, refused
+from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
+
+DO = 0.75
+"""Least probability of a task that is done unasked."""
+ASK = 0.25
+"""Least probability of a task that is asked about."""
+RIVAL = 1.5
+"""Nats of log odds by which the best task must lead those that say something else."""
+NO_ORDER = 0.5
+"""Probability of a question, a prohibition or something unreal from which on nothing is done."""
+TALK = 0.5
+"""Least probability of a statement for a segment to be passed over."""
+MAX_JOINED = 4
+"""Segments that may together say one task."""
+MAX_SEGMENTS = 24
+ANYTHING = 0.5
+"""Score of a skill that takes any words."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A task, and the probability that a clause orders just that."""
+
+    entry: Entry
+    score: float
+
+    @property
+    def nats(self) -> float:
+        """Log odds."""
+        p = min(max(self.score, 1e-6), 1 - 1e-6)
+        return math.log(p / (1 - p))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One order, resolved, with what it may mean: one match if that is sure, several if it has to be asked."""
+
+    clause: str
+    meanings: tuple[Match, ...]
+    sure: bool
+
+
+class NoPlan(Exception):
+    """Nothing of the sentence may be done; the text says why, as half a sentence."""
+
+
+class Chooser:
+    """Reads orders against the tasks of one palette."""
+
+    def __init__(self, matcher: LearnedMatcher, entries: list[Entry]) -> None:
+        self._matcher = matcher
+        self._entries = entries
+        self._examples = [(entry, example) for entry in entries for example in entry.examples]
+        self._ranked = lru_cache(maxsize=None)(self._rank)
+        self._acts: dict[str, SpeechAct] = {}
+
+    def rank(self, clause: str) -> list[Match]:
+        """Tasks by their probability, the best of a task's examples each; the skill's order among equals."""
+        return list(self._ranked(clause))
+
+    def sure(self, clause: str) -> Match | None:
+        """The one task that a clause surely means."""
+        ranked = self.rank(clause)
+        return ranked[0] if ranked and ranked[0].score >= DO and not _rivals(ranked) else None
+
+    def act(self, text: str) -> SpeechAct:
+        """What a text is."""
+        if text not in self._acts:
+            self._acts[text] = self._matcher.act(text)
+        return self._acts[text]
+
+    def read(self, text: str) -> list[Step]:
+        """Tasks of a text without conditions, in their order of execution.
+
+        Raises:
+            NoPlan: nothing of it may be done.
+        """
+        self._check(text)
+        pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
+        if not pieces:
+            raise NoPlan("there are no words in it")
+        if len(pieces) > MAX_SEGMENTS:
+            raise NoPlan("it has too many parts; give me a few tasks at a time")
+        clauses = self._resolved([segment for _, segment in pieces])
+        return [self._step(clause) for clause in self._path(pieces, clauses)]
+
+    def _rank(self, clause: str) -> tuple[Match, ...]:
+        scores = self._matcher.scores(clause, [example for _, example in self._examples])
+        best: dict[int, float] = {}
+        for (entry, _), score in zip(self._examples, scores, strict=True):
+            best[id(entry)] = max(best.get(id(entry), 0.0), float(score))
+        matches = [Match(entry, best.get(id(entry), 0.0)) for entry in self._entries if entry.examples]
+        if any(not entry.examples for entry in self._entries):
+            taken = ANYTHING if grammar.phrases(clause) and self.act(clause).order > DO else 0.0
+            matches += [Match(entry, taken * 1.6) for entry in self._entries if not entry.examples]
+        return tuple(sorted(matches, key=lambda match: -match.score))
+
+    def _check(self, text: str) -> None:
+        """Refuse what is no order as a whole."""
+        if reason := refused(text):
+            raise NoPlan(reason)
+        act = self.act(text)
+        if act.no_order > NO_ORDER:
+            raise NoPlan(_why(act))
+
+    def _resolved(self, segments: list[str]) -> list[str]:
+        """Segments with their gaps filled and their pronouns named, where the matcher then knows a task."""
+        found: list[str] = []
+        named: list[str] = []
+        for index, segment in enumerate(segments):
+            before = next((clause for clause in reversed(found) if len(clause.split()) > 1), "")
+            behind = segments[index + 1] if index + 1 < len(segments) else ""
+            chosen = segment
+            if not self._known(segment):
+                for reading in grammar.readings(segment, before, named, behind)[1:]:
+                    if self._known(reading) and not negates(segment):
+                        chosen = reading
+                        break
+            found.append(chosen)
+            named = [*reversed(grammar.phrases(chosen)), *named]
+        return found
+
+    def _known(self, clause: str) -> bool:
+        ranked = self.rank(clause)
+        return bool(ranked) and ranked[0].score >= DO
+
+    def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[str]:
+        """The orders of the likeliest division into orders and talk."""
+        ways: list[tuple[float, list[str]]] = [(0.0, [])]
+        for end in range(1, len(pieces) + 1):
+            options: list[tuple[float, list[str]]] = []
+            for begin in range(max(0, end - MAX_JOINED), end):
+                value, orders = ways[begin]
+                joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
+                options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))
+            value, orders = ways[end - 1]
+            talk = self._talk(pieces[end - 1][1])
+            options.append((value + talk, orders))
+            ways.append(max(options, key=lambda option: (round(option[0], 2), len(option[1]))))
+        orders = ways[-1][1]
+        if not orders:
+            act = self.act(_joined(pieces))
+            raise NoPlan(_why(act) if act.order < TALK else "there is no task in it")
+        return orders
+
+    def _worth(self, clause: str) -> float:
+        """Log probability that a clause is an order of one task of the palette."""
+        if negates(clause):
+            return -12.0
+        ranked, act = self.rank(clause), self.act(clause)
+        score = ranked[0].score if ranked else 0.0
+        return math.log(max(score, 1e-4)) + math.log(max(1.0 - act.no_order, 1e-4))
+
+    def _talk(self, segment: str) -> float:
+        """Log probability that a segment orders nothing and forbids nothing."""
+        if negates(segment) and not only_tells(segment):
+            return -12.0
+        statement = self.act(segment).statement
+        return math.log(max(statement, 1e-4)) if statement > TALK else -9.0
+
+    def _step(self, clause: str) -> Step:
+        """What an order means.
+
+        Raises:
+            NoPlan: nothing that a skill here does.
+        """
+        if negates(clause):
+            raise NoPlan("it forbids something, and I only know what to do")
+        act = self.act(clause)
+        if act.no_order > NO_ORDER:
+            raise NoPlan(_why(act))
+        ranked = self.rank(clause)
+        if not ranked or ranked[0].score < ASK:
+            raise NoPlan(f'no skill here does "{clause}"')
+        rivals = _rivals(ranked)
+        if ranked[0].score >= DO and not rivals:
+            return Step(clause, (ranked[0],), True)
+        others = [match for match in ranked[1:] if match.score >= ASK or match in rivals]
+        distinct = list({match.entry.says: match for match in reversed([ranked[0], *others])}.values())[::-1]
+        return Step(clause, tuple(distinct), False)
+
+
+def _rivals(ranked: list[Match]) -> list[Match]:
+    """Tasks that say something else and are about as likely as the best."""
+    best = ranked[0]
+    return [
+        match
+        for match in ranked[1:]
+        if match.entry.says != best.entry.says and match.score >= ASK and best.nats - match.nats < RIVAL
+    ]
+
+
+def _joined(pieces: list[tuple[str, str]]) -> str:
+    """Segments with the joints between them."""
+    text = pieces[0][1]
+    for joint, segment in pieces[1:]:
+        joint = " ".join(joint.split())
+        text += f"{joint} {segment}" if joint.startswith((",", ".", ";", ":", "!", "?")) else f" {joint} {segment}"
+    return " ".join(text.split())
+
+
+def _why(act: SpeechAct) -> str:
+    """Why a text is no order, after its likeliest act."""
+    reasons = {
+        act.forbidden: "it forbids something, and I only know what to do",
+        act.question: "it is a question, not an order",
+        act.unreal: "it speaks of what is not to be done now, or not by me",
+        act.statement: "it describes something and orders nothing",
+    }
+    return reasons[max(reasons)]

@@ -1,0 +1,70 @@
+"""Slips of the finger are mended where they have one meaning: "opne the darwer" is read as "open the drawer".
+
+A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that changed
+places, one too many, too few or wrong) leads to a word of the skills, or else to a common word of English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from openral_reasoner.palette import Palette
+from openral_reasoner.vocabulary import words
+
+SHORTEST = 3
+"""Letters of the shortest word that is corrected."""
+COMMON = 6000
+"""Ids of the dictionary's common words; they are in order of frequency, behind some 2,000 signs."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_WORD = re.compile(r"[a-z]{3,}(?!')")
+_FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
+
+
+def corrected(text: str, palette: Palette, dictionary: Mapping[str, int]) -> str:
+    """The text, lower case, with slips mended.
+
+    Args:
+        text: the operator's words.
+        palette: words of the skills go before all others.
+        dictionary: word -> id, common words first.
+    """
+    known = _known(palette)
+
+    def mend(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in known or word in dictionary:
+            return word
+        near = _one_change(word)
+        if ours := sorted(near & known):
+            return ours[0] if len(ours) == 1 else word
+        common = sorted((dictionary[other], other) for other in near if dictionary.get(other, COMMON) < COMMON)
+        return common[0][1] if common and len(word) > SHORTEST else word
+
+    return _WORD.sub(mend, text.lower())
+
+
+def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
+    """Whether a text seems to be of another language: letters that English lacks, or hardly a word that is English."""
+    said = words(text)
+    known = _known(palette)
+    letters = [c for c in text if c.isalpha()]
+    if letters and sum(bool(_FOREIGN.match(c)) for c in letters) >= 1 and not any(word in known for word in said):
+        return True
+    strange = [w for w in said if w not in known and dictionary.get(w, 10**6) > 2 * COMMON and not _one_change(w) & known]
+    return len(said) > 0 and len(strange) == len(said) and all(word not in dictionary for word in strange)
+
+
+def _known(palette: Palette) -> frozenset[str]:
+    texts = [p for s in palette.skills for t in s.tasks for p in (t.phrase, *t.phrases)]
+    texts += [name for skill in palette.skills for name in (*skill.objects, *skill.actions)]
+    return frozenset(word for text in texts for word in words(text))
+
+
+def _one_change(word: str) -> set[str]:
+    splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    found = {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
+    found |= {a + b[1:] for a, b in splits if b}
+    found |= {a + c + b[1:] for a, b in splits if b for c in _LETTERS}
+    found |= {a + c + b for a, b in splits for c in _LETTERS}
+    return found - {word}

@@ -140,17 +140,16 @@ class Chooser:
         return bool(ranked) and ranked[0].score >= DO
 
     def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[str]:
-        """The orders of the likeliest division into orders and talk."""
+        """The orders of the likeliest division into orders and talk; of like ones that with the most orders."""
+        widest = 1 if all(self._worth(c) == 0.0 or self._talk(p[1]) > -0.2 for c, p in zip(clauses, pieces, strict=True)) else MAX_JOINED
         ways: list[tuple[float, list[str]]] = [(0.0, [])]
         for end in range(1, len(pieces) + 1):
-            options: list[tuple[float, list[str]]] = []
-            for begin in range(max(0, end - MAX_JOINED), end):
+            value, orders = ways[end - 1]
+            options = [(value + self._talk(pieces[end - 1][1]), orders)]
+            for begin in range(max(0, end - widest), end):
                 value, orders = ways[begin]
                 joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
                 options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))
-            value, orders = ways[end - 1]
-            talk = self._talk(pieces[end - 1][1])
-            options.append((value + talk, orders))
             ways.append(max(options, key=lambda option: (round(option[0], 2), len(option[1]))))
         orders = ways[-1][1]
         if not orders:
@@ -159,12 +158,12 @@ class Chooser:
         return orders
 
     def _worth(self, clause: str) -> float:
-        """Log probability that a clause is an order of one task of the palette."""
+        """Log probability that a clause is an order of one task of the palette; 0 if it is sure enough to be done."""
         if negates(clause):
             return -12.0
         ranked, act = self.rank(clause), self.act(clause)
-        score = ranked[0].score if ranked else 0.0
-        return math.log(max(score, 1e-4)) + math.log(max(1.0 - act.no_order, 1e-4))
+        score = (ranked[0].score if ranked else 0.0) * (1.0 - act.no_order)
+        return 0.0 if score >= DO else math.log(max(score, 1e-4))
 
     def _talk(self, segment: str) -> float:
         """Log probability that a segment orders nothing and forbids nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,24 +16,36 @@ MAX_TOKENS = 40
 """Longer clauses are read up to here."""
 
 
-def load_weights(path: Path = WEIGHTS) -> dict[str, Array]:
-    """Read the trained weights as float32.
+@dataclass(frozen=True)
+class Trained:
+    """What training leaves behind."""
+
+    weights: dict[str, Array]
+    words: frozenset[str]
+    """The words that the training's orders were made of, names of things left out."""
+
+
+def load_trained(path: Path = WEIGHTS) -> Trained:
+    """Read the trained weights as float32, and the words.
 
     Raises:
         InstallationError: the file is missing or cannot be read, or `safetensors` is missing.
     """
     try:
-        from safetensors.numpy import load_file
-
-        return {name: value.astype(np.float32) for name, value in load_file(str(path)).items()}
+        from safetensors import SafetensorError, safe_open
     except ImportError as error:
         raise InstallationError(
             f"{error.name} is not installed: pip install 'openral[models]'"
         ) from error
-    except Exception as error:  # noqa: BLE001  safetensors raises its own type for a broken file
+    try:
+        with safe_open(str(path), "np") as file:
+            weights = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            metadata = file.metadata() or {}
+    except (OSError, SafetensorError) as error:
         raise InstallationError(
-            f"the planner's weights {path} cannot be read ({error}): openral train planner writes them"
+            f"the planner's weights {path} cannot be read ({error}); `openral train planner` writes them"
         ) from error
+    return Trained(weights, frozenset(metadata.get("words", "").split()))
 
 
 class TokenEncoder(SentenceEncoder):
@@ -42,7 +55,7 @@ class TokenEncoder(SentenceEncoder):
         """Merge the adapters.
 
         Args:
-            weights: as `load_weights` returns them.
+            weights: as `load_trained` returns them.
             folder: of the published encoder; None: the packaged one.
         """
         super().__init__(folder)

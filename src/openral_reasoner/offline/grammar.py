@@ -45,6 +45,7 @@ def has_pronoun(clause: str) -> bool:
 def ordered(text: str) -> list[str]:
     """Parts of a text in the order in which they are to be done, split only where the order is said otherwise."""
     parts = []
+    text = re.sub(rf"\bboth (?={_DETERMINER}\b.* and\b)", "", text)
     for line in re.split(r"\n|(?<=[.;!?])\s+", _LIST.sub("\n", text) if _LIST.match(text) else text):
         parts += _turned(line.strip(" ,.;!"))
     return [part for part in parts if re.search(r"\w", part)]

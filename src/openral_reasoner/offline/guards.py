@@ -11,8 +11,8 @@ _HARMLESS = re.compile(
 )
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|none|nothing|nowhere|neither|nor|without|avoid\w*|cannot|refrain\w*|forbid\w*|forbidden|"
-    r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|leave|leaves|keep|keeps|stay|stays|"
-    r"remain|remains|ignore|forget|skip|anything but|but the|stop \w+ing)\b"
+    r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|anything but|(?:must|should|can|may|has to) "
+    r"(?:stay|remain)|stop \w+ing)\b|(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
 )
 _TOLD = re.compile(
     r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openral_core.sentence import Array, _gelu
-from openral_reasoner.offline.encoder import TokenEncoder, load_weights
+from openral_reasoner.offline.encoder import TokenEncoder, Trained, load_trained
 
 HEADS = 4
 """Of the comparison's attention."""
@@ -39,13 +39,15 @@ class SpeechAct:
 class LearnedMatcher:
     """Compares clauses with examples token by token. Deterministic."""
 
-    def __init__(self, encoder: TokenEncoder | None = None, weights: dict[str, Array] | None = None) -> None:
+    def __init__(self, encoder: TokenEncoder | None = None, trained: Trained | None = None) -> None:
         """Load what is not given.
 
         Raises:
             InstallationError: the encoder or the trained weights are missing.
         """
-        self._weights = weights or load_weights()
+        trained = trained or load_trained()
+        self._weights = trained.weights
+        self.words = trained.words
         self.encoder = encoder or TokenEncoder(self._weights)
         self._projected: dict[str, tuple[Array, Array]] = {}
 

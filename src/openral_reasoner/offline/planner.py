@@ -68,7 +68,7 @@ class OfflinePlanner:
         if is_foreign(sentence, palette, dictionary):
             reason = f'I understand English only, and "{shown}" seems to be none; {MODEL}'
             return CannotDo(reason, offers(palette))
-        text = spelled_out(corrected(sentence.replace("’", "'"), palette, dictionary))
+        text = spelled_out(corrected(sentence.replace("’", "'"), palette, dictionary, matcher.words))
         try:
             return _Assembly(Chooser(matcher, entries_of(palette))).plan(text)
         except NoPlan as refusal:

@@ -1,33 +1,30 @@
 """Slips of the finger are mended where they have one meaning: "opne the darwer" is read as "open the drawer".
 
 A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that changed
-places, one too many, too few or wrong) leads to a word of the skills, or else to a common word of English.
+places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are commonly made of.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from openral_reasoner.palette import Palette
 from openral_reasoner.vocabulary import words
 
-SHORTEST = 3
-"""Letters of the shortest word that is corrected."""
-COMMON = 6000
-"""Ids of the dictionary's common words; they are in order of frequency, behind some 2,000 signs."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_WORD = re.compile(r"[a-z]{3,}(?!')")
+_WORD = re.compile(r"(?<![\w'])[a-z]{3,}(?![\w'])")
 _FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
 
 
-def corrected(text: str, palette: Palette, dictionary: Mapping[str, int]) -> str:
+def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]) -> str:
     """The text, lower case, with slips mended.
 
     Args:
         text: the operator's words.
         palette: words of the skills go before all others.
-        dictionary: word -> id, common words first.
+        dictionary: words of English.
+        common: the words that orders are made of, which a slip may be mended to.
     """
     known = _known(palette)
 
@@ -36,10 +33,8 @@ def corrected(text: str, palette: Palette, dictionary: Mapping[str, int]) -> str
         if word in known or word in dictionary:
             return word
         near = _one_change(word)
-        if ours := sorted(near & known):
-            return ours[0] if len(ours) == 1 else word
-        common = sorted((dictionary[other], other) for other in near if dictionary.get(other, COMMON) < COMMON)
-        return common[0][1] if common and len(word) > SHORTEST else word
+        ours = sorted(near & known) or sorted(near.intersection(common))
+        return ours[0] if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)) else word
 
     return _WORD.sub(mend, text.lower())
 
@@ -51,8 +46,8 @@ def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bo
     letters = [c for c in text if c.isalpha()]
     if letters and sum(bool(_FOREIGN.match(c)) for c in letters) >= 1 and not any(word in known for word in said):
         return True
-    strange = [w for w in said if w not in known and dictionary.get(w, 10**6) > 2 * COMMON and not _one_change(w) & known]
-    return len(said) > 0 and len(strange) == len(said) and all(word not in dictionary for word in strange)
+    strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]
+    return len(said) > 0 and len(strange) == len(said)
 
 
 def _known(palette: Palette) -> frozenset[str]:

@@ -23,7 +23,7 @@ from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
-from openral_training.planner.utterances import ACTS, IGNORED, ORDER, Speaker, Utterance
+from openral_training.planner.utterances import ACTS, IGNORED, ORDER, Speaker, Utterance, order_words
 
 MAX_TOKENS = 40
 HELD_OUT = 0.08
@@ -159,7 +159,8 @@ def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
     weights = {
         name: value.detach().numpy().astype(np.float16) for name, value in model.named_parameters()
     }
-    save_file(weights, str(out / "planner.safetensors"), {"config": json.dumps(asdict(config))})
+    words = " ".join(sorted(order_words(Lexicon())))
+    save_file(weights, str(out / "planner.safetensors"), {"config": json.dumps(asdict(config)), "words": words})
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -146,6 +147,14 @@ def _table(text: str) -> tuple[str, ...]:
 _TABLES = {
     name: _table(value) for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
 }
+
+
+def order_words(lexicon: Lexicon) -> frozenset[str]:
+    """Words of the ways to say an action, and of the frames around them: what a slip of the finger may be mended to."""
+    said = [text for action in lexicon.actions.values() for text in (*action.say, *action.states)]
+    framed = [entry for name in ("POLITE", "GERUND", "WISHED", "STATED", "TOPIC", "FORBID") for entry in _TABLES[name]]
+    forms = [phrase(text, "", form=form) for action in lexicon.actions.values() for text in action.say for form in ("ing", "pp")]
+    return frozenset(re.findall(r"(?<!{)\b[a-z]{3,}\b", " ".join((*said, *framed, *forms))))
 
 
 class Speaker:

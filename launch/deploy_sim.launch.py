@@ -18,7 +18,7 @@ from openral_core.errors import OpenralError
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
-from openral_reasoner.memory import default_memory_file
+from openral_reasoner.memory.memory import default_memory_file
 from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
 

@@ -6,7 +6,7 @@ import json
 import struct
 from pathlib import Path
 
-SEED = Path(__file__).parent / "data" / "smolvla-metaworld.rskill.yaml"
+SEED = Path(__file__).parent / "example_skill.rskill.yaml"
 MANIFEST = """\
 name: openral/rskill-example
 version: "1.2.3"

@@ -36,11 +36,11 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-def test_ros_is_imported_by_node_files_only() -> None:
+def test_ros_is_imported_in_ros_folders_only() -> None:
     guilty = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in SOURCES
-        if not path.name.endswith("_node.py")
+        if path.parent.name != "ros"
         for name in imports(path)
         if ROS_MODULES.match(name)
     ]
@@ -84,7 +84,7 @@ def test_ros_package_and_pip_package_offer_the_same_executables() -> None:
 def test_every_shared_folder_is_installed_in_both_ways() -> None:
     shared = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
     cmake = (ROOT / "CMakeLists.txt").read_text()
-    for folder in ("benchmarks", "config", "configs", "launch", "robots", "rskills", "scenes"):
+    for folder in ("config", "launch", "robots", "rskills", "scenes", "suites"):
         assert shared[folder] == f"share/openral/{folder}"
         assert re.search(rf"install\(DIRECTORY[^)]*\b{folder}\b", cmake), folder
 

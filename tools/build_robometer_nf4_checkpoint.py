@@ -14,11 +14,11 @@ import subprocess
 import sys
 
 from openral_core.errors import OpenralError
-from openral_reward_monitor.robometer.spec import SPEC
+from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_sidecar.bundle import bundle_for
 from openral_sidecar.environment import ensure_environment
 
-MODULE = "openral_reward_monitor.robometer.pack"
+MODULE = "openral_reward_monitor.models.robometer.pack"
 
 
 def main() -> int:

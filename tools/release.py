@@ -105,8 +105,10 @@ def main() -> int:
         for project in ("ros2_embedded", "."):
             subprocess.run(
                 [uv, "build", "--quiet", "-b", str(LOCK), "--out-dir", str(dist), project],
-                cwd=ROOT, env=environ, check=True,
-            )  # fmt: skip
+                cwd=ROOT,
+                env=environ,
+                check=True,
+            )
         with tempfile.TemporaryDirectory() as folder:
             python = f"{folder}/bin/python"
             subprocess.run(

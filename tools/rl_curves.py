@@ -13,7 +13,7 @@ import csv
 import sys
 from pathlib import Path
 
-from openral_training.plots import Point, plot
+from openral_core.html.plots import Point, plot
 
 RUNS = Path(__file__).parents[1] / "docs" / "rl-runs"
 PICTURES = {

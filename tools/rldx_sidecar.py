@@ -8,8 +8,8 @@ Its weights are for non-commercial use only: set OPENRAL_ACCEPT_NONCOMMERCIAL=1 
 
 import sys
 
-from openral_policy_nodes.rldx.by_hand import run_by_hand
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.by_hand import run_by_hand
+from openral_policy_nodes.families.rldx.spec import SPEC
 
 if __name__ == "__main__":
     sys.exit(run_by_hand(SPEC, sys.argv[1:]))

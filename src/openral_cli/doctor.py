@@ -26,8 +26,8 @@ _FIRST, _LAST = (3, 10), (3, 13)
 GROUP = "openral.checks"
 """Entry-point group of functions without arguments that return a list of Check."""
 BUILT_IN = {
-    "libero": "openral_sim_bridge.libero.health:checks",
-    "rendering": "openral_sim_bridge.opengl_health:checks",
+    "libero": "openral_sim_bridge.backends.libero.health:checks",
+    "rendering": "openral_sim_bridge.rendering.opengl_health:checks",
 }
 """Name -> `module:function`, for parts that have something to say and are no part of the core."""
 

@@ -1,4 +1,4 @@
-"""The errors openral raises on purpose. Each message names the place and the mend."""
+"""The errors openral raises on purpose. Each message names the place and the fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class InstallationError(OpenralError):
 
 
 class ManifestError(OpenralError):
-    """A manifest, robot, scene or suite file is wrong. The text reads `file:line: key: what, mend`."""
+    """A manifest, robot, scene or suite file is wrong. The text reads `file:line: key: what, fix`."""
 
 
 class NotFoundError(OpenralError):
@@ -29,6 +29,10 @@ class LicenseError(OpenralError):
 
 class EnvelopeError(OpenralError):
     """An action left the envelope of the robot; nothing of its chunk may be executed."""
+
+
+class ControlError(OpenralError):
+    """The loop that moves the arm is busy or has ended."""
 
 
 class PolicyError(OpenralError):

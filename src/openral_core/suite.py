@@ -13,7 +13,7 @@ from openral_core.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.schema import Fault, InitRange, Many, Schema, Word, raise_faults, validate
 
-SUITE_PATTERNS = ("benchmarks/{}.yaml",)
+SUITE_PATTERNS = ("suites/{}.yaml",)
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
 
 
@@ -78,7 +78,7 @@ class Suite:
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
-    """Load `benchmarks/<name>.yaml`: the names or paths of benchmark scenes, as a list or under `scenes`.
+    """Load `suites/<name>.yaml`: the names or paths of benchmark scenes, as a list or under `scenes`.
 
     `{scene: name, task: id, instruction: words}` is that scene with another task (`SuiteEntry`), for suites whose tasks
     differ in nothing else. Beside `scenes`, a suite names its initial states (`SuiteStates`); a list takes those of its

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
-from openral_reasoner.gate import GateConfig
+from openral_reasoner.mission.gate import GateConfig
 from openral_reasoner.playbook import Playbook, load_playbook
 from openral_rskill.registry import resolve
 

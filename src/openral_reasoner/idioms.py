@@ -34,26 +34,33 @@ def _manner(match: re.Match[str]) -> str:
 
 
 _ORDER: tuple[Rule, ...] = (
-    (r"\b(?:and )?(?:when|once|after|as soon as)(?: you| that| this| it)?(?: are| is| have| has)?(?: been)? "
-     r"(?:done|finished|ready|complete|completed)(?: (?:with )?(?:that|this|it|so))?\b,?", ", then "),
+    (
+        r"\b(?:and )?(?:when|once|after|as soon as)(?: you| that| this| it)?(?: are| is| have| has)?(?: been)? "
+        r"(?:done|finished|ready|complete|completed)(?: (?:with )?(?:that|this|it|so))?\b,?",
+        ", then ",
+    ),
     (r"\bhaving (?P<first>\w+ed (?:the|that|this|my) [^,]+), (?P<second>.+)$", r"\g<first>, then \g<second>"),
     (
         rf"\b(?:there are |i (?:need|want|have) )?{_COUNT} (?:things|tasks|jobs|steps)(?: (?:to do|done"
-        rf"|for you))?\s*,", ""
+        rf"|for you))?\s*,",
+        "",
     ),
     (
         r"^(?:(?:next|your|my|the) )?(?:first |next )?(?:command|task|order|job|request|mission"
         r"|instruction)(?: is(?: to)?)?\s*,\s*",
         "",
     ),
-    (r"^(?:tidy up|clean up|chores?|to ?do|quick one|favou?r|small favou?r|last thing|one (?:more"
-     r"|last)? ?thing|reminder|new (?:task|job))\s*[,.]\s*", ""),
+    (
+        r"^(?:tidy up|clean up|chores?|to ?do|quick one|favou?r|small favou?r|last thing|one (?:more"
+        r"|last)? ?thing|reminder|new (?:task|job))\s*[,.]\s*",
+        "",
+    ),
     (r"(?:^|(?<=[\s.;,]))step (?:\d|one|two|three|four|five|six)\s*[,.)-]?\s", "; "),
     (r"(?:^|(?<=\s))[a-f1-9]\)\s", "\n"),
     (r"\b(?:as well as|plus|along with|together with)\b", "and"),
     (r"\b(?:too|as well|also)(?=\s*(?:$|[.,;!]))", ""),
     (r",? followed by ", ", then "),
-)  # fmt: skip
+)
 _PHRASES: tuple[Rule, ...] = (
     (r"\bi mean\b,? ", ""),
     (

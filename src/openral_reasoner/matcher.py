@@ -34,11 +34,20 @@ DIRECTED = frozenset({"carry", "pick", "push", "place", "slide", "pull"})
 OPPOSITE: dict[str, str] = {
     one: other
     for pair in (
-        ("open", "close"), ("opened", "closed"), ("open", "shut"), ("on", "off"), ("in", "out"), ("into", "out of"),
-        ("up", "down"), ("left", "right"), ("top", "bottom"), ("insert", "remove"), ("inserted", "removed"),
+        ("open", "close"),
+        ("opened", "closed"),
+        ("open", "shut"),
+        ("on", "off"),
+        ("in", "out"),
+        ("into", "out of"),
+        ("up", "down"),
+        ("left", "right"),
+        ("top", "bottom"),
+        ("insert", "remove"),
+        ("inserted", "removed"),
     )
     for one, other in (pair, pair[::-1])
-}  # fmt: skip
+}
 """Words that turn a task or a state into what undoes it; "open" and "shut" both have one."""
 BARE = 0.8
 """Score of a task's own words without its verb: "peg into the hole"; one word, "the button", is only asked about."""

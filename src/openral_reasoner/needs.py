@@ -49,8 +49,11 @@ _ENCOURAGING: tuple[Rule, ...] = (
     (r"\b(?:you (?:can|may|could) )?go ahead and ", ""),
 )
 _WISHED: tuple[Rule, ...] = (
-    (rf"\b{WISH} (?:to (?:have|see) )?(?:an?"
-     rf"|the) (?P<state>{STATE}) (?P<noun>\w+)", r"get the \g<noun> \g<state>"),
+    (
+        rf"\b{WISH} (?:to (?:have|see) )?(?:an?"
+        rf"|the) (?P<state>{STATE}) (?P<noun>\w+)",
+        r"get the \g<noun> \g<state>",
+    ),
     (rf"(?:^|(?<=[,.;] )){THING} being (?=\w+ed\b|put\b|{STATE}\b)", r"get \g<thing> "),
     (
         rf"(?:^|(?<=[,.;:] )|(?<=\band )){IT} (?:(?:should|must|ought to|needs to|has to|had better|wants to)"
@@ -63,20 +66,28 @@ _WISHED: tuple[Rule, ...] = (
         r"get \g<thing> \g<state>",
     ),
     (rf"\blet {THING} (?:be|get) (?=(?!closed|wed)\w+ed\b|put\b|slid\b|swung\b|drawn\b)", r"get \g<thing> "),
-    (rf"\b(?:time|about time|high time)(?: that)? {THING} (?:was|were|got|is|gets) (?=\w+ed\b|put\b"
-     rf"|{STATE}\b)",
-     r"get \g<thing> "),
+    (
+        rf"\b(?:time|about time|high time)(?: that)? {THING} (?:was|were|got|is|gets) (?=\w+ed\b|put\b"
+        rf"|{STATE}\b)",
+        r"get \g<thing> ",
+    ),
     (r"\b(?:feel free|remember|proceed|be sure|make sure|see|take care) to (?:it that )?(?!not\b)(?=\w)", ""),
     (r"\b(?:see|make sure|ensure|take care)(?: to it)? that ", ""),
     (rf"\bsee to {THING}(?=[,;.] )", r"\g<thing>"),
     (r"\b(?:have|make|see) (?=(?:the|that|this|my|our) )", "get "),
     (r"\blet me (?:have|get) (?=(?:the|that|this|my)\b)", "get "),
-    (rf"(?:^|(?<=[,.;] )|\bget ){THING} {DONE} and (?:then )?(?P<second>put|placed|set|laid|dropped|moved"
-     r"|brought|taken|transferred|transported|lifted|carried|deposited|released)\b(?: it)?", _both),
-    (rf"\bget {THING} {DONE}(?=\s*(?:$|[,.;!?])| (?:in|on|at|to|into|onto|up|down|off|from|over|with"
-     r"|inside|please|now|again)\b)", done),
+    (
+        rf"(?:^|(?<=[,.;] )|\bget ){THING} {DONE} and (?:then )?(?P<second>put|placed|set|laid|dropped|moved"
+        r"|brought|taken|transferred|transported|lifted|carried|deposited|released)\b(?: it)?",
+        _both,
+    ),
+    (
+        rf"\bget {THING} {DONE}(?=\s*(?:$|[,.;!?])| (?:in|on|at|to|into|onto|up|down|off|from|over|with"
+        r"|inside|please|now|again)\b)",
+        done,
+    ),
     (r"\bget (?=(?:open|close|shut|press|push|pull|put|pick|insert|slide)\b)", ""),
-)  # fmt: skip
+)
 _NEEDED: tuple[Rule, ...] = (
     (rf"(?:^|(?<=[,.;:] )|\b(?:and|but|think|says?) )?{IT} {_HAS_NEED} {_DEED}", _needed),
     (

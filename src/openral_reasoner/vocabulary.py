@@ -10,9 +10,18 @@ import re
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _IRREGULAR = {
-    "taken": "take", "brought": "bring", "driven": "drive", "drawn": "draw", "swung": "swing", "thrown": "throw",
-    "sent": "send", "held": "hold", "went": "go", "gone": "go", "kept": "keep",
-}  # fmt: skip
+    "taken": "take",
+    "brought": "bring",
+    "driven": "drive",
+    "drawn": "draw",
+    "swung": "swing",
+    "thrown": "throw",
+    "sent": "send",
+    "held": "hold",
+    "went": "go",
+    "gone": "go",
+    "kept": "keep",
+}
 _VOWELS = "aeiou"
 
 

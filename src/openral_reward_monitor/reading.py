@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.manifest import Reward
-from openral_reward_monitor.calibration import Calibration, joint_score
-from openral_reward_monitor.models import RewardScores
+from openral_reward_monitor.models.calibration import Calibration, joint_score
+from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.window import Attempt, Selection
 
 _COVERED = 0.9

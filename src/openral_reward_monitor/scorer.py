@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from openral_core.errors import OpenralError
-from openral_reward_monitor.models import RewardModel, checked
+from openral_reward_monitor.models.reward_model import RewardModel, checked
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.window import Attempt, Selection
 

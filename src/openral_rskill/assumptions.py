@@ -31,8 +31,10 @@ def assumptions(manifest: RSkillManifest, scene: DeployScene | None = None) -> l
         manifest: the skill.
         scene: where it is to run; without it, what depends on a scene is said in general.
     """
-    found = [Assumption("family", f"{name} is stated, and family {manifest.model_family} does not read it")
-             for name in unread_fields(manifest.model_family, dict(manifest))]  # fmt: skip
+    found = [
+        Assumption("family", f"{name} is stated, and family {manifest.model_family} does not read it")
+        for name in unread_fields(manifest.model_family, dict(manifest))
+    ]
     if manifest.kind == "vla":
         found += [*_sizes(manifest), *_actuators(manifest, scene), *_state(manifest)]
         found += [*_action(manifest, scene), *_chunk(manifest)]
@@ -56,7 +58,7 @@ def _sizes(manifest: RSkillManifest) -> Iterator[Assumption]:
                 f"sensors_required {key}",
                 f"asks for at least {least[1]}x{least[0]} px, the checkpoint takes {size[1]}x{size[0]}: "
                 "image_preprocessing.image_size counts, a camera of that size will do",
-            )  # fmt: skip
+            )
 
 
 def _actuators(manifest: RSkillManifest, scene: DeployScene | None) -> Iterator[Assumption]:
@@ -73,7 +75,7 @@ def _actuators(manifest: RSkillManifest, scene: DeployScene | None) -> Iterator[
             "actuators_required",
             f"says {kind}, the actions are {representation}: the action contract counts, "
             f"the arm is commanded by {mode}",
-        )  # fmt: skip
+        )
 
 
 def _state(manifest: RSkillManifest) -> Iterator[Assumption]:

@@ -14,9 +14,16 @@ __all__ = ["Finding", "match", "package_findings", "require"]
 
 
 def match(
-    manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene, *, folder: Path | None = None,
-    accept_noncommercial: bool | None = None, lockstep: bool = False, task: str = "", allow_unevaluated: bool = False,
-) -> list[Finding]:  # fmt: skip
+    manifest: RSkillManifest,
+    robot: RobotDescription,
+    scene: DeployScene,
+    *,
+    folder: Path | None = None,
+    accept_noncommercial: bool | None = None,
+    lockstep: bool = False,
+    task: str = "",
+    allow_unevaluated: bool = False,
+) -> list[Finding]:
     """Compare a skill's demands with what a robot and a scene offer.
 
     Args:

@@ -32,9 +32,12 @@ ORIGIN_FILE = ".openral-origin.json"
 
 
 def check_license(
-    manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None,
+    manifest: RSkillManifest,
+    *,
+    folder: Path | None = None,
+    accept_noncommercial: bool | None = None,
     environment: Mapping[str, str] = os.environ,
-) -> None:  # fmt: skip
+) -> None:
     """Refuse weights that may not be used commercially, unless their terms were accepted.
 
     Call it before anything of the weights is downloaded or opened. A licence that is proprietary or unknown

@@ -45,10 +45,13 @@ def list_(as_json: Annotated[bool, typer.Option("--json", help="Print the rows a
         folder = environment_folder(spec) if is_built(spec) else None
         rows.append(
             {
-                "name": name, "python": spec.python, "about": spec.description,
-                "environment": folder and str(folder), "bytes": size_of(folder) if folder else 0,
+                "name": name,
+                "python": spec.python,
+                "about": spec.description,
+                "environment": folder and str(folder),
+                "bytes": size_of(folder) if folder else 0,
             }
-        )  # fmt: skip
+        )
     if as_json:
         typer.echo(json.dumps({"sidecars": rows, "servers": servers}, indent=2))
         return

@@ -156,9 +156,13 @@ def _start(request: ServerRequest, given_up: Callable[[], bool]) -> RunningServe
         )
     until = time.monotonic() + settings.boot_timeout_s
     process = ServerProcess(
-        request.spec, request.python, request.arguments,
-        host=settings.host, port=settings.port, shared=settings.shared,
-    )  # fmt: skip
+        request.spec,
+        request.python,
+        request.arguments,
+        host=settings.host,
+        port=settings.port,
+        shared=settings.shared,
+    )
     client = None
     try:
         announced = process.wait_ready(request.name, settings.boot_timeout_s, lambda: _check(given_up))

@@ -68,9 +68,16 @@ class ServerProcess:
     """
 
     def __init__(
-        self, spec: SidecarSpec, python: Path, arguments: Sequence[str], *,
-        host: str = "127.0.0.1", port: int = 0, shared: bool = True, tied: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        spec: SidecarSpec,
+        python: Path,
+        arguments: Sequence[str],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        shared: bool = True,
+        tied: bool = True,
+    ) -> None:
         self.log = new_log(spec)
         self.token_file = new_token_file(spec)
         command = [str(python), "-m", "openral_sidecar.bootstrap", *(["--with-parent"] if tied else [])]
@@ -80,9 +87,13 @@ class ServerProcess:
         try:
             with self.log.open("ab") as output:
                 self._process = subprocess.Popen(
-                    command, env=_environment(spec), start_new_session=True, stdout=output, stderr=subprocess.STDOUT,
+                    command,
+                    env=_environment(spec),
+                    start_new_session=True,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
                     stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
-                )  # fmt: skip
+                )
         except OSError as error:
             self.token_file.unlink(missing_ok=True)
             raise SidecarError(

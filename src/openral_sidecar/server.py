@@ -84,9 +84,16 @@ def server_options(args: argparse.Namespace) -> ServerOptions:
     standard = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     server_arguments(standard)
     return ServerOptions(
-        host=args.host, port=args.port, token=token, token_file=args.token_file, spec=spec, digest=digest,
-        shared=not args.private, log=args.log_file, arguments=tuple(standard.parse_known_args(sys.argv[1:])[1]),
-    )  # fmt: skip
+        host=args.host,
+        port=args.port,
+        token=token,
+        token_file=args.token_file,
+        spec=spec,
+        digest=digest,
+        shared=not args.private,
+        log=args.log_file,
+        arguments=tuple(standard.parse_known_args(sys.argv[1:])[1]),
+    )
 
 
 def port_number(text: str) -> int:
@@ -109,10 +116,19 @@ def announced(identity: Identity, options: ServerOptions, port: int, socket: str
     """Keep the identity file beside `port` while the server runs. For servers that do not use `serve`, too."""
     path = write_announcement(
         Announcement(
-            identity, options.spec, options.digest, options.arguments, os.getpid(), options.host, port,
-            options.shared, options.token_file, options.log, socket,
+            identity,
+            options.spec,
+            options.digest,
+            options.arguments,
+            os.getpid(),
+            options.host,
+            port,
+            options.shared,
+            options.token_file,
+            options.log,
+            socket,
         )
-    )  # fmt: skip
+    )
     try:
         yield
     finally:

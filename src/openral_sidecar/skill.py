@@ -19,9 +19,14 @@ _SPARE = 3.0
 
 @contextmanager
 def skill_sidecar(
-    manifest: RSkillManifest, spec: SidecarSpec, arguments: Sequence[str], identity: Identity,
-    settings: SidecarSettings, *, progress: Callable[[str], None] | None = None,
-) -> Iterator[Sidecar]:  # fmt: skip
+    manifest: RSkillManifest,
+    spec: SidecarSpec,
+    arguments: Sequence[str],
+    identity: Identity,
+    settings: SidecarSettings,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Sidecar]:
     """Open the server of a skill; it is left again if what is made of it fails, and else stays with its maker.
 
     Args:

@@ -14,13 +14,13 @@ GROUP = "openral.sidecars"
 """Entry-point group of sidecars that live in other distributions."""
 
 BUILT_IN = {
-    "lerobot": "openral_policy_nodes.lerobot.spec:SPEC",
-    "lerobot_pi": "openral_policy_nodes.lerobot.spec:SPEC_PI",
-    "libero": "openral_sim_bridge.libero.spec:SPEC",
-    "openvla_oft": "openral_policy_nodes.openvla_oft.spec:SPEC",
-    "rldx": "openral_policy_nodes.rldx.spec:SPEC",
-    "robometer": "openral_reward_monitor.robometer.spec:SPEC",
-    "robosuite": "openral_sim_bridge.robosuite.spec:SPEC",
+    "lerobot": "openral_policy_nodes.families.lerobot.spec:SPEC",
+    "lerobot_pi": "openral_policy_nodes.families.lerobot.spec:SPEC_PI",
+    "libero": "openral_sim_bridge.backends.libero.spec:SPEC",
+    "openvla_oft": "openral_policy_nodes.families.openvla_oft.spec:SPEC",
+    "rldx": "openral_policy_nodes.families.rldx.spec:SPEC",
+    "robometer": "openral_reward_monitor.models.robometer.spec:SPEC",
+    "robosuite": "openral_sim_bridge.backends.robosuite.spec:SPEC",
 }
 """Name -> `module:SPEC`, imported only when that sidecar is asked for."""
 

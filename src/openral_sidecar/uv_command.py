@@ -69,9 +69,13 @@ class Uv:
         lines: list[str] = []
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
-                [*self._command, *arguments], env=self._variables, stdout=output, stderr=subprocess.PIPE,
-                text=True, errors="replace",
-            )  # fmt: skip
+                [*self._command, *arguments],
+                env=self._variables,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+            )
             try:
                 assert process.stderr is not None
                 for line in process.stderr:

@@ -68,9 +68,12 @@ def unpack(frame: bytes | memoryview) -> Any:
     reader = _Reader(view[:end])
     try:
         value = msgpack.unpackb(
-            view[end:], object_hook=reader.arrays, ext_hook=_no_extension,
-            max_array_len=MAX_ITEMS, max_map_len=MAX_ITEMS,
-        )  # fmt: skip
+            view[end:],
+            object_hook=reader.arrays,
+            ext_hook=_no_extension,
+            max_array_len=MAX_ITEMS,
+            max_map_len=MAX_ITEMS,
+        )
         reader.check_end()
     except (ValueError, msgpack.UnpackException) as error:
         raise WireError(f"not a message ({type(error).__name__}: {str(error)[:80]})") from error

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from openral_sim_bridge.opengl import VARIABLE, platform
+from openral_sim_bridge.rendering.opengl import VARIABLE, platform
 
 if sys.platform == "linux":
     # mujoco picks its OpenGL platform once, when it is imported, and its default (GLFW) fails without a display.

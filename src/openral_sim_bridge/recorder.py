@@ -96,8 +96,15 @@ class TruthRecorder:
             more = min(self._count, self._limit - self._count)
             self._rows = np.concatenate([self._rows, np.zeros(more, self._rows.dtype)])
         self._rows[self._count] = (
-            stamp_s, wall_s, world.qpos, world.mocap_pos, action, held, success, goal,
-        )  # fmt: skip
+            stamp_s,
+            wall_s,
+            world.qpos,
+            world.mocap_pos,
+            action,
+            held,
+            success,
+            goal,
+        )
         self._count += 1
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:

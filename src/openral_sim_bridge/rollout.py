@@ -142,10 +142,18 @@ def _unwatched(number: int, observation: Observation) -> None:
 
 
 def roll_out(
-    backend: Backend, policy: Policy, observe: Observe, act: Act, jobs: Iterable[Job], *, cameras: Sequence[str],
-    n_action_steps: int, horizon: int, progress: Callable[[EpisodeRow], None] = lambda row: None,
+    backend: Backend,
+    policy: Policy,
+    observe: Observe,
+    act: Act,
+    jobs: Iterable[Job],
+    *,
+    cameras: Sequence[str],
+    n_action_steps: int,
+    horizon: int,
+    progress: Callable[[EpisodeRow], None] = lambda row: None,
     watch: Watch = _unwatched,
-) -> list[EpisodeRow]:  # fmt: skip
+) -> list[EpisodeRow]:
     """Run every job and return a row for each, in the order of the jobs.
 
     Args:
@@ -162,9 +170,16 @@ def roll_out(
     """
     rows: dict[int, EpisodeRow] = {}
     for now in rounds(
-        backend, Stopwatch(policy), observe, act, jobs, cameras=cameras, n_action_steps=n_action_steps,
-        horizon=horizon, watch=watch,
-    ):  # fmt: skip
+        backend,
+        Stopwatch(policy),
+        observe,
+        act,
+        jobs,
+        cameras=cameras,
+        n_action_steps=n_action_steps,
+        horizon=horizon,
+        watch=watch,
+    ):
         rows.update(now.finished)
         for row in now.finished.values():
             progress(row)
@@ -172,9 +187,17 @@ def roll_out(
 
 
 def rounds(
-    backend: Backend, policy: TimedPolicy, observe: Observe, act: Act, jobs: Iterable[Job], *,
-    cameras: Sequence[str], n_action_steps: int, horizon: int, watch: Watch = _unwatched,
-) -> Iterator[Round]:  # fmt: skip
+    backend: Backend,
+    policy: TimedPolicy,
+    observe: Observe,
+    act: Act,
+    jobs: Iterable[Job],
+    *,
+    cameras: Sequence[str],
+    n_action_steps: int,
+    horizon: int,
+    watch: Watch = _unwatched,
+) -> Iterator[Round]:
     """Run every job, one decision of all worlds after the other.
 
     Which episodes share a batch depends on the jobs alone: a world whose episode ended gets the next job at the next
@@ -233,7 +256,7 @@ def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[s
 
 def _infer(
     policy: TimedPolicy, observe: Observe, act: Act, running: Mapping[int, _Running], watch: Watch
-) -> dict[int, NDArray[np.float32]]:  # fmt: skip
+) -> dict[int, NDArray[np.float32]]:
     envs = sorted(running)
     seen = [running[env].observation() for env in envs]
     for env, observation in zip(envs, seen, strict=True):
@@ -245,9 +268,14 @@ def _infer(
 
 
 def _execute(
-    backend: Backend, running: Mapping[int, _Running], chunks: Mapping[int, NDArray[np.float32]], steps: int,
-    horizon: int, glances: Container[int], cameras: Sequence[str],
-) -> dict[int, bool]:  # fmt: skip
+    backend: Backend,
+    running: Mapping[int, _Running],
+    chunks: Mapping[int, NDArray[np.float32]],
+    steps: int,
+    horizon: int,
+    glances: Container[int],
+    cameras: Sequence[str],
+) -> dict[int, bool]:
     """Step all worlds; return the episodes that ended, with their success. Idle worlds hold."""
     ended: dict[int, bool] = {}
     frame = steps_a_frame(backend)

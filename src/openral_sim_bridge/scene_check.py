@@ -16,7 +16,7 @@ from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 
 HOLD_S, MOVE_S = 1.0, 0.5
 """[s] how long the arm is held, and how long it is moved along each axis."""
@@ -102,9 +102,11 @@ class Trial:
         frames |= {link for joint in robot.joints for link in (joint.parent_link, joint.child_link)}
         missing = sorted(frames - links)
         yield Row(
-            "links", not missing, f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
+            "links",
+            not missing,
+            f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
             f"mend the links of robot.yaml, or map them by `names`; the model has {', '.join(sorted(links))}",
-        )  # fmt: skip
+        )
         wrong = [
             f"{joint.name} is {types[joint.name]}"
             for joint in robot.joints
@@ -138,9 +140,11 @@ class Trial:
             if self._backend.snapshot().qpos.tobytes() != first:
                 again.append(str(init_id))
         yield Row(
-            "initial states", not again, f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
+            "initial states",
+            not again,
+            f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
             "let nothing in the reset depend on the past",
-        )  # fmt: skip
+        )
         if self._scene.workspace is not None:
             found = (
                 "every one begins in it" if not outside else f"the hand begins outside: {'; '.join(outside)}"

@@ -5,21 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from openral_core.envelope import Envelope
-from openral_core.errors import SimulationError
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
+from openral_control.envelope import Envelope
+from openral_core.errors import ContractError, SimulationError
+from openral_core.message_fields import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.control_loop import ControlLoop, LoopSettings, Mode, Sink
-from openral_sim_bridge.executor import Executor
 from openral_sim_bridge.frames import LinkFrames
 from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
 
+MAX_TASK = 128
+"""Characters of the name of a task."""
+MAX_SEED = 2**31 - 1
+"""Greatest initial state that can be asked for."""
 SLOW = 0.9
 """Share of the wanted control rate below which the bridge calls itself slow."""
 OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
 """Levels of diagnostic_msgs/DiagnosticStatus."""
+
+
+def read_reset(message: Any) -> tuple[str, int]:
+    """Return task and initial state that an `openral/srv/ResetScene` asks for; empty and negative: the scene's own.
+
+    Raises:
+        ContractError: the task's name is too long or malformed, or there is no such initial state.
+    """
+    seed = int(message.seed)
+    if seed > MAX_SEED:
+        raise ContractError(f"seed is {seed}; send at most {MAX_SEED}, or -1 for the scene's own")
+    return text_field("task", message.task, MAX_TASK), max(seed, -1)
+
+
+@dataclass(frozen=True)
+class ResetDone:
+    """What a reset led to."""
+
+    task: str
+    init_id: int
+    stamp_s: float
+    """[s] stamp of the first observation of the new world."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +89,38 @@ class Simulation:
             )
         self._backend = backend
         action = self.scene.action
-        self.executor = Executor(
+        self.executor = ChunkExecutor(
             backend.control_hz,
             Envelope(self.scene, robot),
             backend.hold_action,
             representation=action.representation,
         )
+        self._arm = SimulatedArm(backend)
         run_dir = Path(options.run_dir).expanduser() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
-        self.loop = ControlLoop(backend, self.executor, sink, self._loop_settings(), self._recorder)
+        record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
+        self._task, self._init_id = options.task or backend.task_ids[0], self._initial_state()
+        state = self._arm.reset(self._task, self._init_id)
+        self.loop = ControlLoop(self._arm, self.executor, sink, self._loop_settings(), state, record)
         meshes = run_dir / "meshes" if run_dir else None
         self.robot = backend.robot(robot.name, robot.base_frame, meshes)
         self.links = LinkFrames(self.robot)
         self.cameras = [backend.camera(camera.name) for camera in self.scene.cameras]
         self._running = self._finished = False
+
+    def reset(self, task: str, init_id: int) -> ResetDone:
+        """Put the world into an initial state; call it from any thread.
+
+        Args:
+            task: task of the scene; empty: the one it started in.
+            init_id: initial state; negative: the one it started in.
+
+        Raises:
+            OpenralError: the world refused, or its thread is busy or has ended.
+        """
+        task = task or self._task
+        init_id = init_id if init_id >= 0 else self._init_id
+        return ResetDone(task, init_id, self.loop.interrupt(lambda: self._arm.reset(task, init_id)))
 
     def joint_positions(self) -> Mapping[str, float]:
         """Return the present position of every joint of the URDF; call it from the control thread."""
@@ -98,12 +145,12 @@ class Simulation:
 
     def describe(self) -> str:
         """Return one line about what is simulated and how."""
-        settings, options = self._loop_settings(), self.options
+        options = self.options
         pace = f"x{options.real_time_factor:g}" if options.real_time_factor else "unpaced"
         how = options.mode if options.mode == "lockstep" else f"{options.mode} {pace}"
         return (
             f"{self.scene.scene.backend_options.get('family')} at {self.scene.control_hz:g} Hz, {how}: "
-            f"{settings.task}, initial state {settings.init_id}"
+            f"{self._task}, initial state {self._init_id}"
         )
 
     def start(self) -> None:
@@ -141,16 +188,17 @@ class Simulation:
             return WARN, f"runs at {self.loop.effective_hz:.1f} Hz, {wanted:.1f} Hz wanted", values
         return OK, "running" if self._running else "paused", values
 
+    def _initial_state(self) -> int:
+        """Return the number of the initial state that the world starts in."""
+        if self.options.init_id >= 0:
+            return self.options.init_id
+        return int(str(self.scene.scene.backend_options.get("init_id", 0)))
+
     def _loop_settings(self) -> LoopSettings:
-        world = self.scene.scene
-        init_id = self.options.init_id
-        if init_id < 0:
-            init_id = int(str(world.backend_options.get("init_id", 0)))
         return LoopSettings(
-            task=self.options.task or self._backend.task_ids[0],
-            init_id=init_id,
             camera_periods={
-                camera.name: round(self.scene.control_hz / camera.rate_hz) for camera in world.cameras
+                camera.name: round(self.scene.control_hz / camera.rate_hz)
+                for camera in self.scene.scene.cameras
             },
             mode=self.options.mode,
             real_time_factor=self.options.real_time_factor,

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from openral_core.sentence import SentenceEncoder
-from openral_policy_nodes.mini.network import MiniConfig, MiniNetwork
+from openral_data.lerobot_v3 import Dataset
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
-from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -84,10 +84,13 @@ def network_for(dataset: Dataset) -> MiniConfig:
     features = dataset.info["features"]
     actions = int(features["action"]["shape"][0])
     return MiniConfig(
-        cameras=dataset.cameras, state_dim=features["observation.state"]["shape"][0], action_dim=actions,
-        chunk_size=features["label.chunk"]["shape"][0] // actions, fine=FINE,
+        cameras=dataset.cameras,
+        state_dim=features["observation.state"]["shape"][0],
+        action_dim=actions,
+        chunk_size=features["label.chunk"]["shape"][0] // actions,
+        fine=FINE,
         landmarks=features["label.landmarks"]["shape"][0],
-    )  # fmt: skip
+    )
 
 
 class SentencePool:
@@ -151,9 +154,14 @@ def losses(
 
 
 def train(
-    dataset: Dataset, recipe: Recipe, out: Path, config: BcConfig = BcConfig(), *, warm_start: Path | None = None,
+    dataset: Dataset,
+    recipe: Recipe,
+    out: Path,
+    config: BcConfig = BcConfig(),
+    *,
+    warm_start: Path | None = None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
-) -> MiniNetwork:  # fmt: skip
+) -> MiniNetwork:
     """Clone the experts of `dataset` and write `config.json` and `model.safetensors` into `out`.
 
     Args:

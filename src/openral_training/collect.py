@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import SimulationError
-from openral_training.dataset.episode import Episode, load_shard, save_shard
+from openral_data.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate, push_away
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.recipe import Recipe
-from openral_training.workers import worker_pool
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +102,14 @@ def _legs(unit: Unit, recipe: Recipe, world: ExpertWorld, key: list[int], *, loo
 
 
 def collect(
-    recipe: Recipe, shards: Path, units: list[Unit], *, seed: int = 0, workers: int = 1,
+    recipe: Recipe,
+    shards: Path,
+    units: list[Unit],
+    *,
+    seed: int = 0,
+    workers: int = 1,
     progress: Callable[[Unit, int], None] = lambda unit, frames: None,
-) -> Iterator[Path]:  # fmt: skip
+) -> Iterator[Path]:
     """Perform every unit that has no shard yet; yield the shards in the order of `units`.
 
     Args:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 from openral_core.state_layout import state_vector
-from openral_training.dataset.episode import Episode, encode_png
+from openral_data.episode import Episode, encode_png
 from openral_training.experts.world import ExpertWorld, Verdict
 from openral_training.recipe import Recipe
 
@@ -77,10 +77,19 @@ class Recorder:
         ahead = starts[:, None] + np.arange(self.recipe.chunk_size)
         chunk = np.stack(self.labels)[np.minimum(ahead, len(self.labels) - 1)]
         return Episode(
-            task_id, behaviour, init_id, leg, self.images, state.astype(np.float32), chunk.astype(np.float32),
-            (ahead < len(self.labels)).sum(axis=1), success, reach.astype(np.float32), rest.astype(np.float32),
+            task_id,
+            behaviour,
+            init_id,
+            leg,
+            self.images,
+            state.astype(np.float32),
+            chunk.astype(np.float32),
+            (ahead < len(self.labels)).sum(axis=1),
+            success,
+            reach.astype(np.float32),
+            rest.astype(np.float32),
             landmarks.astype(np.float32),
-        )  # fmt: skip
+        )
 
 
 def noisy_actor(rng: np.random.Generator, turn_noise: float) -> Actor:
@@ -140,9 +149,15 @@ def push_away(world: ExpertWorld, rng: np.random.Generator) -> None:
 
 
 def demonstrate(
-    world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, leg: int, behaviour: str,
-    rng: np.random.Generator, look: bool = True,
-) -> Episode:  # fmt: skip
+    world: ExpertWorld,
+    recipe: Recipe,
+    task_id: str,
+    init_id: int,
+    leg: int,
+    behaviour: str,
+    rng: np.random.Generator,
+    look: bool = True,
+) -> Episode:
     """Record one leg of `task_id` in the world as it stands, until it has been done for a while.
 
     Args:

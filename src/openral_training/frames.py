@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_training.dataset.lerobot_v3 import Dataset
+from openral_data.lerobot_v3 import Dataset
 
 SHIFT = 4
 """[px] random translation; keypoints must not depend on where the table stands to the pixel."""

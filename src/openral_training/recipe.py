@@ -14,6 +14,7 @@ from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import InitRange
 from openral_core.state_layout import LAYOUTS
 from openral_core.suite import with_task
+from openral_data.metadata import DatasetMetadata
 
 _Scene = TypeVar("_Scene", bound=DeployScene)
 
@@ -149,3 +150,19 @@ def _with_words(content: Any) -> Any:
     }
     given = content.get("tasks") or {}
     return {**rest, "tasks": {name: {**words.get(name, {}), **(own or {})} for name, own in given.items()}}
+
+
+def metadata_of(recipe: Recipe) -> DatasetMetadata:
+    """Return the metadata that the demonstrations of a recipe have."""
+    scene = recipe.scene_for(recipe.task_ids[0])
+    cameras = {camera.feature_key or camera.name: (camera.height, camera.width) for camera in scene.cameras}
+    words = {task_id: words.train[0] for task_id, words in recipe.tasks.items()}
+    return DatasetMetadata(
+        scene.control_hz / recipe.record_every,
+        cameras,
+        recipe.state_layout,
+        scene.action.dim,
+        recipe.chunk_size,
+        words,
+        scene.robot_id,
+    )

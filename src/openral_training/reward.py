@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from openral_core.sentence import SentenceEncoder
-from openral_reward_monitor.mini.network import MiniRewardConfig, MiniRewardNetwork
+from openral_data.lerobot_v3 import Dataset
+from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
-from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -122,10 +122,15 @@ def draw(
 
 
 def train(
-    dataset: Dataset, recipe: Recipe, out: Path, config: BcConfig = BcConfig(steps=2500),  # noqa: B008
-    model: MiniRewardConfig = MODEL, *, warm_start: Path | None = None,
+    dataset: Dataset,
+    recipe: Recipe,
+    out: Path,
+    config: BcConfig = BcConfig(steps=2500),  # noqa: B008
+    model: MiniRewardConfig = MODEL,
+    *,
+    warm_start: Path | None = None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
-) -> MiniRewardNetwork:  # fmt: skip
+) -> MiniRewardNetwork:
     """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
 
     Args:

@@ -94,8 +94,14 @@ def test_flips_count_from_the_benchmarks_own_images(
         np.testing.assert_array_equal(batch.images[KEY][0], seen)
 
 
-PANDA = {"layout": "libero_eef8d", "bindings": {"eef_frame": "panda_hand_tcp", "base_frame": "panda_link0",
-         "gripper_qpos_joints": ["right", "left"]}}  # fmt: skip
+PANDA = {
+    "layout": "libero_eef8d",
+    "bindings": {
+        "eef_frame": "panda_hand_tcp",
+        "base_frame": "panda_link0",
+        "gripper_qpos_joints": ["right", "left"],
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -112,9 +118,11 @@ def test_liberos_eight_numbers(
     manifest: Make, state: RobotState, quaternion: list[float], turn: list[float]
 ) -> None:
     panda = replace(
-        state, ee_quaternion=np.array(quaternion), joint_names=("left", "panda_joint1", "right"),
+        state,
+        ee_quaternion=np.array(quaternion),
+        joint_names=("left", "panda_joint1", "right"),
         joint_positions=np.array([0.03, 1.0, -0.02]),
-    )  # fmt: skip
+    )
     vector = state_function(manifest(state_contract=PANDA))(panda)
     np.testing.assert_allclose(vector, [0.1, 0.6, 0.2, *turn, -0.02, 0.03], atol=1e-6)
     assert vector.dtype == np.float32

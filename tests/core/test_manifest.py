@@ -130,9 +130,29 @@ def test_missing_file_and_links_are_refused(tmp_path: Path) -> None:
 
 
 JUNK: list[Any] = [
-    None, True, -1, 0, 1e308, float("nan"), float("-inf"), "", "x" * 500, "../../etc/passwd", "{{}} {a} %s", "\u202e☃",
-    [], [[]], {}, {"a": {"b": [1]}}, ["local://..", 3], "hf://a", "2026-01-01", 10**17, "rgb", {"": None},
-]  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    1e308,
+    float("nan"),
+    float("-inf"),
+    "",
+    "x" * 500,
+    "../../etc/passwd",
+    "{{}} {a} %s",
+    "\u202e☃",
+    [],
+    [[]],
+    {},
+    {"a": {"b": [1]}},
+    ["local://..", 3],
+    "hf://a",
+    "2026-01-01",
+    10**17,
+    "rgb",
+    {"": None},
+]
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:

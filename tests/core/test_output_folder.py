@@ -56,10 +56,15 @@ def bad(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "gone")
     return {
-        "proc": Path("/proc/nope"), "below proc": Path("/proc/nope/below"), "file": file, "pipe": pipe,
-        "below a file": file / "x", "device": Path("/dev/full"), "below a device": Path("/dev/null/x"),
+        "proc": Path("/proc/nope"),
+        "below proc": Path("/proc/nope/below"),
+        "file": file,
+        "pipe": pipe,
+        "below a file": file / "x",
+        "device": Path("/dev/full"),
+        "below a device": Path("/dev/null/x"),
         "dangling": link,
-    }[request.param]  # fmt: skip
+    }[request.param]
 
 
 @pytest.fixture
@@ -144,9 +149,12 @@ def test_a_disk_that_becomes_full_is_one_line(full_disk: Path) -> None:
         "app.app = write; app.main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(full_disk / "rows")], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code, str(full_disk / "rows")],
+        capture_output=True,
+        text=True,
+        check=False,
         timeout=PATIENCE_S,
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     assert done.stderr == "error: No space left on device; free some space there, or name another place\n"
 

@@ -14,7 +14,7 @@ from openral_core.share import share_directory
 from openral_core.suite import load_suite, suite_with_task
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve
-from openral_sim_bridge.libero.suites import MAX_STEPS
+from openral_sim_bridge.backends.libero.suites import MAX_STEPS
 from openral_training.recipe import load_recipe
 
 SHARE = share_directory()
@@ -156,8 +156,10 @@ def test_unheard_words_are_those_that_training_holds_out() -> None:
         task = recipe.tasks[scene.task.id.removeprefix("metaworld/")]
         assert (scene.task.instruction, list(other.task.instructions)) == (task.train[0], task.heldout)
         assert [other.task.words_of(episode) for episode in (0, 7, 8)] == [
-            task.heldout[0], task.heldout[7], task.heldout[0]
-        ]  # fmt: skip
+            task.heldout[0],
+            task.heldout[7],
+            task.heldout[0],
+        ]
         same = {"instruction", "instructions"}
         assert other.task.model_dump(exclude=same) == scene.task.model_dump(exclude=same)
         assert other.scene == scene.scene

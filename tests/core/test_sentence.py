@@ -36,9 +36,13 @@ def reference(sentence: str) -> np.ndarray:
     hidden = torch.nn.functional.layer_norm(hidden, (width,), *norm, eps=config["layer_norm_eps"])[None]
     for index in range(config["num_hidden_layers"]):
         layer = torch.nn.TransformerEncoderLayer(
-            width, config["num_attention_heads"], config["intermediate_size"], activation="gelu", batch_first=True,
+            width,
+            config["num_attention_heads"],
+            config["intermediate_size"],
+            activation="gelu",
+            batch_first=True,
             layer_norm_eps=config["layer_norm_eps"],
-        ).eval()  # fmt: skip
+        ).eval()
         part = {
             k.removeprefix(f"encoder.layer.{index}."): v
             for k, v in weights.items()

@@ -79,9 +79,15 @@ def answer_to_interrupts() -> None:
 
 def start(block: Block, env: dict[str, str]) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        ["bash", "-c", "exec " + " && ".join(block.commands())], cwd=ROOT, env=env, text=True, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=answer_to_interrupts,
-    )  # fmt: skip
+        ["bash", "-c", "exec " + " && ".join(block.commands())],
+        cwd=ROOT,
+        env=env,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=answer_to_interrupts,
+    )
     time.sleep(15)
     assert process.poll() is None, f"ended at once: {block.text}"
     return process

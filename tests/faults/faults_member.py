@@ -121,9 +121,13 @@ class StandIn(Member):
         self._skills = self.node.create_publisher(SkillInfo, "/openral/skills", LATCHED)
         self._chunks = self.node.create_publisher(ActionChunk, "/openral/action_chunk", 10)
         self._server = ActionServer(
-            self.node, ExecuteSkill, "/openral/skills/standin/execute", lambda handle: ExecuteSkill.Result(),
-            goal_callback=lambda goal: GoalResponse.REJECT, cancel_callback=lambda goal: CancelResponse.ACCEPT,
-        )  # fmt: skip
+            self.node,
+            ExecuteSkill,
+            "/openral/skills/standin/execute",
+            lambda handle: ExecuteSkill.Result(),
+            goal_callback=lambda goal: GoalResponse.REJECT,
+            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+        )
         self.node.create_timer(1.0, lambda: self.announce("active"))
         self.begin()
         wait_for(lambda: self.now_s and self.status and self._chunks.get_subscription_count(), "the bridge")
@@ -148,10 +152,19 @@ class StandIn(Member):
     def announce(self, state: str) -> None:
         """Latch the skill, and the goal where this version of the interface names it."""
         info = SkillInfo(
-            name="tests/rskill-standin", slug="standin", version="0.1.0", kind="vla", license=SKILL["license"],
-            embodiment_tags=["sawyer"], node="/openral/policy/standin", state=state, active=state == "active",
-            action_server="/openral/skills/standin/execute", control_hz=80.0, latency_budget_s=0.05,
-        )  # fmt: skip
+            name="tests/rskill-standin",
+            slug="standin",
+            version="0.1.0",
+            kind="vla",
+            license=SKILL["license"],
+            embodiment_tags=["sawyer"],
+            node="/openral/policy/standin",
+            state=state,
+            active=state == "active",
+            action_server="/openral/skills/standin/execute",
+            control_hz=80.0,
+            latency_budget_s=0.05,
+        )
         if hasattr(info, "goal_id"):
             info.goal_id = self.goal if state == "active" else ""
             info.horizon_s = HORIZON * DT
@@ -166,10 +179,16 @@ class StandIn(Member):
         """
         actions = np.zeros((HORIZON, 4), np.float32) if data is None else np.asarray(data, np.float32)
         chunk = ActionChunk(
-            goal_id=self.goal, skill="tests/rskill-standin", instruction="by hand", sequence=self._sequence,
-            representation="delta_ee_3d_plus_gripper", horizon=actions.shape[0], dim=actions.shape[1], dt=DT,
+            goal_id=self.goal,
+            skill="tests/rskill-standin",
+            instruction="by hand",
+            sequence=self._sequence,
+            representation="delta_ee_3d_plus_gripper",
+            horizon=actions.shape[0],
+            dim=actions.shape[1],
+            dt=DT,
             data=actions.reshape(-1).tolist(),
-        )  # fmt: skip
+        )
         self._sequence += 1
         chunk.header.frame_id = "world"
         seconds = self.now_s - changes.pop("age_s", 0.0)

@@ -211,10 +211,14 @@ def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool
     assert max(more.values()) < MAX_MORE, f"grown by {more} when it was all sent again"
     assert log < MAX_LOG, f"the log has {log} bytes"
     figure(
-        row=10, injected="every field of every topic, service and goal at its extremes, idle and at work",
-        times=sent.count, happened="all nodes answered, nothing moved, what is senseless was refused",
-        worst=1e-6 * max(total.values()), unit="MB grown", bar="500 MB, of a gigabyte sent",
-    )  # fmt: skip
+        row=10,
+        injected="every field of every topic, service and goal at its extremes, idle and at work",
+        times=sent.count,
+        happened="all nodes answered, nothing moved, what is senseless was refused",
+        worst=1e-6 * max(total.values()),
+        unit="MB grown",
+        bar="500 MB, of a gigabyte sent",
+    )
 
 
 def test_bad_messages_end_nothing_and_move_nothing(still: tuple[Deployed, Outsider], figure: Any) -> None:

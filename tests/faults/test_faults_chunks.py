@@ -64,8 +64,13 @@ def spoil_age(chance: np.random.Generator) -> Spoiled:
 
 
 FAULTS: tuple[Callable[[np.random.Generator], Spoiled], ...] = (
-    spoil_value, spoil_length, spoil_shape, spoil_dt, spoil_form, spoil_age,
-)  # fmt: skip
+    spoil_value,
+    spoil_length,
+    spoil_shape,
+    spoil_dt,
+    spoil_form,
+    spoil_age,
+)
 
 
 def turned_away(sender: StandIn) -> int:
@@ -137,10 +142,14 @@ def begin_anew(shared: Deployed, sender: StandIn) -> None:
 
 def record_fuzz(figure: Any, count: int, worst: int) -> None:
     figure(
-        row=1, injected="chunk with a bad number, length, shape, rate, form or stamp, into a motion", times=count,
-        happened=f"{count} of {count} refused whole, the arm held", worst=worst, unit="steps after the refusal",
+        row=1,
+        injected="chunk with a bad number, length, shape, rate, form or stamp, into a motion",
+        times=count,
+        happened=f"{count} of {count} refused whole, the arm held",
+        worst=worst,
+        unit="steps after the refusal",
         bar="1 step",
-    )  # fmt: skip
+    )
 
 
 def test_bad_chunks_are_refused_whole(shared: Deployed, figure: Any) -> None:
@@ -191,10 +200,14 @@ def wander(shared: Deployed, count: int) -> None:
 def test_no_accepted_chunk_leads_out_of_the_workspace(shared: Deployed, figure: Any) -> None:
     wander(shared, 80)
     figure(
-        row=2, injected="chunk in a random direction, from anywhere in the workspace", times=80,
+        row=2,
+        injected="chunk in a random direction, from anywhere in the workspace",
+        times=80,
         happened="what would lead out was refused whole; every executed action is one that was sent",
-        worst=1e3 * beyond(shared.truth(), LOW, HIGH), unit="mm outside", bar="0 mm",
-    )  # fmt: skip
+        worst=1e3 * beyond(shared.truth(), LOW, HIGH),
+        unit="mm outside",
+        bar="0 mm",
+    )
 
 
 def test_the_same_chunk_cannot_plan_beyond_what_a_skill_declares(shared: Deployed, figure: Any) -> None:
@@ -208,9 +221,12 @@ def test_the_same_chunk_cannot_plan_beyond_what_a_skill_declares(shared: Deploye
             )
             assert sender.status[-1].executed == before.executed
     figure(
-        row=2, injected="chunk of 6 s and of 60 s", times=2, happened="refused: longer than its skill declares",
+        row=2,
+        injected="chunk of 6 s and of 60 s",
+        times=2,
+        happened="refused: longer than its skill declares",
         bar="the skill's horizon, 5 s at most",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("times", [3, 10])
@@ -233,7 +249,11 @@ def test_late_answers_are_cut_or_refused_and_never_executed_late(
     assert expired > 0
     assert held > 0
     figure(
-        row=9, injected=f"the sidecar answers {times} times slower than declared", times=1,
+        row=9,
+        injected=f"the sidecar answers {times} times slower than declared",
+        times=1,
         happened=f"{expired} late steps cut, {held} steps held, the goal ended: {result.check}",
-        worst=1e3 * oldest, unit="ms from observation to motion", bar="200 ms, the chunk's own horizon",
-    )  # fmt: skip
+        worst=1e3 * oldest,
+        unit="ms from observation to motion",
+        bar="200 ms, the chunk's own horizon",
+    )

@@ -57,10 +57,14 @@ def test_a_wall_clock_that_jumps_disturbs_nothing(tmp_path: Path, figure: Any) -
     assert step.min() > 0
     assert step.max() < HOUR_S / 10
     figure(
-        row=13, injected="the wall clock of all nodes jumps by an hour, both ways, in a goal", times=len(jumps),
+        row=13,
+        injected="the wall clock of all nodes jumps by an hour, both ways, in a goal",
+        times=len(jumps),
         happened="the arm went on, the goal ended at its deadline, the next mission was done",
-        worst=abs(result.duration_s - 4.0), unit="s off the goal's deadline", bar="0 missed deadlines",
-    )  # fmt: skip
+        worst=abs(result.duration_s - 4.0),
+        unit="s off the goal's deadline",
+        bar="0 missed deadlines",
+    )
 
 
 def test_a_world_that_stands_still_lets_deadlines_wait(shared: Deployed, figure: Any) -> None:
@@ -81,10 +85,14 @@ def test_a_world_that_stands_still_lets_deadlines_wait(shared: Deployed, figure:
     if result.check == "deadline":
         assert result.duration_s == pytest.approx(2.0, abs=0.3)
     figure(
-        row=13, injected="/clock stands still for some hundred ms in a goal", times=1,
-        happened=f"nothing moved meanwhile; the goal ended: {result.check}", worst=result.duration_s,
-        unit="s of the world for a deadline of 2 s", bar="pauses with the world",
-    )  # fmt: skip
+        row=13,
+        injected="/clock stands still for some hundred ms in a goal",
+        times=1,
+        happened=f"nothing moved meanwhile; the goal ended: {result.check}",
+        worst=result.duration_s,
+        unit="s of the world for a deadline of 2 s",
+        bar="pauses with the world",
+    )
 
 
 def test_transforms_that_are_not_there_are_typed_errors(shared: Deployed, figure: Any) -> None:
@@ -106,10 +114,12 @@ def test_transforms_that_are_not_there_are_typed_errors(shared: Deployed, figure
         with pytest.raises(TransformException):
             self_related(member, buffer)
     figure(
-        row=14, injected="a frame that nobody publishes, an instant after the last one, a loop of two frames", times=3,
+        row=14,
+        injected="a frame that nobody publishes, an instant after the last one, a loop of two frames",
+        times=3,
         happened="LookupException, ExtrapolationException, TransformException; never the last known value",
         bar="typed error",
-    )  # fmt: skip
+    )
 
 
 def self_related(member: Member, buffer: Buffer) -> None:

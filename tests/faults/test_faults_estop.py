@@ -68,8 +68,12 @@ def resetting(shared: Deployed) -> None:
 
 
 BEGIN: dict[str, Callable[[Deployed], None]] = {
-    "idle": idle, "planning": planning, "moving": moving, "ending": ending, "resetting": resetting,
-}  # fmt: skip
+    "idle": idle,
+    "planning": planning,
+    "moving": moving,
+    "ending": ending,
+    "resetting": resetting,
+}
 
 
 def stop_in(shared: Deployed, member: Member, phase: str) -> tuple[float, float]:
@@ -126,10 +130,14 @@ def stops(shared: Deployed, rounds: int) -> list[float]:
 
 def record(figure: Any, times: list[float]) -> None:
     figure(
-        row=22, injected="E-stop while idle, planning, moving, ending and resetting", times=len(times),
+        row=22,
+        injected="E-stop while idle, planning, moving, ending and resetting",
+        times=len(times),
         happened=f"held, latched, goals refused until the reset; answered in p50 {np.median(times):.1f} ms",
-        worst=float(np.percentile(times, 99)), unit="ms (p99)", bar="20 ms",
-    )  # fmt: skip
+        worst=float(np.percentile(times, 99)),
+        unit="ms (p99)",
+        bar="20 ms",
+    )
 
 
 def test_a_stop_in_every_phase_holds_and_latches(shared: Deployed, figure: Any) -> None:
@@ -154,9 +162,11 @@ def test_the_latch_survives_the_bridges_life_cycle(shared: Deployed, figure: Any
     with StandIn(shared.stack) as stand_in:
         stand_in.press("/openral/estop")
         cycle = (
-            Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-            Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE,
-        )  # fmt: skip
+            Transition.TRANSITION_DEACTIVATE,
+            Transition.TRANSITION_CLEANUP,
+            Transition.TRANSITION_CONFIGURE,
+            Transition.TRANSITION_ACTIVATE,
+        )
         assert all(stand_in.change(BRIDGE, transition) for transition in cycle)
         shared.operator.until(lambda: stand_in.state_of(BRIDGE) == 3, "an active bridge")
         told = len(stand_in.status)
@@ -170,9 +180,12 @@ def test_the_latch_survives_the_bridges_life_cycle(shared: Deployed, figure: Any
     assert_latched(shared)
     assert_lifted(shared)
     figure(
-        row=22, injected="E-stop, then deactivate, cleanup, configure, activate of the bridge", times=1,
-        happened="still latched; a chunk was refused", bar="latched",
-    )  # fmt: skip
+        row=22,
+        injected="E-stop, then deactivate, cleanup, configure, activate of the bridge",
+        times=1,
+        happened="still latched; a chunk was refused",
+        bar="latched",
+    )
 
 
 def races(shared: Deployed, count: int) -> None:
@@ -197,9 +210,12 @@ def test_stop_and_reset_in_quick_succession_leave_all_nodes_agreed(shared: Deplo
         races(shared, 10)
         assert_lifted(shared)
     figure(
-        row=22, injected="E-stop and reset by two clients at once", times=50,
-        happened="after the last reset every skill took goals again", bar="all nodes agree",
-    )  # fmt: skip
+        row=22,
+        injected="E-stop and reset by two clients at once",
+        times=50,
+        happened="after the last reset every skill took goals again",
+        bar="all nodes agree",
+    )
 
 
 @pytest.mark.long
@@ -209,9 +225,12 @@ def test_stop_and_reset_a_thousand_times(shared: Deployed, figure: Any) -> None:
         races(shared, 10)
         assert_lifted(shared)
     figure(
-        row=22, injected="E-stop and reset by two clients at once", times=1000,
-        happened="after each ten every skill took goals again", bar="all nodes agree",
-    )  # fmt: skip
+        row=22,
+        injected="E-stop and reset by two clients at once",
+        times=1000,
+        happened="after each ten every skill took goals again",
+        bar="all nodes agree",
+    )
 
 
 SENDER = """
@@ -246,6 +265,11 @@ def test_the_arm_holds_when_the_sender_of_chunks_is_killed(shared: Deployed, fig
     after = ages_of_executed_steps(shared.until_recorded())
     assert after.max() <= 16 / 80 + 1e-6, "a step was executed beyond the end of the chunk that planned it"
     figure(
-        row=23, injected="SIGKILL of the process that sends chunks", times=times, happened="the arm held by itself",
-        worst=1e3 * float(after.max()), unit="ms of the world after the last observation", bar="500 ms",
-    )  # fmt: skip
+        row=23,
+        injected="SIGKILL of the process that sends chunks",
+        times=times,
+        happened="the arm held by itself",
+        worst=1e3 * float(after.max()),
+        unit="ms of the world after the last observation",
+        bar="500 ms",
+    )

@@ -67,10 +67,14 @@ def test_hostile_manifests_are_refused_in_a_line(tmp_path: Path, figure: Any) ->
         assert "rskill.yaml" in each.said, f"{name}: {each.said}"
         assert each.peak_mb < MOST_MB, f"{name}: {each.peak_mb:.0f} MiB"
     figure(
-        row=16, injected=", ".join(ran), times=len(ran),
+        row=16,
+        injected=", ".join(ran),
+        times=len(ran),
         happened=f"each refused by file and line, {max(each.peak_mb for each in ran.values()):.0f} MiB at most",
-        worst=max(each.seconds for each in ran.values()), unit="s", bar="1 s, 200 MB, 0 tracebacks",
-    )  # fmt: skip
+        worst=max(each.seconds for each in ran.values()),
+        unit="s",
+        bar="1 s, 200 MB, 0 tracebacks",
+    )
 
 
 def test_weights_that_are_no_tensors_are_refused(tmp_path: Path, figure: Any) -> None:
@@ -93,9 +97,12 @@ def test_weights_that_are_no_tensors_are_refused(tmp_path: Path, figure: Any) ->
         assert ran.peak_mb < MOST_MB, f"{name}: {ran.peak_mb:.0f} MiB"
     assert not marker.exists(), "the pickle was executed"
     figure(
-        row=17, injected=", ".join(pickles), times=len(pickles), happened="each refused, nothing was executed",
+        row=17,
+        injected=", ".join(pickles),
+        times=len(pickles),
+        happened="each refused, nothing was executed",
         bar="safetensors only",
-    )  # fmt: skip
+    )
 
 
 def test_no_door_lets_a_licence_pass(tmp_path: Path, figure: Any) -> None:
@@ -127,9 +134,12 @@ def test_no_door_lets_a_licence_pass(tmp_path: Path, figure: Any) -> None:
         assert "does not allow commercial use" in said, (words, variables, ran.said)
         assert "OPENRAL_ACCEPT_NONCOMMERCIAL=1" in said, (words, variables, ran.said)
     figure(
-        row=18, injected="install, alias, link, sidecar and deployment without acceptance, and with 0 and true",
-        times=len(doors), happened="all refused with the same message", bar="all refused",
-    )  # fmt: skip
+        row=18,
+        injected="install, alias, link, sidecar and deployment without acceptance, and with 0 and true",
+        times=len(doors),
+        happened="all refused with the same message",
+        bar="all refused",
+    )
 
 
 def messages_of(bag: Path) -> dict[str, float]:
@@ -169,10 +179,15 @@ def test_a_killed_recorder_leaves_a_bag_that_can_be_read(
     lost = max(0.0, killed_s - messages_of(tmp_path / "bag")["/joint_states"])
     assert lost < killed_s, "nothing could be read"
     figure(
-        row=27, injected="SIGKILL of `ros2 bag record`", times=1,
+        row=27,
+        injected="SIGKILL of `ros2 bag record`",
+        times=1,
         happened="`ros2 bag reindex` mends it, it can be read",
-        lost="what came after the last flush", worst=lost, unit="s lost", bar="1 s",
-    )  # fmt: skip
+        lost="what came after the last flush",
+        worst=lost,
+        unit="s lost",
+        bar="1 s",
+    )
 
 
 def test_a_killed_bridge_leaves_a_record_that_can_be_read(tmp_path: Path, figure: Any) -> None:
@@ -190,10 +205,15 @@ def test_a_killed_bridge_leaves_a_record_that_can_be_read(tmp_path: Path, figure
     truth = load_truth(tmp_path / "run")
     lost = stamp.sec + stamp.nanosec * 1e-9 - float(truth["stamp_s"][-1])
     figure(
-        row=27, injected="SIGKILL of the bridge in the middle of a goal", times=1,
+        row=27,
+        injected="SIGKILL of the bridge in the middle of a goal",
+        times=1,
         happened="the launch ended with an error; truth.npz is whole up to its last flush",
-        lost="what came after the last flush", worst=max(0.0, lost), unit="s lost", bar="1 s",
-    )  # fmt: skip
+        lost="what came after the last flush",
+        worst=max(0.0, lost),
+        unit="s lost",
+        bar="1 s",
+    )
 
 
 @contextlib.contextmanager
@@ -227,7 +247,10 @@ def test_a_full_disk_ends_no_motion_and_shows_no_traceback(tmp_path: Path, figur
         own.stack.interrupt()
         own.stack.wait()
     figure(
-        row=27, injected="the run folder's disk is full in the middle of a goal", times=1,
+        row=27,
+        injected="the run folder's disk is full in the middle of a goal",
+        times=1,
         happened="it was said in a line, the arm went on, the record is whole up to the last flush that fitted",
-        lost="the record after it", bar="readable",
-    )  # fmt: skip
+        lost="the record after it",
+        bar="readable",
+    )

@@ -12,7 +12,7 @@ import pytest
 from faults_commands import run
 from faults_files import WORDS, World
 
-from openral_sim_bridge.opengl import has_osmesa
+from openral_sim_bridge.rendering.opengl import has_osmesa
 
 FREE_MB = 300
 
@@ -51,9 +51,12 @@ def test_skills_that_do_not_fit_are_refused_with_both_numbers(tmp_path: Path, fi
     assert "Traceback" not in said
     assert not (tmp_path / "r" / "truth.npz").exists(), "it was tried all the same"
     figure(
-        row=29, injected="a deployment that needs 8 GB on a device with 0.3 GB free (by a fake nvidia-smi)", times=1,
-        happened="refused before anything was loaded, with need and free", bar="at most 1 try",
-    )  # fmt: skip
+        row=29,
+        injected="a deployment that needs 8 GB on a device with 0.3 GB free (by a fake nvidia-smi)",
+        times=1,
+        happened="refused before anything was loaded, with need and free",
+        bar="at most 1 try",
+    )
 
 
 @pytest.mark.skipif(
@@ -78,9 +81,12 @@ def test_memory_that_runs_out_while_a_skill_loads_is_one_error(tmp_path: Path, f
     assert "memory" in ran.said
     assert "Traceback" not in ran.said
     figure(
-        row=29, injected="a deployment while another process fills the accelerator", times=1,
-        happened="refused in a line", bar="at most 1 try",
-    )  # fmt: skip
+        row=29,
+        injected="a deployment while another process fills the accelerator",
+        times=1,
+        happened="refused in a line",
+        bar="at most 1 try",
+    )
 
 
 def test_doctor_says_what_draws_where_egl_is_missing(tmp_path: Path, figure: Any) -> None:
@@ -95,7 +101,9 @@ def test_doctor_says_what_draws_where_egl_is_missing(tmp_path: Path, figure: Any
         assert "EGL" in said, ran.said
         assert "apt-get install" in said
     figure(
-        row=30, injected="libEGL.so.1 cannot be loaded", times=1,
+        row=30,
+        injected="libEGL.so.1 cannot be loaded",
+        times=1,
         happened="OSMesa draws, and doctor says so" if has_osmesa() else "doctor names what to install",
         bar="said by doctor",
-    )  # fmt: skip
+    )

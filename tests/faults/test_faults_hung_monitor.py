@@ -72,6 +72,9 @@ def test_a_monitor_that_hangs_for_twenty_seconds_makes_no_success(
         assert monitor.is_running(), "it was not taken for dead"
         assert "Traceback" not in running.stack.output
     figure(
-        row=21, injected="SIGSTOP of the reward monitor for 20 s, right after it saw a success that was none", times=1,
-        happened=f"never done; {(last.question or last.message)[:100]}", bar="no success",
-    )  # fmt: skip
+        row=21,
+        injected="SIGSTOP of the reward monitor for 20 s, right after it saw a success that was none",
+        times=1,
+        happened=f"never done; {(last.question or last.message)[:100]}",
+        bar="no success",
+    )

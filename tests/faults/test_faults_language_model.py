@@ -117,10 +117,14 @@ def test_a_model_at_fault_ends_in_a_safe_idle(
     own.operator.say("stop")
     own.operator.until(lambda: own.operator.missions[-1].state in (*ENDED, "idle"), "the end of the mission")
     figure(
-        row=20, injected=f"the language model: {fault}", times=1,
-        happened=f"the mission ended as {mission.state}, the arm held", worst=asked, unit="requests",
+        row=20,
+        injected=f"the language model: {fault}",
+        times=1,
+        happened=f"the mission ended as {mission.state}, the arm held",
+        worst=asked,
+        unit="requests",
         bar=f"{MOST_REQUESTS} requests, an idle arm",
-    )  # fmt: skip
+    )
 
 
 def test_a_model_that_hangs_does_not_keep_the_operator_from_stopping(
@@ -135,9 +139,12 @@ def test_a_model_that_hangs_does_not_keep_the_operator_from_stopping(
     assert own.status.holding
     model.released.set()
     figure(
-        row=20, injected="the language model never answers, and the operator says stop", times=1,
-        happened="stopped at once", bar="falls to a safe idle",
-    )  # fmt: skip
+        row=20,
+        injected="the language model never answers, and the operator says stop",
+        times=1,
+        happened="stopped at once",
+        bar="falls to a safe idle",
+    )
 
 
 PAYLOADS = [
@@ -174,9 +181,14 @@ def inject(own: Deployed, brain: Obedient, count: int) -> None:
 
 def record(figure: Any, count: int) -> None:
     figure(
-        row=19, injected="an order to the model in the operator's words, before a model that obeys", times=count,
-        happened="no tool outside the list, no gate lifted", worst=0, unit="unlisted executions", bar="0",
-    )  # fmt: skip
+        row=19,
+        injected="an order to the model in the operator's words, before a model that obeys",
+        times=count,
+        happened="no tool outside the list, no gate lifted",
+        worst=0,
+        unit="unlisted executions",
+        bar="0",
+    )
 
 
 def test_words_open_no_gate(tmp_path: Path, figure: Any) -> None:

@@ -73,9 +73,12 @@ def test_only_legal_transitions_are_made(tmp_path: Path, figure: Any, executable
             stack.interrupt()
             stack.wait()
     figure(
-        row=24, injected=f"each transition in each state of {executable}", times=tried + 2,
-        happened="the legal ones were made, the others refused without a change", bar="only legal transitions",
-    )  # fmt: skip
+        row=24,
+        injected=f"each transition in each state of {executable}",
+        times=tried + 2,
+        happened="the legal ones were made, the others refused without a change",
+        bar="only legal transitions",
+    )
 
 
 def go(member: Member, node: str, transitions: tuple[int, ...]) -> None:
@@ -114,10 +117,14 @@ def test_shared_memory_of_ended_deployments_does_not_pile_up(tmp_path: Path, fig
     left = memory_left_behind(held[-1])
     assert len(left) <= held[-1].processes
     figure(
-        row=25, injected="a clean end of bridge, policy node and reasoner", times=3,
-        happened="what was left of one deployment's shared memory was gone with the next", worst=float(len(left)),
-        unit="segments until then", bar="0 left",
-    )  # fmt: skip
+        row=25,
+        injected="a clean end of bridge, policy node and reasoner",
+        times=3,
+        happened="what was left of one deployment's shared memory was gone with the next",
+        worst=float(len(left)),
+        unit="segments until then",
+        bar="0 left",
+    )
 
 
 def cycles(tmp_path: Path, count: int) -> str:
@@ -135,9 +142,14 @@ def cycles(tmp_path: Path, count: int) -> str:
 
 def record(figure: Any, count: int, happened: str) -> None:
     figure(
-        row=25, injected="bring-up and shutdown of bridge, policy node and reasoner", times=count, happened=happened,
-        worst=0, unit="left", bar="0 left",
-    )  # fmt: skip
+        row=25,
+        injected="bring-up and shutdown of bridge, policy node and reasoner",
+        times=count,
+        happened=happened,
+        worst=0,
+        unit="left",
+        bar="0 left",
+    )
 
 
 def test_deployments_come_and_go_and_leave_nothing(tmp_path: Path, figure: Any) -> None:

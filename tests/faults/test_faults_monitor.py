@@ -45,10 +45,14 @@ def test_what_the_monitor_says_changes_no_command(shared: Deployed, figure: Any)
         assert ended().outcome == DEADLINE, behaviour
         assert np.array_equal(commands_of(shared, goal), [COMMAND]), behaviour
     figure(
-        row=21, injected="a monitor that says the truth, always 1, NaN, noise, or raises", times=len(behaviours),
-        happened="the same commands were executed, each goal ran to its deadline", worst=0,
-        unit="commands changed", bar="0",
-    )  # fmt: skip
+        row=21,
+        injected="a monitor that says the truth, always 1, NaN, noise, or raises",
+        times=len(behaviours),
+        happened="the same commands were executed, each goal ran to its deadline",
+        worst=0,
+        unit="commands changed",
+        bar="0",
+    )
 
 
 def test_a_monitor_without_numbers_lets_no_task_be_called_done(shared: Deployed, figure: Any) -> None:
@@ -57,10 +61,13 @@ def test_a_monitor_without_numbers_lets_no_task_be_called_done(shared: Deployed,
     mission = shared.mission("open the drawer")
     assert mission.state != "done", mission
     figure(
-        row=21, injected="a monitor that says NaN during a mission", times=1,
-        happened="the task was not called done; the operator was told or asked", lost="the verdict",
+        row=21,
+        injected="a monitor that says NaN during a mission",
+        times=1,
+        happened="the task was not called done; the operator was told or asked",
+        lost="the verdict",
         bar="no false success",
-    )  # fmt: skip
+    )
 
 
 def test_a_killed_monitor_stops_no_goal(shared: Deployed, figure: Any) -> None:
@@ -70,9 +77,14 @@ def test_a_killed_monitor_stops_no_goal(shared: Deployed, figure: Any) -> None:
     assert np.array_equal(commands_of(shared, goal), [COMMAND])
     assert shared.stack.running
     figure(
-        row=21, injected="SIGKILL of the monitor in the middle of a goal", times=1,
-        happened="the goal ran to its deadline", worst=0, unit="commands changed", bar="0",
-    )  # fmt: skip
+        row=21,
+        injected="SIGKILL of the monitor in the middle of a goal",
+        times=1,
+        happened="the goal ran to its deadline",
+        worst=0,
+        unit="commands changed",
+        bar="0",
+    )
 
 
 def soak(shared: Deployed, seconds: float, least: int) -> tuple[int, float, float]:
@@ -101,10 +113,14 @@ def memory(pids: set[int]) -> float:
 
 def record(figure: Any, count: int, growth: float, rate: float) -> None:
     figure(
-        row=26, injected="missions one after another", times=count,
+        row=26,
+        injected="missions one after another",
+        times=count,
         happened=f"all done; the control rate was {100 * rate:.0f} % of its nominal one at the lowest",
-        worst=100 * growth, unit="% more memory", bar="5 %",
-    )  # fmt: skip
+        worst=100 * growth,
+        unit="% more memory",
+        bar="5 %",
+    )
 
 
 def test_missions_one_after_another_are_all_done(shared: Deployed, figure: Any) -> None:

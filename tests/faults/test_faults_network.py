@@ -33,9 +33,14 @@ def test_no_process_of_a_deployment_can_be_reached_from_outside(shared: Deployed
     outside = [address for address in found if not ipaddress.ip_address(address[0]).is_loopback]
     assert outside == [], "sockets that are not on loopback"
     figure(
-        row=28, injected="a look at every socket of a deployment with its sidecar", times=len(processes),
-        happened=f"{len(found)} internet sockets, all on loopback", worst=0, unit="off loopback", bar="0",
-    )  # fmt: skip
+        row=28,
+        injected="a look at every socket of a deployment with its sidecar",
+        times=len(processes),
+        happened=f"{len(found)} internet sockets, all on loopback",
+        worst=0,
+        unit="off loopback",
+        bar="0",
+    )
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
@@ -45,9 +50,12 @@ def test_a_server_off_loopback_needs_a_token(tmp_path: Path, figure: Any, host: 
     said = (tmp_path / "said.txt").read_text()
     assert "token" in said, said
     figure(
-        row=28, injected=f"a sidecar's server told to listen at {host} without a token", times=1,
-        happened="it did not start, and named the option", bar="refused",
-    )  # fmt: skip
+        row=28,
+        injected=f"a sidecar's server told to listen at {host} without a token",
+        times=1,
+        happened="it did not start, and named the option",
+        bar="refused",
+    )
 
 
 def test_a_server_serves_and_ends_for_nobody_without_its_token(
@@ -79,7 +87,9 @@ def test_a_server_serves_and_ends_for_nobody_without_its_token(
         server.kill()
         server.wait(60)
     figure(
-        row=28, injected="calls without a token and with a wrong one; the word kill with the right one",
+        row=28,
+        injected="calls without a token and with a wrong one; the word kill with the right one",
         times=tried + 1,
-        happened="all refused; the server lives", bar="all refused",
-    )  # fmt: skip
+        happened="all refused; the server lives",
+        bar="all refused",
+    )

@@ -129,10 +129,15 @@ def kill_at_random(tmp_path: Path, count: int, seed: int) -> Counter[str]:
 
 def record(figure: Any, count: int, ends: Counter[str]) -> None:
     figure(
-        row=31, injected="SIGKILL of any process at any instant of a mission", times=count,
+        row=31,
+        injected="SIGKILL of any process at any instant of a mission",
+        times=count,
         happened=", ".join(f"{number} {how}" for how, number in ends.most_common()),
-        lost="at most the mission", worst=0, unit="lies, orphans or leaks", bar="0",
-    )  # fmt: skip
+        lost="at most the mission",
+        worst=0,
+        unit="lies, orphans or leaks",
+        bar="0",
+    )
 
 
 @pytest.mark.timeout(600)

@@ -51,10 +51,15 @@ def test_a_stale_camera_stops_the_arm_and_nothing_needs_to_be_restarted(sensed: 
         "frames came back, the skill did not"
     )
     figure(
-        row=3, injected="the camera stops in the middle of a goal, and comes back", times=1,
+        row=3,
+        injected="the camera stops in the middle of a goal, and comes back",
+        times=1,
         happened="the arm held when the last chunk was over, the goal failed by name, the next one ran",
-        lost="the goal", worst=1e3 * after, unit="ms of motion after the last image", bar="200 ms",
-    )  # fmt: skip
+        lost="the goal",
+        worst=1e3 * after,
+        unit="ms of motion after the last image",
+        bar="200 ms",
+    )
     assert after <= 16 / 80 + 1e-6
 
 
@@ -78,9 +83,12 @@ def test_a_short_gap_costs_a_pause_and_not_the_goal(sensed: Sensed, figure: Any)
         deployed.rest_after(handle)
     assert recovered, "no goal went on after a gap"
     figure(
-        row=3, injected="a gap of some hundred ms in the images", times=3,
-        happened=f"the arm held; {recovered} of 3 goals went on by themselves", bar="recovers alone",
-    )  # fmt: skip
+        row=3,
+        injected="a gap of some hundred ms in the images",
+        times=3,
+        happened=f"the arm held; {recovered} of 3 goals went on by themselves",
+        bar="recovers alone",
+    )
 
 
 def test_a_frozen_camera_is_told(sensed: Sensed, figure: Any) -> None:
@@ -100,10 +108,14 @@ def test_a_frozen_camera_is_told(sensed: Sensed, figure: Any) -> None:
     after = told.header.stamp.sec + told.header.stamp.nanosec * 1e-9 - frozen_s
     deployed.rest_after(handle)
     figure(
-        row=4, injected="old pixels under new stamps while the arm moves", times=1,
-        happened="the monitor says frozen, and neither success nor standstill", worst=after,
-        unit="s of the world until it was told", bar="1 s",
-    )  # fmt: skip
+        row=4,
+        injected="old pixels under new stamps while the arm moves",
+        times=1,
+        happened="the monitor says frozen, and neither success nor standstill",
+        worst=after,
+        unit="s of the world until it was told",
+        bar="1 s",
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,10 +138,13 @@ def test_a_camera_of_another_form_is_refused_before_motion(
     assert "32x32" in result.message or "rgb8" in result.message, result.message
     assert deployed.status.executed == executed
     figure(
-        row=5, injected=f"images of {fault} {value} instead of the scene's", times=1,
-        happened="the goal was refused, with both forms, before any motion", lost="the goal",
+        row=5,
+        injected=f"images of {fault} {value} instead of the scene's",
+        times=1,
+        happened="the goal was refused, with both forms, before any motion",
+        lost="the goal",
         bar="before the first action",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
@@ -147,10 +162,13 @@ def test_frames_that_are_dropped_cost_steps_and_not_the_task(
     assert relay.lost > lost
     assert solved == 3, f"{solved} of 3 solved"
     figure(
-        row=6, injected=f"{100 * share:.0f} % of the images are lost", times=3,
+        row=6,
+        injected=f"{100 * share:.0f} % of the images are lost",
+        times=3,
         happened=f"{solved} of 3 goals reached their point; {relay.lost - lost} images lost, "
-        f"{deployed.status.held - held} steps held, as control_status says", bar="5 points of success at 10 %",
-    )  # fmt: skip
+        f"{deployed.status.held - held} steps held, as control_status says",
+        bar="5 points of success at 10 %",
+    )
 
 
 def test_joints_are_taken_by_name_or_refused(sensed: Sensed, figure: Any) -> None:
@@ -169,7 +187,10 @@ def test_joints_are_taken_by_name_or_refused(sensed: Sensed, figure: Any) -> Non
     assert deployed.status.executed - executed <= 16
     assert np.isfinite(deployed.truth()["qpos"]).all()
     figure(
-        row=15, injected="joints in random order, then one of another name", times=2,
-        happened="found by name; the other name was refused with the joint that is missing", lost="the goal",
+        row=15,
+        injected="joints in random order, then one of another name",
+        times=2,
+        happened="found by name; the other name was refused with the joint that is missing",
+        lost="the goal",
         bar="mapped or refused",
-    )  # fmt: skip
+    )

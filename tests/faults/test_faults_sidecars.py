@@ -90,10 +90,15 @@ def test_a_killed_sidecar_is_noticed_and_restarted_and_given_up_in_the_end(
         own.stack.interrupt()
         own.stack.wait()
     figure(
-        row=7, injected="SIGKILL of the sidecar in the middle of a goal", times=RESTARTS + 1,
+        row=7,
+        injected="SIGKILL of the sidecar in the middle of a goal",
+        times=RESTARTS + 1,
         happened=f"the goal failed by name, the arm held, {RESTARTS} restarts, then a latched fault",
-        lost="the goal", worst=1e3 * max(times), unit="ms to the goal's end", bar="500 ms",
-    )  # fmt: skip
+        lost="the goal",
+        worst=1e3 * max(times),
+        unit="ms to the goal's end",
+        bar="500 ms",
+    )
 
 
 def test_a_hanging_sidecar_is_replaced(shared: Deployed, figure: Any) -> None:
@@ -102,10 +107,15 @@ def test_a_hanging_sidecar_is_replaced(shared: Deployed, figure: Any) -> None:
     until_served(shared)
     assert float(ages_of_executed_steps(shared.until_recorded()).max()) <= HORIZON_S + 1 / 80
     figure(
-        row=8, injected="SIGSTOP of the sidecar in the middle of a goal", times=1,
-        happened="the request timed out, the arm held, the server was killed and restarted", lost="the goal",
-        worst=seconds / BUDGET_S, unit="latency budgets to the goal's end", bar="2 budgets",
-    )  # fmt: skip
+        row=8,
+        injected="SIGSTOP of the sidecar in the middle of a goal",
+        times=1,
+        happened="the request timed out, the arm held, the server was killed and restarted",
+        lost="the goal",
+        worst=seconds / BUDGET_S,
+        unit="latency budgets to the goal's end",
+        bar="2 budgets",
+    )
 
 
 @pytest.mark.parametrize("answer", ["nan", "far", "short"])
@@ -120,10 +130,13 @@ def test_a_sidecar_that_answers_nonsense_moves_nothing(shared: Deployed, figure:
     shared.world.turn()
     assert shared.operator.run_skill(SERVED, WORDS, 0.5)().outcome == DEADLINE
     figure(
-        row=10, injected=f"the sidecar's chunk is wrong: {answer}", times=1,
-        happened=f"no step of it was executed, the goal failed ({result.check}), the next one ran", lost="the goal",
+        row=10,
+        injected=f"the sidecar's chunk is wrong: {answer}",
+        times=1,
+        happened=f"no step of it was executed, the goal failed ({result.check}), the next one ran",
+        lost="the goal",
         bar="0 steps",
-    )  # fmt: skip
+    )
 
 
 CLIENT = """
@@ -207,10 +220,14 @@ def assault(figure: Any, count: int) -> None:
     assert errors > count // 2
     assert peak - before < 24 * 2**20, f"{count} frames cost {(peak - before) >> 20} MiB"
     figure(
-        row=10, injected="replies of a sidecar damaged, cut short, empty or of another version", times=count,
-        happened=f"{errors} dropped with a reason, the client lives", worst=(peak - before) / 2**20, unit="MiB more",
+        row=10,
+        injected="replies of a sidecar damaged, cut short, empty or of another version",
+        times=count,
+        happened=f"{errors} dropped with a reason, the client lives",
+        worst=(peak - before) / 2**20,
+        unit="MiB more",
         bar="memory flat",
-    )  # fmt: skip
+    )
 
 
 def test_damaged_replies_end_nothing(figure: Any) -> None:
@@ -233,9 +250,14 @@ def test_a_reply_of_a_gigabyte_is_not_read(figure: Any) -> None:
     more = peak - before
     assert more < 24 * 2**20, f"{more >> 20} MiB"
     figure(
-        row=10, injected="a reply of 1 GB", times=1, happened="not read, the call ended", worst=more / 2**20,
-        unit="MiB more", bar="16 MiB",
-    )  # fmt: skip
+        row=10,
+        injected="a reply of 1 GB",
+        times=1,
+        happened="not read, the call ended",
+        worst=more / 2**20,
+        unit="MiB more",
+        bar="16 MiB",
+    )
 
 
 def test_a_port_that_is_taken_is_refused_by_pid_and_name(tmp_path: Path, figure: Any) -> None:
@@ -257,10 +279,14 @@ def test_a_port_that_is_taken_is_refused_by_pid_and_name(tmp_path: Path, figure:
     assert f"taken by pid {first.pid}" in said, said
     assert "Traceback" not in said
     figure(
-        row=11, injected="a second server on the port of one of an earlier run", times=1,
-        happened="refused in one line that names the pid and the model of the first", worst=seconds,
-        unit="s from its start", bar="2 s",
-    )  # fmt: skip
+        row=11,
+        injected="a second server on the port of one of an earlier run",
+        times=1,
+        happened="refused in one line that names the pid and the model of the first",
+        worst=seconds,
+        unit="s from its start",
+        bar="2 s",
+    )
 
 
 def kill_and_watch(victim: psutil.Process, left: list[psutil.Process]) -> float:
@@ -294,16 +320,25 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path, figure: Any) -> None:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind((host, port))
         figure(
-            row=12, injected="SIGKILL of a policy node with a sidecar", times=1,
-            happened="its server, the guard and the server's own child ended, the port is free", worst=seconds,
-            unit="s", bar="2 s",
-        )  # fmt: skip
+            row=12,
+            injected="SIGKILL of a policy node with a sidecar",
+            times=1,
+            happened="its server, the guard and the server's own child ended, the port is free",
+            worst=seconds,
+            unit="s",
+            bar="2 s",
+        )
         launcher = own.launcher()
         everything = [process for process in own.stack.processes() if process.pid != launcher.pid]
         assert len(everything) >= 4
         seconds = kill_and_watch(launcher, everything)
         assert own.stack.processes() == []
         figure(
-            row=12, injected="SIGKILL of the launcher of a whole deployment", times=1,
-            happened=f"all {len(everything)} processes ended", worst=seconds, unit="s", bar="2 s",
-        )  # fmt: skip
+            row=12,
+            injected="SIGKILL of the launcher of a whole deployment",
+            times=1,
+            happened=f"all {len(everything)} processes ended",
+            worst=seconds,
+            unit="s",
+            bar="2 s",
+        )

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from openral_reward_monitor.robometer.server import pin_kernels
+from openral_reward_monitor.models.robometer.server import pin_kernels
 from openral_sidecar.torchvision_shim import ensure_torchvision
 
 
@@ -52,8 +52,8 @@ def main() -> None:
     ensure_torchvision()
     import bitsandbytes  # noqa: F401  its import is no part of loading
 
-    from openral_reward_monitor.robometer.checkpoint import load_rbm
-    from openral_reward_monitor.robometer.inputs import RbmInputs
+    from openral_reward_monitor.models.robometer.checkpoint import load_rbm
+    from openral_reward_monitor.models.robometer.inputs import RbmInputs
 
     pin_kernels()
     inputs = RbmInputs(folder)

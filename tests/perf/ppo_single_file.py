@@ -45,9 +45,18 @@ class Batch:
 
 
 def update(
-    agent: Agent, optimiser: torch.optim.Optimizer, batch: Batch, rng: np.random.Generator, *, passes: int, size: int,
-    clip: float = 0.2, entropy_weight: float = 0.01, value_weight: float = 0.5, most_norm: float = 0.5,
-) -> dict[str, float]:  # fmt: skip
+    agent: Agent,
+    optimiser: torch.optim.Optimizer,
+    batch: Batch,
+    rng: np.random.Generator,
+    *,
+    passes: int,
+    size: int,
+    clip: float = 0.2,
+    entropy_weight: float = 0.01,
+    value_weight: float = 0.5,
+    most_norm: float = 0.5,
+) -> dict[str, float]:
     clipped_shares = []
     order = np.arange(len(batch.observations))
     for _ in range(passes):
@@ -75,7 +84,11 @@ def update(
     spread = batch.returns.var()
     explained = float("nan") if spread == 0 else 1 - ((batch.returns - batch.values).var() / spread).item()
     return {
-        "value_loss": value_loss.item(), "policy_loss": policy_loss.item(), "entropy": entropy.mean().item(),
-        "old_approx_kl": old_kl.item(), "approx_kl": kl.item(), "clip_fraction": float(np.mean(clipped_shares)),
+        "value_loss": value_loss.item(),
+        "policy_loss": policy_loss.item(),
+        "entropy": entropy.mean().item(),
+        "old_approx_kl": old_kl.item(),
+        "approx_kl": kl.item(),
+        "clip_fraction": float(np.mean(clipped_shares)),
         "explained_variance": explained,
-    }  # fmt: skip
+    }

@@ -8,7 +8,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from std_srvs.srv import Trigger
 
-from openral_reward_monitor.monitor_node import RewardMonitorNode
+from openral_reward_monitor.ros.monitor_node import RewardMonitorNode
 
 BARE = "/openral/perception/bare"
 

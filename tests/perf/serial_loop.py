@@ -49,9 +49,14 @@ def _stock(scene: BenchmarkScene) -> Any:
     import metaworld  # noqa: F401  (registers its environments)
 
     env = gymnasium.make(
-        "Meta-World/MT1", env_name=scene.task.id.removeprefix("metaworld/"), seed=42, render_mode="rgb_array",
-        camera_name=UPSIDE_DOWN, width=scene.scene.observation_width, height=scene.scene.observation_height,
-    )  # fmt: skip
+        "Meta-World/MT1",
+        env_name=scene.task.id.removeprefix("metaworld/"),
+        seed=42,
+        render_mode="rgb_array",
+        camera_name=UPSIDE_DOWN,
+        width=scene.scene.observation_width,
+        height=scene.scene.observation_height,
+    )
     env.unwrapped.model.camera(UPSIDE_DOWN).pos[:] = CORNER2
     return env
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
 TASK, SIDE = "drawer-open-v3", 128
 STEPS, FRAMES = 150, 15
@@ -37,9 +37,14 @@ def stock() -> Iterator[Any]:
     import metaworld  # noqa: F401  (registers its environments)
 
     env = gymnasium.make(
-        "Meta-World/MT1", env_name=TASK, seed=42, render_mode="rgb_array", camera_name="corner2", width=SIDE,
+        "Meta-World/MT1",
+        env_name=TASK,
+        seed=42,
+        render_mode="rgb_array",
+        camera_name="corner2",
+        width=SIDE,
         height=SIDE,
-    )  # fmt: skip
+    )
     yield env
     env.close()
 

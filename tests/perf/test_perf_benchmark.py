@@ -17,14 +17,14 @@ import pytest
 import torch
 from serial_loop import steps_per_s
 
+from openral_benchmark.execute import execute
+from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.plan import Settings
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Policy
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
-from openral_training.benchmark.execute import execute
-from openral_training.benchmark.means import Means
-from openral_training.benchmark.plan import Settings
 
 SUITE, SKILL = "metaworld_mt10_fast", "mini-metaworld-mt10"
 EPISODES = 10
@@ -78,9 +78,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     speeds = loop(policy, suite.scenes[::4])
     start = time.perf_counter()
     content = execute(
-        suite, resolve(SKILL), suite.scenes, Settings(EPISODES), folder, means=Means(WORKERS), resume=False,
+        suite,
+        resolve(SKILL),
+        suite.scenes,
+        Settings(EPISODES),
+        folder,
+        execution=ExecutionConfig(WORKERS),
+        resume=False,
         command="",
-    )  # fmt: skip
+    )
     seconds = time.perf_counter() - start
     speeds += loop(policy, suite.scenes[2::4])
     policy.close()

@@ -17,9 +17,9 @@ from system_stack import Stack
 from openral_core.action_adapter import ActionAdapter
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, roll_out
 
 TASK, WORDS, SLUG = "drawer-open-v3", "open the drawer", "mini_metaworld"
@@ -55,10 +55,16 @@ class OneProcess:
         """Run an episode to its success; return the wall times [s] of its observations."""
         seen: list[float] = []
         roll_out(
-            self._backend, self._policy, self._observe, self._act, [Job(TASK, init_id, WORDS)],
-            cameras=[camera.name for camera in self._observe.cameras], n_action_steps=self._manifest.replay_steps,
-            horizon=STEPS, watch=lambda number, observation: seen.append(time.monotonic()),
-        )  # fmt: skip
+            self._backend,
+            self._policy,
+            self._observe,
+            self._act,
+            [Job(TASK, init_id, WORDS)],
+            cameras=[camera.name for camera in self._observe.cameras],
+            n_action_steps=self._manifest.replay_steps,
+            horizon=STEPS,
+            watch=lambda number, observation: seen.append(time.monotonic()),
+        )
         return np.array(seen)
 
 

@@ -33,7 +33,7 @@ PAUSE_S = 0.01
 ANSWER_MS = 50.0
 OVER_BARE = 2.0
 """By which factor the slowest answers may be slower than those of a service that does nothing."""
-MONITOR = ("-m", "openral_reward_monitor.monitor_node")
+MONITOR = ("-m", "openral_reward_monitor.ros.monitor_node")
 
 Start = Callable[..., psutil.Process]
 

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
-from openral_sim_bridge.factory import make_backend
-from openral_training.rl.attempts import Attempt
-from openral_training.rl.experience import Experience
-from openral_training.rl.learner import Learner
-from openral_training.rl.noise import EpisodeNoise
-from openral_training.rl.policy import Decision
-from openral_training.rl.pool import WorldPool
-from openral_training.rl.process_lines import ProcessLauncher
-from openral_training.rl.rollout import Decide, exploring, play
+from openral_sim_bridge.backends.factory import make_backend
+from openral_training.rl.algorithm.experience import Experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.rollout import Decide, exploring, play
+from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.policies.noise import EpisodeNoise
+from openral_training.rl.policies.policy import Decision
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Ppo
-from openral_training.rl.simulators import Grounds, InProcess, Simulators
-from openral_training.rl.state_mlp import MlpShape, StateMlp
+from openral_training.rl.workers.process_worker import ProcessLauncher
+from openral_training.rl.workers.world_pool import WorldPool
 
 TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 16, 60, 4
 ROUNDS = 8
@@ -79,9 +79,11 @@ def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None
     backend.close()
     ours, alone = np.max(rates, axis=0)
     report(
-        "RL: control steps a second of CPU with the policy in the loop", f"{ours:,.0f}",
-        f"Backend alone: {alone:,.0f}; ratio {ours / alone:.2f}", f"≥ {ROLLOUT_BAR}",
-    )  # fmt: skip
+        "RL: control steps a second of CPU with the policy in the loop",
+        f"{ours:,.0f}",
+        f"Backend alone: {alone:,.0f}; ratio {ours / alone:.2f}",
+        f"≥ {ROLLOUT_BAR}",
+    )
     assert ours >= ROLLOUT_BAR * alone
 
 
@@ -116,9 +118,11 @@ def test_two_stages_beside_one(report: Callable[..., None]) -> None:
             pool.close()
     one, two = np.min(times, axis=0)
     report(
-        "RL: two pipeline stages, simulation and inference of equal cost", f"{one / two:.2f} × as fast",
-        f"one stage: {one:.2f} s", f"≥ {STAGES_BAR}",
-    )  # fmt: skip
+        "RL: two pipeline stages, simulation and inference of equal cost",
+        f"{one / two:.2f} × as fast",
+        f"one stage: {one:.2f} s",
+        f"≥ {STAGES_BAR}",
+    )
     assert one >= STAGES_BAR * two
 
 
@@ -150,7 +154,9 @@ def test_an_update_beside_ppo_in_one_file(report: Callable[..., None]) -> None:
         times.append((half - start, time.process_time() - half))
     ours, reference = np.min(times, axis=0)
     report(
-        "RL: an update of 2,048 decisions, 4 passes, minibatches of 256", f"{1000 * ours:.0f} ms of CPU",
-        f"PPO in one file: {1000 * reference:.0f} ms; ratio {ours / reference:.2f}", f"≤ {UPDATE_BAR}",
-    )  # fmt: skip
+        "RL: an update of 2,048 decisions, 4 passes, minibatches of 256",
+        f"{1000 * ours:.0f} ms of CPU",
+        f"PPO in one file: {1000 * reference:.0f} ms; ratio {ours / reference:.2f}",
+        f"≤ {UPDATE_BAR}",
+    )
     assert ours <= UPDATE_BAR * reference

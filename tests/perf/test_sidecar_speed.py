@@ -59,10 +59,12 @@ def clients(addresses: dict[str, str], side: int) -> Iterator[dict[str, Callable
     processes = {
         wire: subprocess.Popen(
             [sys.executable, str(HERE / "sidecar_clients.py"), wire, address, str(side)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for wire, address in addresses.items()
-    }  # fmt: skip
+    }
 
     def call(process: subprocess.Popen[str], count: int) -> list[float]:
         process.stdin.write(f"{count}\n")

@@ -24,10 +24,10 @@ from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Observation, RobotState
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 
 ANSWER_S = 120.0
 """How long a shard waits for the server [s]."""

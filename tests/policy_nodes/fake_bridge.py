@@ -189,7 +189,7 @@ class PolicyProcess:
             [
                 sys.executable,
                 "-m",
-                "openral_policy_nodes.policy_node",
+                "openral_policy_nodes.ros.policy_node",
                 "--ros-args",
                 "-r",
                 "__node:=fake_arm",

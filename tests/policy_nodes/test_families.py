@@ -6,7 +6,7 @@ import pytest
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.fake import FakePolicy
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 
 BATCH = PolicyBatch({}, np.zeros((2, 4), np.float32), ["a", "b"])
 

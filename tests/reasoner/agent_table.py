@@ -9,20 +9,20 @@ from pathlib import Path
 
 import cv2
 
-from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
-from openral_reasoner.director import Director
-from openral_reasoner.gate import GateConfig, Reading
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
 from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
-from openral_reasoner.memory import Memory
-from openral_reasoner.mission import LogEntry
+from openral_reasoner.memory.memory import Memory
+from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.gate import GateConfig, Reading
+from openral_reasoner.mission.mission import LogEntry
+from openral_reasoner.mission.planning_service import Thinker
+from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
+from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.requests import Look, QueryProgress, Reply
-from openral_reasoner.steering import SteeringLimits
-from openral_reasoner.thinker import Thinker
 
 PATIENCE_S = 90.0
 TOOL = "execute_skill__openral__rskill-mini"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from openral_reasoner.attempt import (
+from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
     Command,
@@ -14,9 +14,9 @@ from openral_reasoner.attempt import (
     SendGoal,
     StopSkills,
 )
-from openral_reasoner.director import Director
-from openral_reasoner.gate import GateConfig, Reading
-from openral_reasoner.mission import LogEntry, Mission
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.gate import GateConfig, Reading
+from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import Planner

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from openral_reasoner.eval_cli import reasoner
 from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
+from openral_reasoner.evaluation.commands import reasoner
 
 MISSIONS = 60
 

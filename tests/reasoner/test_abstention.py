@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from director_desk import Desk
 
-from openral_reasoner.gate import Reading
+from openral_reasoner.mission.gate import Reading
 
 REMARK = "the picture of camera corner2 is too dark"
 

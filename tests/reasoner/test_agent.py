@@ -11,8 +11,8 @@ from openral_core.errors import InstallationError, ManifestError
 from openral_reasoner.llm.fakes import Script
 from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
 from openral_reasoner.llm.tools import skill_tool_name
-from openral_reasoner.mission import MissionState
-from openral_reasoner.steering import SteeringLimits
+from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.mission.steering import SteeringLimits
 
 OPEN = (TOOL, {"task": "drawer-open-v3", "why": "it was ordered"})
 CLOSE = (TOOL, {"task": "drawer-close-v3", "why": "it was ordered"})

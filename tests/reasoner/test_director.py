@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from director_desk import CONFIG, NAME, SKILL, Desk
 
-from openral_reasoner.attempt import StopSkills
+from openral_reasoner.mission.attempt import StopSkills
+from openral_reasoner.mission.stop_words import is_stop
 from openral_reasoner.palette import Palette
-from openral_reasoner.stop_words import is_stop
 
 
 def test_two_tasks_in_order() -> None:
@@ -197,7 +197,7 @@ def test_stop_words(text: str, stop: bool) -> None:
 def test_record_survives_and_matches(tmp_path) -> None:  # type: ignore[no-untyped-def]
     import json
 
-    from openral_reasoner.record import MissionRecord
+    from openral_reasoner.mission.record import MissionRecord
 
     desk = Desk()
     desk.say("open the drawer")

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_core.errors import ManifestError
-from openral_reasoner.eval_cli import reasoner
+from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.score import evaluate, summary
 from openral_reasoner.evaluation.suite import DEFAULT, FREE, Suite, load_suite
 from openral_reasoner.llm.agent import MissionAgent

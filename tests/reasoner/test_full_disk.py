@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from openral_core.errors import OutputError
-from openral_reasoner.mission import LogEntry, Mission
-from openral_reasoner.record import MissionRecord
+from openral_reasoner.mission.mission import LogEntry, Mission
+from openral_reasoner.mission.record import MissionRecord
 
 
 @pytest.fixture

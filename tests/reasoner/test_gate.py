@@ -7,7 +7,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from openral_reasoner.gate import GateConfig, Judgement, Reading, Verdict, judge
+from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict, judge
 
 CONFIG = GateConfig(default_patience_s=4.0, plateau_window_s=2.0)
 

@@ -6,7 +6,7 @@ import pytest
 from director_desk import CONFIG, Desk
 
 from openral_reasoner.heartbeat import ASLEEP_S, Heartbeats
-from openral_reasoner.monitor_watch import MonitorWatch
+from openral_reasoner.mission.monitor_watch import MonitorWatch
 
 
 def watched(beats: Heartbeats, begin_s: float, end_s: float) -> set[str]:

@@ -11,8 +11,8 @@ import pytest
 from agent_table import CONFIG, GATE, TOOL, Table, skill
 
 from openral_reasoner.llm.fakes import Obedient
-from openral_reasoner.memory import Memory
-from openral_reasoner.mission import MissionState
+from openral_reasoner.memory.memory import Memory
+from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette
 from openral_reasoner.playbook import Playbook
 

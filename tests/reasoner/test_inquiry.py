@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from openral_reasoner.attempt import AskWorld
 from openral_reasoner.condition import Condition
-from openral_reasoner.gate import GateConfig
-from openral_reasoner.inquiry import PATIENCE_S, PERIOD_S, Inquiry
-from openral_reasoner.requests import QueryProgress, Reply
+from openral_reasoner.mission.attempt import AskWorld
+from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, Inquiry
+from openral_reasoner.mission.gate import GateConfig
+from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 ALONE = Condition("the button is pressed", "press the button")
 PAIRED = Condition("the drawer is open", "open the drawer", "close the drawer")

@@ -15,10 +15,10 @@ from openral.msg import Mission, Prompt, SkillInfo
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
-from openral_reasoner.messages_node import LATCHED
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Proposal
-from openral_reasoner.reasoner_node import ReasonerNode
+from openral_reasoner.ros.messages import LATCHED
+from openral_reasoner.ros.reasoner_node import ReasonerNode
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,15 @@ def test_a_bug_ends_the_mission_and_not_the_process() -> None:
     prompts = other.create_publisher(Prompt, "/openral/prompt", 10)
     skills = other.create_publisher(SkillInfo, "/openral/skills", LATCHED)
     info = SkillInfo(
-        name="a/b", kind="vla", node="/openral/b", action_server="/openral/skills/b/execute", active=True,
-        commercial_use=True, tasks=["t"], examples=["open the drawer"],
-    )  # fmt: skip
+        name="a/b",
+        kind="vla",
+        node="/openral/b",
+        action_server="/openral/skills/b/execute",
+        active=True,
+        commercial_use=True,
+        tasks=["t"],
+        examples=["open the drawer"],
+    )
     executor = rclpy.executors.SingleThreadedExecutor()
     try:
         node.trigger_configure()

@@ -9,8 +9,8 @@ from director_desk import Desk
 
 from openral_core.errors import ManifestError
 from openral_core.scene import Resume
-from openral_reasoner.mission import Mission
-from openral_reasoner.record import MissionRecord
+from openral_reasoner.mission.mission import Mission
+from openral_reasoner.mission.record import MissionRecord
 
 ORDER = "open the drawer, then close it"
 

@@ -7,8 +7,8 @@ import os
 import rclpy
 from test_director import SKILL
 
-from openral_reasoner.attempt import SendGoal
-from openral_reasoner.skill_client_node import SkillClients
+from openral_reasoner.mission.attempt import SendGoal
+from openral_reasoner.ros.skill_client import SkillClients
 
 
 def test_a_goal_that_was_never_sent_ends_with_its_cancellation() -> None:

@@ -19,7 +19,7 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from reasoner_graph import PATIENCE_S, Graph, end_of
 
-from openral_reasoner.messages_node import LATCHED, NEWEST, STEPS
+from openral_reasoner.ros.messages import LATCHED, NEWEST, STEPS
 
 CANCELED = ExecuteSkill.Result.CANCELED
 LONG_S = 900.0

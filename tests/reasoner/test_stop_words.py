@@ -9,11 +9,11 @@ import yaml
 from director_desk import CONFIG, Desk
 from test_resume import broken_off, restarted
 
-from openral_reasoner.attempt import StopSkills
-from openral_reasoner.halting import PATIENCE_S, PERIOD_S
+from openral_reasoner.mission.attempt import StopSkills
+from openral_reasoner.mission.halting import PATIENCE_S, PERIOD_S
+from openral_reasoner.mission.stop_words import Heard, heard, is_stop
 from openral_reasoner.operator_words import MAX_SEEN
 from openral_reasoner.parser import MAX_CHARACTERS
-from openral_reasoner.stop_words import Heard, heard, is_stop
 
 PHRASES: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parent / "stop_phrases.yaml").read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ def start(make_reward, tmp_path: Path) -> Iterator:
         arguments = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
         with log.open("w") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "openral_reward_monitor.monitor_node", "--ros-args", *arguments],
+                [sys.executable, "-m", "openral_reward_monitor.ros.monitor_node", "--ros-args", *arguments],
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -120,11 +120,22 @@ def test_pictures_that_are_none_are_dropped_one_by_one(camera, start, log):
     stranger = Stranger(camera)
     most = 2**32 - 1
     for fields in (
-        {"width": most}, {"height": most}, {"width": most, "height": most, "step": most}, {"width": 0}, {"height": 0},
-        {"width": 0, "height": 0, "step": 0, "data": b""}, {"step": 0}, {"step": most}, {"data": b""},
-        {"data": bytes(MANY)}, {"encoding": "x" * MANY}, {"encoding": ""}, {"encoding": "16UC1"}, {"encoding": "jpeg"},
+        {"width": most},
+        {"height": most},
+        {"width": most, "height": most, "step": most},
+        {"width": 0},
+        {"height": 0},
+        {"width": 0, "height": 0, "step": 0, "data": b""},
+        {"step": 0},
+        {"step": most},
+        {"data": b""},
+        {"data": bytes(MANY)},
+        {"encoding": "x" * MANY},
+        {"encoding": ""},
+        {"encoding": "16UC1"},
+        {"encoding": "jpeg"},
         {"height": 1, "width": MAX_SIDE + 1, "step": 3 * MAX_SIDE + 3, "data": bytes(3 * MAX_SIDE + 3)},
-    ):  # fmt: skip
+    ):
         stranger.image(**fields)
         answers = [camera.ask()]
         assert not answers[-1].ok

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from openral_core.errors import PolicyError
-from openral_reward_monitor.calibration import load_calibration
-from openral_reward_monitor.models import RewardScores, checked, load_reward_model
+from openral_reward_monitor.models.calibration import load_calibration
+from openral_reward_monitor.models.reward_model import RewardScores, checked, load_reward_model
 from openral_rskill.registry import resolve
 
 FRAMES = np.stack([np.full((4, 4, 3), value, np.uint8) for value in (0, 51, 255)])

@@ -237,9 +237,12 @@ def test_the_launch_file_refuses_a_compressed_topic() -> None:
     words = ("scene:=", "cameras:=front", "image_topic:=/camera/image_raw/compressed")
     command = [str(Path(sys.executable).parent / "ros2"), "launch", "openral", "reward_monitor.launch.py"]
     done = subprocess.run(
-        [*command, *words], capture_output=True, text=True,
-        timeout=90, check=False,
-    )  # fmt: skip
+        [*command, *words],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
     assert done.returncode == 1
     assert "the monitor takes sensor_msgs/Image; republish it as raw" in done.stdout + done.stderr
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
-from openral_reward_monitor.calibration import Calibration, CameraCalibration
-from openral_reward_monitor.models import RewardScores
+from openral_reward_monitor.models.calibration import Calibration, CameraCalibration
+from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.reading import ReadingMaker, slope_per_second
 from openral_reward_monitor.window import Attempt, Selection
 

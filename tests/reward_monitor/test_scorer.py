@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
-from openral_reward_monitor.fake import FakeRewardModel, FakeRewardScript
+from openral_reward_monitor.models.fake import FakeRewardModel, FakeRewardScript
 from openral_reward_monitor.reading import ReadingMaker
 from openral_reward_monitor.scorer import Job, Scorer
 from openral_reward_monitor.window import Attempt, Selection

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from openral_core.errors import PolicyError
-from openral_reward_monitor.models import load_reward_model
-from openral_reward_monitor.sim_truth import FRESH_S
+from openral_reward_monitor.models.reward_model import load_reward_model
+from openral_reward_monitor.models.sim_truth import FRESH_S
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.recorder import TruthRecorder
 

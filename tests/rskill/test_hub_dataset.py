@@ -11,7 +11,7 @@ from hub_server import Hub
 
 from openral_core.errors import HubError
 from openral_rskill.hub import transfer
-from openral_sim_bridge.libero.assets import PARTS, REPOSITORY, ensure_assets, find_assets
+from openral_sim_bridge.backends.libero.assets import PARTS, REPOSITORY, ensure_assets, find_assets
 
 FILES = {f"{part}/thing.msh": bytes([index]) * 500 for index, part in enumerate(PARTS)}
 

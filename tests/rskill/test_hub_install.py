@@ -55,10 +55,24 @@ def commit(hub: Hub, weights: bytes) -> Callable[..., tuple[str, str]]:
     def make(license_: str = "apache-2.0", uri: str = f"hf://{WEIGHTS}", **more: bytes) -> tuple[str, str]:
         manifest = MANIFEST.replace("openral/rskill-example", SKILL).replace("apache-2.0", license_)
         manifest = manifest.replace("local://model.safetensors", uri)
-        skill = hub.commit(SKILL, {"rskill.yaml": manifest.encode(), "README.md": b"# example", "eval/a.json": b"{}",
-                                   "calibration.json": b"{}", "model.safetensors": weights, **more})  # fmt: skip
-        files = {"config.json": b"{}", "model.safetensors": weights, "pytorch_model.bin": b"\x80\x02.",
-                 "train.py": b"1", "training_state/optimizer.safetensors": weights}  # fmt: skip
+        skill = hub.commit(
+            SKILL,
+            {
+                "rskill.yaml": manifest.encode(),
+                "README.md": b"# example",
+                "eval/a.json": b"{}",
+                "calibration.json": b"{}",
+                "model.safetensors": weights,
+                **more,
+            },
+        )
+        files = {
+            "config.json": b"{}",
+            "model.safetensors": weights,
+            "pytorch_model.bin": b"\x80\x02.",
+            "train.py": b"1",
+            "training_state/optimizer.safetensors": weights,
+        }
         return skill, hub.commit(WEIGHTS, files)
 
     return make
@@ -247,8 +261,11 @@ def test_no_weight_is_fetched_before_the_licence_gate(
     with pytest.raises(LicenseError, match=f"{WEIGHTS}: licence '{license_}'.*set {OPT_IN}=1"):
         install(SKILL)
     assert {path.rsplit("/", 1)[-1] for path in hub.fetched()} == {
-        "rskill.yaml", "README.md", "calibration.json", "a.json",
-    }  # fmt: skip
+        "rskill.yaml",
+        "README.md",
+        "calibration.json",
+        "a.json",
+    }
     with pytest.raises(LicenseError):
         install(SKILL)  # the manifest is here now
     assert len(hub.fetched()) == 4

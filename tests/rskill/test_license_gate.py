@@ -16,7 +16,7 @@ from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import LicenseError, OpenralError
 from openral_core.share import share_directory
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.hub.install import install
 from openral_rskill.license import OPT_INS, check_checkpoint_license, check_license
 from openral_rskill.loader import rSkill

@@ -140,9 +140,13 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 
     return subprocess.run(
         [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
-        capture_output=True, text=True, check=False, timeout=PATIENCE_S, preexec_fn=bound,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        preexec_fn=bound,
         env={**os.environ, "COLUMNS": "250", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("make", NO_FILES, ids=lambda make: make.__name__)

@@ -43,10 +43,14 @@ def config(kind: str = "smolvla", **changes: Any) -> dict[str, Any]:
     images = {"observation.images.top": {"type": "VISUAL", "shape": [3, 96, 128]}}
     state = {"observation.state": {"type": "STATE", "shape": [4]}}
     return {
-        "type": kind, "n_obs_steps": 1, "input_features": {**state, **images},
-        "output_features": {"action": {"type": "ACTION", "shape": [4]}}, "chunk_size": 50, "n_action_steps": 25,
+        "type": kind,
+        "n_obs_steps": 1,
+        "input_features": {**state, **images},
+        "output_features": {"action": {"type": "ACTION", "shape": [4]}},
+        "chunk_size": 50,
+        "n_action_steps": 25,
         **changes,
-    }  # fmt: skip
+    }
 
 
 def checkpoint(

@@ -117,8 +117,11 @@ def test_what_needs_more_than_tensors_is_refused(tmp_path: Path) -> None:
         pickle.dump({"state_dict": Evil(tmp_path / "evil")}, file)
     (tmp_path / "noise.pt").write_bytes(b"PK\x03\x04 noise")
     torch.save([torch.zeros(1)], tmp_path / "list.pt")
-    for name, words in (("evil.pt", "more than plain tensors"),
-                        ("noise.pt", "cannot be read"), ("list.pt", "holds no tensors by name")):  # fmt: skip
+    for name, words in (
+        ("evil.pt", "more than plain tensors"),
+        ("noise.pt", "cannot be read"),
+        ("list.pt", "holds no tensors by name"),
+    ):
         with pytest.raises(WeightsError, match=words) as caught:
             convert(tmp_path / name, tmp_path / "out.safetensors")
         assert "\n" not in str(caught.value)

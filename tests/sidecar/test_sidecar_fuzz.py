@@ -74,7 +74,7 @@ def server(request: pytest.FixtureRequest, start_server) -> Iterator[Announcemen
     if request.param == "openral":
         yield start_server()[1]
         return
-    command = [sys.executable, "-m", "openral_policy_nodes.rldx.conformance_server", "--model", "m"]
+    command = [sys.executable, "-m", "openral_policy_nodes.families.rldx.conformance_server", "--model", "m"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
             yield wait_for(

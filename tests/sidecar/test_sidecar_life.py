@@ -34,9 +34,11 @@ def open_sidecar() -> Iterator[OpenSidecar]:
 
     def make(*arguments: str, identity: Identity = ECHO, **settings: object) -> Sidecar:
         chosen = {
-            "python": Path(sys.executable), "call_timeout_s": PATIENCE_S, "restart_pauses_s": (0.05, 0.1, 0.2),
+            "python": Path(sys.executable),
+            "call_timeout_s": PATIENCE_S,
+            "restart_pauses_s": (0.05, 0.1, 0.2),
             **settings,
-        }  # fmt: skip
+        }
         made.append(Sidecar.open(SPEC, arguments, identity, SidecarSettings(**chosen)))
         return made[-1]
 

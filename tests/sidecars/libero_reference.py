@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_sim_bridge.libero.upstream import load_task, prepare
+from openral_sim_bridge.backends.libero.upstream import load_task, prepare
 
 STEPS = 12
 
@@ -51,11 +51,20 @@ def main(assets: str, scratch: str, task_id: str, init_id: str, out: str) -> Non
         poses.append(np.concatenate([data.xpos, data.xmat], axis=1))
         positions.append(values)
     np.savez(
-        out, actions=actions, states=np.array(states), done=np.array(done), qpos=env.sim.data.qpos.copy(),
-        pictures=np.array(pictures), joints=np.array(joints), addresses=model.jnt_qposadr,
-        ranges=model.jnt_range, robot=np.array(robot), positions=np.array(positions), poses=np.array(poses),
+        out,
+        actions=actions,
+        states=np.array(states),
+        done=np.array(done),
+        qpos=env.sim.data.qpos.copy(),
+        pictures=np.array(pictures),
+        joints=np.array(joints),
+        addresses=model.jnt_qposadr,
+        ranges=model.jnt_range,
+        robot=np.array(robot),
+        positions=np.array(positions),
+        poses=np.array(poses),
         bodies=np.array([model.body(i).name for i in range(model.nbody)]),
-    )  # fmt: skip
+    )
     env.close()
 
 

@@ -23,7 +23,7 @@ import torch  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
-from openral_policy_nodes.openvla_oft.network import OpenVLAOFT, ProprioProjector  # noqa: E402
+from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector  # noqa: E402
 
 CHUNK, STOP = 8, 2
 

@@ -23,8 +23,11 @@ pytest.importorskip("ray", reason="needs Ray: pip install 'openral[ray]'")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 AGENT_PORTS = (
-    "metrics_agent_port", "metrics_export_port", "runtime_env_agent_port", "dashboard_agent_listen_port"
-)  # fmt: skip
+    "metrics_agent_port",
+    "metrics_export_port",
+    "runtime_env_agent_port",
+    "dashboard_agent_listen_port",
+)
 PATIENCE = {
     "RAY_agent_register_timeout_ms": "600000",
     "RAY_worker_register_timeout_seconds": "600",

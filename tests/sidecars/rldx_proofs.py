@@ -23,22 +23,32 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel, Qwen3VLConfig
 from transformers.models.qwen3_vl import Qwen3VLForConditionalGeneration
 
-from openral_policy_nodes.rldx.backbone import BackboneInNf4
+from openral_policy_nodes.families.rldx.backbone import BackboneInNf4
 from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
 
 WIDE = 2048
 QWEN = {
     "text_config": {
-        "hidden_size": WIDE, "intermediate_size": WIDE, "num_hidden_layers": 2, "num_attention_heads": 16,
-        "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 64,
+        "hidden_size": WIDE,
+        "intermediate_size": WIDE,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 4,
+        "head_dim": 128,
+        "vocab_size": 64,
         "rope_scaling": {"mrope_interleaved": True, "mrope_section": [24, 20, 20], "rope_type": "default"},
     },
     "vision_config": {
-        "hidden_size": 32, "intermediate_size": 64, "depth": 1, "num_heads": 2, "out_hidden_size": WIDE,
-        "deepstack_visual_indexes": [0], "num_position_embeddings": 16,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "depth": 1,
+        "num_heads": 2,
+        "out_hidden_size": WIDE,
+        "deepstack_visual_indexes": [0],
+        "num_position_embeddings": 16,
     },
     "tie_word_embeddings": False,
-}  # fmt: skip
+}
 
 
 class RLDXConfig(PretrainedConfig):

@@ -23,11 +23,11 @@ from bitsandbytes.nn import Params4bit
 from safetensors import safe_open
 from transformers import Qwen3VLConfig
 
-from openral_reward_monitor.robometer.checkpoint import build_skeleton, load_rbm
-from openral_reward_monitor.robometer.inputs import RbmInputs
-from openral_reward_monitor.robometer.pack import pack_folder
-from openral_reward_monitor.robometer.rbm import RBM
-from openral_reward_monitor.robometer.server import pin_kernels
+from openral_reward_monitor.models.robometer.checkpoint import build_skeleton, load_rbm
+from openral_reward_monitor.models.robometer.inputs import RbmInputs
+from openral_reward_monitor.models.robometer.pack import pack_folder
+from openral_reward_monitor.models.robometer.rbm import RBM
+from openral_reward_monitor.models.robometer.server import pin_kernels
 from openral_rskill.nf4 import weights
 from openral_rskill.nf4.modules import quantize_module
 from openral_rskill.nf4.rule import linears_to_pack
@@ -35,15 +35,27 @@ from openral_rskill.nf4.rule import linears_to_pack
 LEAST = 4096
 REAL = {
     "text_config": {
-        "hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32,
-        "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151674, "rope_theta": 5_000_000,
+        "hidden_size": 2560,
+        "intermediate_size": 9728,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151674,
+        "rope_theta": 5_000_000,
         "rope_scaling": {"mrope_interleaved": True, "mrope_section": [24, 20, 20], "rope_type": "default"},
     },
     "vision_config": {
-        "depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "out_hidden_size": 2560,
-        "patch_size": 16, "num_position_embeddings": 2304, "deepstack_visual_indexes": [5, 11, 17],
+        "depth": 24,
+        "hidden_size": 1024,
+        "intermediate_size": 4096,
+        "num_heads": 16,
+        "out_hidden_size": 2560,
+        "patch_size": 16,
+        "num_position_embeddings": 2304,
+        "deepstack_visual_indexes": [5, 11, 17],
     },
-}  # fmt: skip
+}
 """Qwen/Qwen3-VL-4B-Instruct's config.json with Robometer's vocabulary."""
 
 

@@ -15,9 +15,9 @@ import yaml
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.episode_seeds import EpisodeSeeds
-from openral_policy_nodes.families import load_policy
-from openral_policy_nodes.lerobot.spec import SPEC
+from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
+from openral_policy_nodes.families.factory import load_policy
+from openral_policy_nodes.families.lerobot.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment import ensure_environment
 
@@ -61,11 +61,19 @@ def skill(checkpoint: Path, folder: Path, family: str, **changes: object) -> Pat
     shutil.copytree(checkpoint, folder)
     back = family == "diffusion"
     manifest = {
-        "name": f"tests/rskill-tiny-{family}", "version": "0.1.0", "license": "apache-2.0", "kind": "vla",
-        "model_family": family, "description": "Random weights", "embodiment_tags": ["sawyer"],
+        "name": f"tests/rskill-tiny-{family}",
+        "version": "0.1.0",
+        "license": "apache-2.0",
+        "kind": "vla",
+        "model_family": family,
+        "description": "Random weights",
+        "embodiment_tags": ["sawyer"],
         "sensors_required": [{"modality": "rgb", "vla_feature_key": CAMERA}],
         "actuators_required": [
-            {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}
+            {
+                "kind": "cartesian_delta",
+                "control_mode_semantics": {"mode": "delta", "reference_frame": "world"},
+            }
         ],
         "weights_uri": "local://model.safetensors",
         "processors": {
@@ -74,9 +82,11 @@ def skill(checkpoint: Path, folder: Path, family: str, **changes: object) -> Pat
         },
         "image_preprocessing": {"image_size": [64, 64], **({"history": [-1, 0]} if back else {})},
         "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4, "history": back},
-        "action_contract": {"dim": 4}, "chunk_size": 8 if back else 16,
-        "latency_budget": {"per_chunk_ms": 1000}, "actions": ["open"],
-    }  # fmt: skip
+        "action_contract": {"dim": 4},
+        "chunk_size": 8 if back else 16,
+        "latency_budget": {"per_chunk_ms": 1000},
+        "actions": ["open"],
+    }
     (folder / "rskill.yaml").write_text(yaml.safe_dump({**manifest, **changes}))
     return folder
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from openral_sidecar.environment import ensure_environment
-from openral_sim_bridge.libero.spec import SPEC
+from openral_sim_bridge.backends.libero.spec import SPEC
 
 COPY = Path(__file__).parents[3] / "shared" / "data" / "libero_assets_repaired.tar.xz"
 
@@ -41,7 +41,7 @@ def variables(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def port(tmp_path: Path, variables: dict[str, str]) -> Iterator[str]:
     """The port of a conformance server for the skill's checkpoint."""
-    module = "openral_policy_nodes.rldx.conformance_server"
+    module = "openral_policy_nodes.families.rldx.conformance_server"
     words = ["--model", "RLWRLD/RLDX-1-FT-LIBERO", "--quantization", "nf4", "--port", "0"]
     log = tmp_path / "server.log"
     with log.open("w") as output:
@@ -61,9 +61,16 @@ def port(tmp_path: Path, variables: dict[str, str]) -> Iterator[str]:
 def test_a_skill_moves_liberos_arm(tmp_path: Path, variables: dict[str, str], port: str) -> None:
     folder = tmp_path / "run"
     command = [
-        str(Path(sys.executable).with_name("openral")), "deploy", "sim", "--no-reward-monitor", "--lockstep",
-        "--config", "scenes/deploy/libero_spatial.yaml", "--run-dir", str(folder),
-    ]  # fmt: skip
+        str(Path(sys.executable).with_name("openral")),
+        "deploy",
+        "sim",
+        "--no-reward-monitor",
+        "--lockstep",
+        "--config",
+        "scenes/deploy/libero_spatial.yaml",
+        "--run-dir",
+        str(folder),
+    ]
     done = subprocess.run(
         command,
         env={**variables, "OPENRAL_RLDX_PORT": port},

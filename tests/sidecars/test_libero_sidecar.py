@@ -23,15 +23,15 @@ from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
 from openral_sidecar.bundle import bundle_for
 from openral_sidecar.environment import ensure_environment
-from openral_sim_bridge.arm_worlds.arms import PANDA
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.backend import RobotModel, Snapshot
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.libero.assets import ensure_assets
+from openral_sim_bridge.backends.libero.backend import open_libero
+from openral_sim_bridge.backends.libero.spec import SPEC
+from openral_sim_bridge.backends.libero.suites import STATES_PER_TASK
+from openral_sim_bridge.backends.remote_sim.arms import PANDA
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.frames import LinkFrames
-from openral_sim_bridge.libero.assets import ensure_assets
-from openral_sim_bridge.libero.backend import open_libero
-from openral_sim_bridge.libero.spec import SPEC
-from openral_sim_bridge.libero.suites import STATES_PER_TASK
 
 HERE = Path(__file__).parent
 COPY = HERE.parents[2] / "shared" / "data" / "libero_assets_repaired.tar.xz"
@@ -75,9 +75,14 @@ def reference(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     command = [ensure_environment(SPEC), HERE / "libero_reference.py", assets, folder, SPATIAL[0], "7"]
     variables = {**os.environ, "PYTHONPATH": str(bundle_for(SPEC.module)), "HOME": str(folder)}
     done = subprocess.run(
-        [*map(str, command), str(folder / "out.npz")], env=variables, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=1200,
-    )  # fmt: skip
+        [*map(str, command), str(folder / "out.npz")],
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
     assert done.returncode == 0, done.stderr
     assert not (folder / ".libero").exists(), "LIBERO's own configuration was not needed"
     with np.load(folder / "out.npz") as archive:

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from openral_core.errors import SidecarError
-from openral_policy_nodes.external import openpi_wire
-from openral_policy_nodes.external.address import parse_url
-from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer
-from openral_policy_nodes.external.link import OpenpiLink, probe
+from openral_policy_nodes.families.external import openpi_wire
+from openral_policy_nodes.families.external.address import parse_url
+from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer
+from openral_policy_nodes.families.external.link import OpenpiLink, probe
 from openral_sidecar.environment import ensure_environment
 from openral_sidecar.spec import InstallStep, SidecarSpec
 

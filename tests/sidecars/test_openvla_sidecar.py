@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import load_policy
-from openral_policy_nodes.openvla_oft.spec import SPEC
+from openral_policy_nodes.families.factory import load_policy
+from openral_policy_nodes.families.openvla_oft.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment import ensure_environment
 
@@ -40,19 +40,31 @@ def skill(checkpoint: Path, folder: Path, **extras: object) -> Path:
     shutil.copytree(checkpoint, folder / "checkpoint")
     gripper = {"mode": "absolute", "gripper_convention": "normalized_open_unit"}
     manifest = {
-        "name": "tests/rskill-tiny-openvla", "version": "0.1.0", "license": "mit", "kind": "vla",
-        "model_family": "openvla", "description": "Random weights", "embodiment_tags": ["franka_panda"],
+        "name": "tests/rskill-tiny-openvla",
+        "version": "0.1.0",
+        "license": "mit",
+        "kind": "vla",
+        "model_family": "openvla",
+        "description": "Random weights",
+        "embodiment_tags": ["franka_panda"],
         "sensors_required": [{"modality": "rgb", "vla_feature_key": key} for key in CAMERAS],
         "actuators_required": [
-            {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "base"}},
+            {
+                "kind": "cartesian_delta",
+                "control_mode_semantics": {"mode": "delta", "reference_frame": "base"},
+            },
             {"kind": "gripper_position", "control_mode_semantics": gripper},
         ],
         "weights_uri": "local://checkpoint",
         "image_preprocessing": {"image_size": [SIZE, SIZE], "norm_tag": "libero_spatial"},
-        "state_contract": {"dim": 8}, "action_contract": {"dim": 7}, "chunk_size": 8,
-        "quantization": {"dtype": "fp32"}, "policy_extras": extras, "latency_budget": {"per_chunk_ms": 1000},
+        "state_contract": {"dim": 8},
+        "action_contract": {"dim": 7},
+        "chunk_size": 8,
+        "quantization": {"dtype": "fp32"},
+        "policy_extras": extras,
+        "latency_budget": {"per_chunk_ms": 1000},
         "actions": ["pick"],
-    }  # fmt: skip
+    }
     (folder / "rskill.yaml").write_text(yaml.safe_dump(manifest))
     return folder
 

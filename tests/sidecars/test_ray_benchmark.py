@@ -10,8 +10,8 @@ from benchmark_points import crowded, episodes, has_block, invoke, started, unti
 from ray_nodes import LOOPBACK, TOKEN, cluster, node, patiently
 from typer.testing import CliRunner
 
+from openral_benchmark.commands import app
 from openral_core.errors import InstallationError
-from openral_training.benchmark.cli import app
 
 LIMIT_S = 900.0
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_sidecar.bundle import bundle_for
 
 PROOFS = Path(__file__).with_name("rldx_proofs.py")
@@ -20,9 +20,13 @@ HEAD = [f"action_model.model.{name}" for name in ("vl_qkv", "sa_qkv", "linear1",
 def test_the_backbone_is_packed_and_the_head_is_not(robometer_python: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(bundle_for(SPEC.module)), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [str(robometer_python), str(PROOFS), str(tmp_path)], env=environment, capture_output=True, text=True,
-        timeout=600, check=False,
-    )  # fmt: skip
+        [str(robometer_python), str(PROOFS), str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     backbone = [f"{layer}.{linear}" for layer in LAYERS for linear in LINEARS]

@@ -68,15 +68,22 @@ def server(skill: Path, tmp_path: Path) -> Iterator[Started]:
 def openral(server: Started, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     variables = {
         "OPENRAL_LIBERO_ASSETS": os.environ.get("OPENRAL_LIBERO_ASSETS", str(COPY)),
-        "OPENRAL_ACCEPT_NONCOMMERCIAL": "1", "OPENRAL_RLDX_AUTO_SPAWN": "0",
-        "OPENRAL_RLDX_PORT": str(server.port), "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
-    }  # fmt: skip
+        "OPENRAL_ACCEPT_NONCOMMERCIAL": "1",
+        "OPENRAL_RLDX_AUTO_SPAWN": "0",
+        "OPENRAL_RLDX_PORT": str(server.port),
+        "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
+    }
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [OPENRAL, *map(str, words)], cwd=tmp_path, env={**os.environ, **variables}, capture_output=True,
-            text=True, timeout=1800, check=False,
-        )  # fmt: skip
+            [OPENRAL, *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=False,
+        )
 
     return run
 

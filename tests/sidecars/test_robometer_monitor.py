@@ -54,7 +54,7 @@ def monitor(packed_robometer: Path, tmp_path: Path) -> Iterator[subprocess.Popen
     arguments = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
     with (tmp_path / "log").open("w+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "openral_reward_monitor.monitor_node", "--ros-args", *arguments],
+            [sys.executable, "-m", "openral_reward_monitor.ros.monitor_node", "--ros-args", *arguments],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             stderr=log,
             text=True,

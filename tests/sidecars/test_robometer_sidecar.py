@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from openral_core.errors import PolicyError
-from openral_reward_monitor.models import RewardScores, checked, load_reward_model
-from openral_reward_monitor.robometer.model import RobometerRewardModel, server_arguments
-from openral_reward_monitor.robometer.spec import SPEC
+from openral_reward_monitor.models.reward_model import RewardScores, checked, load_reward_model
+from openral_reward_monitor.models.robometer.model import RobometerRewardModel, server_arguments
+from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import announcements

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from openral_reward_monitor.robometer.spec import SPEC
+from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_sidecar.bundle import bundle_for
 
 HERE = Path(__file__).parent

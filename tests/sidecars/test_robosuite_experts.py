@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from openral_benchmark.single_run import SimRun, simulate
 from openral_core.errors import SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite
+from openral_data.episode import decode_png, load_shard, save_shard
 from openral_rskill.registry import resolve
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_training.collect import Unit, perform
-from openral_training.dataset.episode import decode_png, load_shard, save_shard
 from openral_training.demonstrations import MAX_STEPS
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.recipe import Recipe, load_recipe
-from openral_training.simulate import SimRun, simulate
 
 EYES = ("observation.images.camera1", "observation.images.camera2")
 TASKS = ("Lift", "Stack", "PickPlaceCan")

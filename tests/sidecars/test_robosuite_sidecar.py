@@ -15,13 +15,13 @@ from openral_core.scene import load_scene
 from openral_core.share import share_directory
 from openral_core.suite import Suite, load_suite
 from openral_sidecar.environment import ensure_environment
-from openral_sim_bridge.arm_worlds.arms import Arm, arm_of
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.remote_sim.arms import Arm, arm_of
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
+from openral_sim_bridge.backends.robosuite.backend import open_robosuite
+from openral_sim_bridge.backends.robosuite.spec import SPEC
 from openral_sim_bridge.frames import LinkFrames, intrinsics
-from openral_sim_bridge.robosuite.backend import open_robosuite
-from openral_sim_bridge.robosuite.spec import SPEC
 
 SUITES = ("robosuite_panda", "robosuite_sawyer")
 EYES = ["agentview", "robot0_eye_in_hand"]
@@ -39,9 +39,14 @@ MAKERS = {
 def open_suite(suite: Suite) -> ArmBackend:
     robot = suite.scenes[0].robot_id
     return open_robosuite(
-        tasks_of(suite), robot=robot, representation="delta_ee_6d_plus_gripper", render_profile="fast",
-        width=128, height=128, horizon=500,
-    )  # fmt: skip
+        tasks_of(suite),
+        robot=robot,
+        representation="delta_ee_6d_plus_gripper",
+        render_profile="fast",
+        width=128,
+        height=128,
+        horizon=500,
+    )
 
 
 def tasks_of(suite: Suite) -> list[str]:

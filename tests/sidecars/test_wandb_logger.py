@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_training.rl.logbook import Logbook
+from openral_training.rl.metrics_log import Logbook
 
 pytest.importorskip("wandb", reason="needs W&B: pip install 'openral[wandb]'")
 

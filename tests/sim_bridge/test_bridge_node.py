@@ -27,7 +27,7 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from openral_core.robot import load_robot
-from openral_policy_nodes.fake_node import FakePolicyNode
+from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 LATCHED = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -88,9 +88,14 @@ class Observer:
         """Publish a chunk for the newest image."""
         self.until(lambda: self.seen["image"])
         fields = {
-            "instruction": "go", "representation": "delta_ee_3d_plus_gripper", "horizon": 16, "dim": 4, "dt": 0.0125,
-            "data": [float(value)] * 64, **changes,
-        }  # fmt: skip
+            "instruction": "go",
+            "representation": "delta_ee_3d_plus_gripper",
+            "horizon": 16,
+            "dim": 4,
+            "dt": 0.0125,
+            "data": [float(value)] * 64,
+            **changes,
+        }
         self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
 
     def status(self):
@@ -116,7 +121,7 @@ def start(fake_scene):
 
     def start(**parameters):
         words = [f"{k}:={v}" for k, v in {"scene": fake_scene, **parameters}.items()]
-        command = [sys.executable, "-m", "openral_sim_bridge.bridge_node", "--ros-args"]
+        command = [sys.executable, "-m", "openral_sim_bridge.ros.bridge_node", "--ros-args"]
         command += [word for pair in words for word in ("-p", pair)]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -425,7 +430,7 @@ def test_a_failing_simulator_ends_the_process_with_its_reason(fake_scene):
         "import sys\n"
         "from functools import partial\n"
         "from openral_sim_bridge import bridge_node\n"
-        "from openral_sim_bridge.fake import FakeBackend\n"
+        "from openral_sim_bridge.backends.fake import FakeBackend\n"
         "node = bridge_node.BridgeNode\n"
         "make = lambda scene: FakeBackend(['drawer-open-v3'], width=64, height=48, fail_after=40)\n"
         "bridge_node.BridgeNode = lambda: node(make)\n"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openral_sim_bridge import deploy
-from openral_sim_bridge.cli import deploy as app
-from openral_sim_bridge.fake import FakeBackend
+from openral_cli.deploy import launch as deploy
+from openral_cli.deploy.commands import deploy as app
+from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
 
 STAND_IN = """#!{python}
@@ -35,9 +35,16 @@ def record(tmp_path):
         recorder.step(i / 80, i / 80, backend.snapshot(), np.zeros(4), False, np.array([i >= 32]), "g")
     recorder.close()
     task = {
-        "text": "open it", "skill": "o/rskill-x", "skill_task": "drawer-open-v3", "attempts": 1, "state": "done",
-        "progress": 0.9, "outcome": "", "started_s": 0.1, "ended_s": 0.5,
-    }  # fmt: skip
+        "text": "open it",
+        "skill": "o/rskill-x",
+        "skill_task": "drawer-open-v3",
+        "attempts": 1,
+        "state": "done",
+        "progress": 0.9,
+        "outcome": "",
+        "started_s": 0.1,
+        "ended_s": 0.5,
+    }
     mission = {"text": "open it", "state": "done", "message": "mission done", "tasks": [task]}
     (folder / "mission.json").write_text(json.dumps(mission))
     step = {"stamp_s": 0.5, "kind": "done", "reason": "progress stayed high", "task": 0, "outcome": "done"}

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from openral_cli.deploy import launch as deploy
+from openral_cli.deploy.launch import Deployment, is_trouble, running
 from openral_core.errors import InstallationError
-from openral_sim_bridge import deploy
-from openral_sim_bridge.deploy import Deployment, is_trouble, running
 
 STAND_IN = """#!{python}
 import subprocess, sys, time, signal

@@ -11,10 +11,10 @@ import pytest
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.scene import load_scene
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
-from openral_sim_bridge.metaworld.initial_states import random_vector
-from openral_sim_bridge.metaworld.world import MetaWorldWorld, make_expert
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.initial_states import random_vector
+from openral_sim_bridge.backends.metaworld.world import MetaWorldWorld, make_expert
 
 DRAWER = ("drawer-open-v3", "drawer-close-v3")
 
@@ -167,7 +167,7 @@ def test_importing_the_simulator_starts_no_process():
         "import subprocess, sys\n"
         "def refuse(*words, **more): raise SystemExit(f'started {words}')\n"
         "subprocess.Popen = refuse\n"
-        "import openral_sim_bridge.metaworld.backend\n"
+        "import openral_sim_bridge.backends.metaworld.backend\n"
         "assert 'glfw' in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

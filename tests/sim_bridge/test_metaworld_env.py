@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
-from openral_sim_bridge.metaworld.env import make_env
-from openral_sim_bridge.metaworld.initial_states import random_vector
+from openral_sim_bridge.backends.metaworld.env import make_env
+from openral_sim_bridge.backends.metaworld.initial_states import random_vector
 
 TASK = "door-open-v3"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from openral_sim_bridge.opengl import OSMESA_LIBRARIES, has_osmesa, platform
+from openral_sim_bridge.rendering.opengl import OSMESA_LIBRARIES, has_osmesa, platform
 
 PICTURE = """
 import json, os
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 backend = MetaWorldBackend(["reach-v3"], width=32, height=24)
 backend.reset(["reach-v3"], [0])
 image = backend.render(["corner2"])["corner2"]
@@ -24,7 +24,7 @@ backend.close()
 DOCTOR = """
 import json
 from dataclasses import asdict
-from openral_sim_bridge.opengl_health import checks
+from openral_sim_bridge.rendering.opengl_health import checks
 print(json.dumps([asdict(check) for check in checks()]))
 """
 
@@ -35,9 +35,13 @@ def run(program: str, **variables: str) -> list:
         name: value for name, value in os.environ.items() if not name.endswith(("_GL", "_PLATFORM"))
     }
     done = subprocess.run(
-        [sys.executable, "-c", program], env={**environment, **variables}, capture_output=True, text=True,
-        check=False, timeout=280,
-    )  # fmt: skip
+        [sys.executable, "-c", program],
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.strip().splitlines()[-1])
 
@@ -78,7 +82,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_in_words(tmp_path: Path) -> N
 import json
 import numpy as np
 from openral_core.errors import SimulationError
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 backend = MetaWorldBackend(["reach-v3"])
 backend.reset(["reach-v3"], [0])
 backend.step(np.zeros((1, 4)))

@@ -11,13 +11,13 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
+from openral_cli.deploy.outcome import judge, load_steps
+from openral_cli.deploy.report import print_outcome
 from openral_core.errors import NotFoundError
 from openral_core.scene import load_scene
-from openral_sim_bridge.fake import FakeBackend
-from openral_sim_bridge.outcome import judge, load_steps
+from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
-from openral_sim_bridge.report import print_outcome
-from openral_sim_bridge.video import panel_state, write_film, write_gif
 
 HZ = 80.0
 TASKS = ["drawer-open-v3", "drawer-close-v3"]
@@ -25,10 +25,21 @@ TASKS = ["drawer-open-v3", "drawer-close-v3"]
 
 def task(text, skill_task, started, ended, state="done", **changes):
     return {
-        "id": "m/0", "text": text, "instruction": text, "skill": "openral/rskill-mini", "skill_task": skill_task,
-        "match_score": 1.0, "state": state, "attempts": 1, "progress": 0.97, "success": 0.9,
-        "outcome": "progress stayed high", "started_s": started, "ended_s": ended, **changes,
-    }  # fmt: skip
+        "id": "m/0",
+        "text": text,
+        "instruction": text,
+        "skill": "openral/rskill-mini",
+        "skill_task": skill_task,
+        "match_score": 1.0,
+        "state": state,
+        "attempts": 1,
+        "progress": 0.97,
+        "success": 0.9,
+        "outcome": "progress stayed high",
+        "started_s": started,
+        "ended_s": ended,
+        **changes,
+    }
 
 
 def write_mission(folder, tasks, state="done"):

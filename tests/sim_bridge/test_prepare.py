@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from openral_cli.deploy.prepare import prepare
 from openral_core.errors import ContractError, HubError, LicenseError, ManifestError, NotFoundError
 from openral_core.scene import load_scene
 from openral_rskill import vram
 from openral_rskill.registry import resolve
-from openral_sim_bridge.prepare import prepare
 
 RLDX = ("rldx1-ft-libero-nf4",)
 

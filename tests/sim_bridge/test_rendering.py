@@ -10,18 +10,24 @@ import numpy as np
 import pytest
 
 from openral_core.errors import NotFoundError
-from openral_sim_bridge import decimation
 from openral_sim_bridge.backend import Snapshot
-from openral_sim_bridge.decimation import with_light_meshes
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.frames import intrinsics
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
-from openral_sim_bridge.rendering import PROFILES, profile
+from openral_sim_bridge.rendering import decimation
+from openral_sim_bridge.rendering.decimation import with_light_meshes
+from openral_sim_bridge.rendering.renderer import PROFILES, profile
 
 TASK = "pick-place-v3"
 MOST = 1500
 SEEN = {
-    "mesh_vert", "mesh_vertnum", "mesh_face", "mesh_facenum", "mesh_facenormal", "mesh_facetexcoord", "mesh_graphadr",
-}  # fmt: skip
+    "mesh_vert",
+    "mesh_vertnum",
+    "mesh_face",
+    "mesh_facenum",
+    "mesh_facenormal",
+    "mesh_facetexcoord",
+    "mesh_graphadr",
+}
 """What the eye's copy of a model may differ in."""
 CAMERAS = ("topview", "corner", "corner2", "corner3", "corner4", "behindGripper", "gripperPOV")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from openral_sim_bridge.robosuite.expert import (
+from openral_sim_bridge.backends.robosuite.expert import (
     ASIDE,
     MANNERS,
     METRES,

@@ -12,23 +12,33 @@ from openral_core.manifest import RSkillManifest
 from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
 from openral_core.types import PolicyBatch
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import Job, roll_out
 
 OFFSETS = (-6, -4, -2, 0)
 REPLAY = 8
 KEY = "observation.images.camera1"
 MANIFEST = {
-    "name": "tests/rskill-looks-back", "version": "0.1.0", "license": "apache-2.0", "kind": "vla",
-    "model_family": "fake", "description": "Goes right", "embodiment_tags": ["sawyer"],
+    "name": "tests/rskill-looks-back",
+    "version": "0.1.0",
+    "license": "apache-2.0",
+    "kind": "vla",
+    "model_family": "fake",
+    "description": "Goes right",
+    "embodiment_tags": ["sawyer"],
     "sensors_required": [{"modality": "rgb", "vla_feature_key": KEY}],
-    "actuators_required": [{"kind": "cartesian_delta",
-                            "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}],
-    "weights_uri": "local://model.safetensors", "latency_budget": {"per_chunk_ms": 50.0}, "chunk_size": 16,
-    "n_action_steps": REPLAY, "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4}, "actions": ["reach"],
+    "actuators_required": [
+        {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}
+    ],
+    "weights_uri": "local://model.safetensors",
+    "latency_budget": {"per_chunk_ms": 50.0},
+    "chunk_size": 16,
+    "n_action_steps": REPLAY,
+    "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4},
+    "actions": ["reach"],
     "action_contract": {"dim": 4, "representation": "delta_ee_3d_plus_gripper", "step_m": 0.01},
     "image_preprocessing": {"history": list(OFFSETS)},
-}  # fmt: skip
+}
 ACTION = np.array([1.0, 0.5, 0.0, -1.0])
 
 
@@ -67,9 +77,15 @@ def test_a_policy_sees_the_control_steps_it_asks_for(fake_scene, worlds):
     jobs = [Job("drawer-close-v3", init_id, "go") for init_id in (0, 20, 40)]
     observe = ObservationAdapter(RSkillManifest.model_validate(MANIFEST), scene)
     rows = roll_out(
-        make_backend(scene, num_envs=worlds), policy, observe, lambda chunk: chunk, jobs,
-        cameras=["corner2"], n_action_steps=REPLAY, horizon=24,
-    )  # fmt: skip
+        make_backend(scene, num_envs=worlds),
+        policy,
+        observe,
+        lambda chunk: chunk,
+        jobs,
+        cameras=["corner2"],
+        n_action_steps=REPLAY,
+        horizon=24,
+    )
     assert [row.steps for row in rows] == [24, 24, 24]
     names = [f"drawer-close-v3#{job.init_id}#{number}" for number, job in enumerate(jobs)]
     assert policy.resets == ([[name] for name in names] if worlds == 1 else [names[:2], names[2:]])

@@ -10,9 +10,9 @@ import pytest
 
 from openral_core.errors import SimulationError
 from openral_core.share import share_directory
-from openral_sim_bridge.fake import FakeBackend
+from openral_sim_bridge.backends.fake import FakeBackend
+from openral_sim_bridge.backends.urdf import make_urdf
 from openral_sim_bridge.frames import LinkFrames, camera_frame, intrinsics
-from openral_sim_bridge.urdf import make_urdf
 
 
 def _origin(joint):
@@ -66,7 +66,7 @@ def forward(urdf, root, positions):
 
 @pytest.fixture(scope="module")
 def sawyer():
-    from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+    from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
     backend = MetaWorldBackend(["drawer-open-v3", "drawer-close-v3"])
     yield backend

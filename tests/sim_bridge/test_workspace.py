@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openral_core.envelope import WORKSPACE_TOLERANCE_M, Envelope
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.envelope import WORKSPACE_TOLERANCE_M, Envelope
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.types import RobotState
-from openral_sim_bridge.chunk_queue import Chunk
-from openral_sim_bridge.executor import Executor
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
 
 ROUNDING_M = 1e-5
 SWING_M = {
@@ -35,10 +35,12 @@ class Driver:
 
     def __init__(self, scene):
         self.scene, self.step = scene, 0
-        self.executor = Executor(
-            scene.control_hz, Envelope(scene, load_robot(scene.robot_id)), self.hold,
+        self.executor = ChunkExecutor(
+            scene.control_hz,
+            Envelope(scene, load_robot(scene.robot_id)),
+            self.hold,
             representation=scene.action.representation,
-        )  # fmt: skip
+        )
         self.low, self.high = np.array(scene.workspace.low), np.array(scene.workspace.high)
 
     def hold(self, last):
@@ -48,9 +50,16 @@ class Driver:
         """Offer a chunk (H, A) that answers this instant; return whether it was accepted."""
         actions = np.asarray(actions, np.float32)
         chunk = Chunk(
-            self.step / self.scene.control_hz, "a" * 32, "t/s", "go", self.scene.action.representation, 0,
-            *actions.shape, self.scene.dt, actions.reshape(-1),
-        )  # fmt: skip
+            self.step / self.scene.control_hz,
+            "a" * 32,
+            "t/s",
+            "go",
+            self.scene.action.representation,
+            0,
+            *actions.shape,
+            self.scene.dt,
+            actions.reshape(-1),
+        )
         return self.executor.offer(chunk, self.step, state) is None
 
     def next(self, state):

@@ -106,9 +106,13 @@ def test_the_file_of_one_python_counts_also_below_a_virtual_environment(tmp_path
 
 def test_what_uv_was_told_itself_comes_first(tmp_path: Path) -> None:
     environ = {
-        "HOME": str(tmp_path), "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "/pip", "PIP_INDEX_URL": "http://pip",
-        "UV_FIND_LINKS": "/uv", "UV_INDEX_URL": "http://uv",
-    }  # fmt: skip
+        "HOME": str(tmp_path),
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_FIND_LINKS": "/pip",
+        "PIP_INDEX_URL": "http://pip",
+        "UV_FIND_LINKS": "/uv",
+        "UV_INDEX_URL": "http://uv",
+    }
     assert uv_settings(environ) == {}
 
 

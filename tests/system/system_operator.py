@@ -20,7 +20,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
 
-from openral_policy_nodes.fake_node import FakePolicyNode
+from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 ENDED = ("done", "failed", "stopped")
@@ -136,9 +136,14 @@ class Operator:
             self._policy.begin()
             self.until(self._policy.chunks.get_subscription_count, "the bridge")
         fields = {
-            "instruction": "open the drawer", "representation": "delta_ee_3d_plus_gripper", "horizon": 16, "dim": 4,
-            "dt": 1 / 80, "data": [0.0, 0.0, 0.0, -1.0] * 16, **changes,
-        }  # fmt: skip
+            "instruction": "open the drawer",
+            "representation": "delta_ee_3d_plus_gripper",
+            "horizon": 16,
+            "dim": 4,
+            "dt": 1 / 80,
+            "data": [0.0, 0.0, 0.0, -1.0] * 16,
+            **changes,
+        }
         self._policy.send(self.status[-1].header.stamp, **fields)
 
     def assert_holding(self, steps: int = 40, *, still: bool = True) -> None:

@@ -73,9 +73,14 @@ class Stack:
         with self._output.open("w") as output:
             self._process = subprocess.Popen(
                 [str(BIN / command[0]), *command[1:]],
-                cwd=folder, env=self._environment, stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_the_tests,
-            )  # fmt: skip
+                cwd=folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=end_with_the_tests,
+            )
 
     def __enter__(self) -> Stack:
         return self
@@ -153,8 +158,13 @@ class Stack:
         """Run another command on the same domain, to its end."""
         return subprocess.run(
             [str(BIN / command[0]), *command[1:]],
-            cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
 
     def interrupt(self) -> None:
         """What a terminal does at Ctrl-C: SIGINT to the whole foreground group."""

@@ -93,8 +93,8 @@ def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path
 
 
 def test_shipped_results_belong_to_the_shipped_weights() -> None:
+    from openral_rskill.provenance import provenance
     from openral_rskill.registry import resolve
-    from openral_training.provenance import provenance
 
     ours = sorted(path.parent.name for path in (Path(__file__).parents[2] / "rskills").glob("mini-*/eval"))
     assert "mini-metaworld" in ours
@@ -105,8 +105,8 @@ def test_shipped_results_belong_to_the_shipped_weights() -> None:
 
 
 def test_a_scene_says_where_its_episodes_begin_and_how_long_they_are() -> None:
+    from openral_benchmark.single_run import episode_steps, first_state
     from openral_core.scene import load_scene
-    from openral_training.simulate import episode_steps, first_state
 
     benchmark, deployment = load_scene("metaworld_mini"), load_scene("metaworld_drawer")
     assert (first_state(benchmark), episode_steps(benchmark)) == (1000, 300)

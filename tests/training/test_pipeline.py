@@ -1,4 +1,4 @@
-"""Collect, clone and judge on a small scale, with the real simulator, through the same functions as the CLI."""
+"""Collect, clone and evaluate on a small scale, with the real simulator, through the same functions as the CLI."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ import torch
 from safetensors.torch import load_file
 
 from openral_core.errors import ContractError, ManifestError, NotFoundError
+from openral_data.episode import decode_png, encode_png
+from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training import bc, collect, reward
-from openral_training.dataset.episode import decode_png, encode_png
-from openral_training.dataset.form import form_of
-from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.demonstrations import noisy_actor
-from openral_training.recipe import Recipe, load_recipe
+from openral_training.recipe import Recipe, load_recipe, metadata_of
 
 SMALL = {
     "train_init_ids": {"first": 0, "count": 2},
@@ -50,7 +49,7 @@ def dataset(recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Dataset
     root = tmp_path_factory.mktemp("small")
     units = collect.plan(recipe, starts=2, failures=1)
     shards = list(collect.collect(recipe, root / "shards", units, workers=2))
-    writer = DatasetWriter(root, form_of(recipe))
+    writer = DatasetWriter(root, metadata_of(recipe))
     for episode in collect.read(shards):
         writer.add(episode)
     writer.close()
@@ -251,8 +250,8 @@ def test_a_recipe_may_take_the_words_of_another_and_some_of_the_cameras() -> Non
     assert watched.task_ids == cloned.task_ids
     assert watched.tasks["reach-v3"].heldout == cloned.tasks["reach-v3"].heldout
     assert watched.world_of("drawer-open-v3") == ("drawer-open-v3", "drawer-close-v3")
-    assert list(form_of(watched).cameras) == ["observation.images.camera1"]
-    assert len(form_of(cloned).cameras) == 2
+    assert list(metadata_of(watched).cameras) == ["observation.images.camera1"]
+    assert len(metadata_of(cloned).cameras) == 2
     unknown = watched.model_copy(update={"cameras": ("head",)})
     with pytest.raises(NotFoundError, match=r"no camera 'head'; it has corner2, behindGripper"):
         unknown.scene_for("reach-v3")

@@ -12,17 +12,17 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ManifestError
-from openral_reward_monitor.calibration import (
+from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
     CameraCalibration,
     load_calibration,
 )
-from openral_reward_monitor.models import RewardScores
+from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.registry import load_package, resolve
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.recipe import Recipe
-from openral_training.reward_cli import app
+from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
@@ -86,10 +86,15 @@ def test_each_way_of_being_wrong_shows_in_its_own_number():
     assert found["auroc"] == 0.5
     assert found["by_task"] == {
         "t": {
-            "films": 4, "done": 2, "voc_mean": 0.0, "auroc": 0.5, "false_success": 2, "missed_success": 1,
+            "films": 4,
+            "done": 2,
+            "voc_mean": 0.0,
+            "auroc": 0.5,
+            "false_success": 2,
+            "missed_success": 1,
             "abstained": 0,
         }
-    }  # fmt: skip
+    }
     assert ranking(scored)["failure_success"] == {"accuracy": 0.5, "pairs": 2}
 
 
@@ -188,8 +193,14 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     results = first["results"]
     assert results["calibrated"]
     assert set(results["by_behaviour"]) == {
-        "expert", "noisy", "stuck", "random", "wrong_task", "reversed", "frozen",
-    }  # fmt: skip
+        "expert",
+        "noisy",
+        "stuck",
+        "random",
+        "wrong_task",
+        "reversed",
+        "frozen",
+    }
     rows = results["rollouts"]
     closed = next(row for row in rows if (row["task"], row["behaviour"]) == ("drawer-close-v3", "expert"))
     assert closed["truth"]

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
-from openral_policy_nodes.openvla_oft.network import OpenVLAOFT, ProprioProjector
+from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from tiny_checkpoints import LABEL
 from tiny_checkpoints.words import make_tokenizer
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import yaml
 
-from openral_reward_monitor.robometer.config import SPECIAL_TOKENS
+from openral_reward_monitor.models.robometer.config import SPECIAL_TOKENS
 from tiny_checkpoints import LABEL
 
 _WORDS = (
@@ -67,7 +67,7 @@ def make(family: str, folder: Path, *, seed: int) -> None:
     size = SIZES[family]
     from transformers import Qwen3VLConfig
 
-    from openral_reward_monitor.robometer.rbm import RBM
+    from openral_reward_monitor.models.robometer.rbm import RBM
     from openral_rskill.nf4.writer import SafetensorsWriter
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def _save_tokenizer(folder: Path) -> Any:
         Qwen3VLVideoProcessor,
     )
 
-    from openral_reward_monitor.robometer.inputs import PROGRESS_PROMPT
+    from openral_reward_monitor.models.robometer.inputs import PROGRESS_PROMPT
 
     bpe = ByteLevelBPETokenizer()
     bpe.train_from_iterator([PROGRESS_PROMPT], vocab_size=320, show_progress=False)

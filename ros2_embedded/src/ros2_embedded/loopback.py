@@ -16,9 +16,16 @@ _LISTEN = "0A"
 _KEYS = ["**", "@ros2_lv/**", "**/@adv/**"]
 """All that ROS says: `**` does not stand for parts that begin with `@`."""
 _MESSAGES = [
-    "put", "delete", "declare_subscriber", "query", "declare_queryable", "reply",
-    "liveliness_token", "declare_liveliness_subscriber", "liveliness_query",
-]  # fmt: skip
+    "put",
+    "delete",
+    "declare_subscriber",
+    "query",
+    "declare_queryable",
+    "reply",
+    "liveliness_token",
+    "declare_liveliness_subscriber",
+    "liveliness_query",
+]
 
 
 def is_loopback(endpoint: str) -> bool:

@@ -72,8 +72,11 @@ class Victim:
         domain = {"ROS_DOMAIN_ID": os.environ["ROS_DOMAIN_ID"]}
         self.process = subprocess.Popen(
             [*words, sys.executable, str(PEERS), *role],
-            env={**clean, **domain, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            env={**clean, **domain, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert self.process.stdout is not None
         assert select.select([self.process.stdout], [], [], PATIENCE_S)[0], "the victim did not start"
         self.command_key = json.loads(self.process.stdout.readline())
@@ -105,8 +108,11 @@ def attack(
     words = ["ip", "netns", "exec", namespace] if namespace else []
     done = subprocess.run(
         [*words, sys.executable, str(PEERS), "attacker", str(user), means, own, target, key, *ports],
-        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

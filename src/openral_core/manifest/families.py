@@ -69,7 +69,12 @@ RULES: dict[str, FamilyRule] = {
     "pi0": _LEROBOT,
     "pi05": _LEROBOT,
     "rldx": FamilyRule(
-        needs=("image_preprocessing.history", "image_preprocessing.image_size", "state_contract", "action_contract"),
+        needs=(
+            "image_preprocessing.history",
+            "image_preprocessing.image_size",
+            "state_contract",
+            "action_contract",
+        ),
         cameras=2,
         reads=("policy_extras",),
         spawn_variable="OPENRAL_RLDX_AUTO_SPAWN",
@@ -77,7 +82,7 @@ RULES: dict[str, FamilyRule] = {
     "robometer": FamilyRule(reads=("quantization.extra", "policy_extras")),
     "smolvla": _LEROBOT,
     "xvla": _LEROBOT,
-}  # fmt: skip
+}
 """Family -> rule, for the families of openral itself."""
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from openral_core.statistics import wilson_interval
-from openral_reasoner.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
-from openral_reasoner.director import Director
-from openral_reasoner.gate import GateConfig, Reading
-from openral_reasoner.mission import MissionState
+from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.gate import GateConfig, Reading
+from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask
 
@@ -207,9 +207,13 @@ def row_of(variant: Variant, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 def _skill(slug: str) -> Skill:
     tasks = tuple(SkillTask(text.replace(" ", "-"), (text,)) for text in TASKS)
     return Skill(
-        name=f"openral/rskill-{slug}", slug=slug, node=f"/openral/policy/{slug}", tasks=tasks,
-        action_server=f"/openral/skills/{slug}/execute", max_execution_s=DEADLINE_S,
-    )  # fmt: skip
+        name=f"openral/rskill-{slug}",
+        slug=slug,
+        node=f"/openral/policy/{slug}",
+        tasks=tasks,
+        action_server=f"/openral/skills/{slug}/execute",
+        max_execution_s=DEADLINE_S,
+    )
 
 
 def _plan(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:

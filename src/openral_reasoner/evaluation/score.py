@@ -12,9 +12,9 @@ import numpy as np
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.suite import Suite, WrittenMission
 from openral_reasoner.evaluation.world import SimulatedDeployment
-from openral_reasoner.mission import MissionState
+from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.mission.planning_service import MakeAgent
 from openral_reasoner.palette import Palette
-from openral_reasoner.thinker import MakeAgent
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,12 @@ class Row:
 
 
 def evaluate(
-    suite: Suite, *, make_agent: MakeAgent | None = None, who: str = "offline",
+    suite: Suite,
+    *,
+    make_agent: MakeAgent | None = None,
+    who: str = "offline",
     progress: Callable[[Row], None] = lambda row: None,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Run every mission once, each in a fresh deployment.
 
     Args:

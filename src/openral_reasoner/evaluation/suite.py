@@ -88,6 +88,10 @@ def _skill(entry: Mapping[str, Any]) -> Skill:
 def _mission(kind: str, row: Mapping[str, Any]) -> WrittenMission:
     fails = {task: ALWAYS if n == "always" else int(n) for task, n in row.get("fails", {}).items()}
     return WrittenMission(
-        kind, row["say"], tuple(row["do"]), frozenset(row.get("world", ())), fails,
+        kind,
+        row["say"],
+        tuple(row["do"]),
+        frozenset(row.get("world", ())),
+        fails,
         row.get("answer", "I do not know"),
-    )  # fmt: skip
+    )

@@ -11,17 +11,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from openral_reasoner.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
-from openral_reasoner.director import Director
 from openral_reasoner.evaluation.suite import WrittenMission
-from openral_reasoner.gate import GateConfig, Reading
-from openral_reasoner.inquiry import Inquiry
-from openral_reasoner.mission import LogEntry, Mission, TaskState
+from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.mission.condition_query import Inquiry
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.gate import GateConfig, Reading
+from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
+from openral_reasoner.mission.planning_service import MakeAgent, Thinker
+from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan
-from openral_reasoner.requests import Look, QueryProgress, Reply
-from openral_reasoner.thinker import MakeAgent, Thinker
 
 TICK_S = 0.1
 PATIENCE_WALL_S = 600.0
@@ -92,7 +92,7 @@ class SimulatedDeployment:
         self._thinker.close()
 
     def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
-        """The monitor knows what is true; see `openral_reasoner.thinker.Senses`."""
+        """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Senses`."""
         if isinstance(request, Look):
             answer(Reply(False, "there is no camera"))
             return

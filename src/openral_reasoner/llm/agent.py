@@ -17,9 +17,9 @@ from pydantic_ai.settings import ModelSettings as RequestSettings
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.llm.words import ROLE, first_message
-from openral_reasoner.memory import Memory
+from openral_reasoner.memory.memory import Memory
+from openral_reasoner.mission.request_queue import Desk, Finish, MissionOver
 from openral_reasoner.palette import Palette
-from openral_reasoner.requests import Desk, Finish, MissionOver
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -10,9 +10,8 @@ from typing import Any
 
 from pydantic_ai import BinaryContent, Tool, ToolReturn
 
-from openral_reasoner.memory import Memory
-from openral_reasoner.palette import Palette, Skill
-from openral_reasoner.requests import (
+from openral_reasoner.memory.memory import Memory
+from openral_reasoner.mission.request_queue import (
     AskOperator,
     Decompose,
     Desk,
@@ -23,6 +22,7 @@ from openral_reasoner.requests import (
     Request,
     Say,
 )
+from openral_reasoner.palette import Palette, Skill
 
 MAX_NAME = 64
 """Characters of a tool's name that all providers take."""

@@ -50,9 +50,13 @@ def check(
         findings = package_findings(manifest, folder=package.folder, accept_noncommercial=accepted)
     else:
         findings = match(
-            manifest, load_robot(where.robot_id), where, folder=package.folder, accept_noncommercial=accepted,
+            manifest,
+            load_robot(where.robot_id),
+            where,
+            folder=package.folder,
+            accept_noncommercial=accepted,
             lockstep=lockstep or isinstance(where, SimScene),  # `openral sim run` waits
-        )  # fmt: skip
+        )
     findings += [
         memory(budget([package], device or default_device())),
         *companions(manifest, search or (), accepted),

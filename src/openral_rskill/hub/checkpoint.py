@@ -42,9 +42,13 @@ def fetch_weights(
 
 
 def complete(
-    listing: Listing, names: Sequence[str], folder: Path, before: LockedRepository | None, client: HubClient,
+    listing: Listing,
+    names: Sequence[str],
+    folder: Path,
+    before: LockedRepository | None,
+    client: HubClient,
     progress: Progress,
-) -> dict[str, LockedFile]:  # fmt: skip
+) -> dict[str, LockedFile]:
     """Fetch those of the named files that are not whole in a folder; return all of them with their hashes.
 
     Raises:
@@ -70,9 +74,12 @@ def complete(
 
 
 def _repository(
-    wanted: HubReference, names: Sequence[str] | None, before: LockedRepository | None, client: HubClient,
+    wanted: HubReference,
+    names: Sequence[str] | None,
+    before: LockedRepository | None,
+    client: HubClient,
     progress: Progress,
-) -> LockedRepository:  # fmt: skip
+) -> LockedRepository:
     """Bring one repository's files into its snapshot; `names` None: all files of a checkpoint."""
     with one_at_a_time(f"files {wanted.repository}"):
         if before is None or before.repository != wanted.repository:
@@ -85,9 +92,12 @@ def _repository(
 
 
 def _fetch(
-    wanted: HubReference, names: Sequence[str] | None, before: LockedRepository | None, client: HubClient,
+    wanted: HubReference,
+    names: Sequence[str] | None,
+    before: LockedRepository | None,
+    client: HubClient,
     progress: Progress,
-) -> LockedRepository:  # fmt: skip
+) -> LockedRepository:
     """Fetch a repository at the commit in the lock, else at what it means now."""
     listing = client.listing(before.reference if before else wanted)
     try:

@@ -27,7 +27,7 @@ from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.weights_files import select
 
 CALIBRATION_NAME = "calibration.json"
-"""What a reward model's scores mean; see openral_reward_monitor.calibration."""
+"""What a reward model's scores mean; see openral_reward_monitor.models.calibration."""
 MAX_SMALL = 1024 * 1024
 """[byte] a manifest, README or evaluation may have."""
 
@@ -42,9 +42,14 @@ class Installed:
 
 
 def install(
-    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None, update: bool = False,
-    client: HubClient | None = None, progress: Progress = lambda name, done, total: None,
-) -> Installed:  # fmt: skip
+    ref: str,
+    *,
+    search: Sequence[Path] = (),
+    accept_noncommercial: bool | None = None,
+    update: bool = False,
+    client: HubClient | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> Installed:
     """Fetch what a skill needs and does not have yet, and write its `rskill.lock`.
 
     A skill that was installed before is completed at the commit in its lock, and all its hashes are compared; where
@@ -91,9 +96,12 @@ def install(
 
 
 def ready(
-    ref: str, *, search: Sequence[Path] = (), accept_noncommercial: bool | None = None,
+    ref: str,
+    *,
+    search: Sequence[Path] = (),
+    accept_noncommercial: bool | None = None,
     progress: Progress = lambda name, done, total: None,
-) -> RSkillPackage:  # fmt: skip
+) -> RSkillPackage:
     """Return a skill that can be loaded: what is missing at its first use is fetched, past the licence gate.
 
     Nothing is fetched for weights that a server holds which somebody else started. Raises as `install` does.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from openral_core.errors import SimulationError
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_training.experts.metaworld import MetaWorldExperts
 from openral_training.experts.robosuite import RobosuiteExperts
 from openral_training.experts.world import ExpertWorld

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
-from openral_sim_bridge.metaworld.world import make_expert
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_training.experts.world import Verdict
 
 # MetaWorld's observation: hand xyz and gripper, then the first object's xyz; the goal's xyz are its last three.

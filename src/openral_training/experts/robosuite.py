@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
-from openral_sim_bridge.arm_worlds.advice import Advice
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_sim_bridge.backends.remote_sim.advice import Advice
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_training.experts.world import Verdict
 
 

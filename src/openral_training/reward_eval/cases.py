@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError
-from openral_reward_monitor.calibration import joint_score
-from openral_reward_monitor.models import RewardModel, RewardScores, checked
-from openral_training.dataset.episode import Episode, decode_png
+from openral_data.episode import Episode, decode_png
+from openral_reward_monitor.models.calibration import joint_score
+from openral_reward_monitor.models.reward_model import RewardModel, RewardScores, checked
 from openral_training.recipe import Recipe
 
 NAMES = {"expert": "expert", "noisy_expert": "noisy", "stuck": "stuck", "wander": "random"}

@@ -1,4 +1,4 @@
-"""Fits the calibration of a reward model on rollouts whose truth is known; see `openral_reward_monitor.calibration`."""
+"""Fits the calibration of a reward model on rollouts whose truth is known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from openral_core.errors import ContractError
-from openral_reward_monitor.calibration import CameraCalibration
+from openral_reward_monitor.models.calibration import CameraCalibration
 from openral_training.reward_eval.cases import Scored
 
 DIGITS = 4

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from openral_core.statistics import auroc, average_precision, wilson_interval
-from openral_reward_monitor.calibration import CameraCalibration
+from openral_reward_monitor.models.calibration import CameraCalibration
 from openral_training.reward_eval.cases import FAILURE, PARTIAL, SUCCESS, Scored
 
 BINS = 10

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from openral_training.plots import PLOT_STYLE, Point, plot
+from openral_core.html.plots import PLOT_STYLE, Point, plot
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; color: #222; }
@@ -28,13 +28,20 @@ def page(content: Mapping[str, Any]) -> str:
             f"<h1>{escape(title)}</h1><p>{escape(benchmark['protocol'])}. {escape(benchmark['deviations'])}.</p>",
             _table(("measure", "value"), headline(results)),
             _figure(_curves(results["curves"]), "Mean progress over the share of the film that has passed"),
-            _figure(_reliability(results["calibration"]), "How often it was so, over how probable it was said to be"),
+            _figure(
+                _reliability(results["calibration"]),
+                "How often it was so, over how probable it was said to be",
+            ),
             "<h2>By behaviour</h2>",
             _table(
                 ("behaviour", "films", "done", "yes", "no", "abstain", "progress", "score"),
                 [
-                    (name, *(str(row[key]) for key in ("films", "done", "yes", "no", "abstain")),
-                     f"{row['progress_mean']:.2f}", f"{row['score_mean']:.2f}")
+                    (
+                        name,
+                        *(str(row[key]) for key in ("films", "done", "yes", "no", "abstain")),
+                        f"{row['progress_mean']:.2f}",
+                        f"{row['score_mean']:.2f}",
+                    )
                     for name, row in results["by_behaviour"].items()
                 ],
             ),
@@ -50,7 +57,7 @@ def page(content: Mapping[str, Any]) -> str:
             _table(("", ""), [(name, _text(value)) for name, value in source.items()]),
             "</html>\n",
         ]
-    )  # fmt: skip
+    )
 
 
 def headline(results: Mapping[str, Any]) -> list[tuple[str, str]]:

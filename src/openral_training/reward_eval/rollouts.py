@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
+from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.cache import cache_home, make_folder
 from openral_core.errors import SimulationError
-from openral_sim_bridge.rendering import profile
-from openral_training.dataset.episode import Episode, load_shard, save_shard
+from openral_data.episode import Episode, load_shard, save_shard
+from openral_sim_bridge.rendering.renderer import profile
 from openral_training.demonstrations import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.recipe import Recipe
-from openral_training.workers import worker_pool
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 FRAMES_PER_S = 10.0
@@ -49,9 +49,13 @@ def filmed(recipe: Recipe) -> Recipe:
 
 
 def rollouts(
-    recipe: Recipe, init_ids: Sequence[int], *, seed: int = 1, workers: int = 1,
+    recipe: Recipe,
+    init_ids: Sequence[int],
+    *,
+    seed: int = 1,
+    workers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
-) -> Iterator[Episode]:  # fmt: skip
+) -> Iterator[Episode]:
     """Yield every behaviour of every task from every initial state; what is not in the cache is made first.
 
     A disturbed expert that did not succeed is left out: there is nothing a success could be ranked on.

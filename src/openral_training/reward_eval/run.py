@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import ContractError, PolicyError
-from openral_reward_monitor.calibration import FILE_NAME, Calibration, CameraCalibration, load_calibration
-from openral_reward_monitor.models import RewardModel, load_reward_model
+from openral_reward_monitor.models.calibration import (
+    FILE_NAME,
+    Calibration,
+    CameraCalibration,
+    load_calibration,
+)
+from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
+from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.provenance import provenance
 from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
@@ -161,7 +166,7 @@ def _score_all(plan: Plan, model: RewardModel, progress: Callable[[int], None]) 
 
 def _latency(model: RewardModel, scored: Sequence[Scored]) -> dict[str, Any]:
     """Time scorings as the monitor asks for them."""
-    from openral_training.dataset.episode import decode_png
+    from openral_data.episode import decode_png
 
     case = max((one.case for one in scored), key=lambda case: len(case.images))
     picked = np.linspace(0, len(case.images) - 1, LATENCY_FRAMES).round().astype(int)

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
 from openral_core.output_folder import check_folder
-from openral_training.progress import console, progress_bar
 
 
 def rl(
@@ -30,8 +30,8 @@ def rl(
     import torch
 
     from openral_training.rl.config import load_config, with_changes
-    from openral_training.rl.judge import IMAGINED
     from openral_training.rl.package import check_packable, package_result
+    from openral_training.rl.policy_evaluation import IMAGINED
     from openral_training.rl.run import effective, train
 
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way

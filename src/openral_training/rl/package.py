@@ -8,18 +8,18 @@ from typing import Any
 
 import yaml
 
+from openral_benchmark.execute import execute
+from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.manifest_record import record_result
+from openral_benchmark.plan import Settings
 from openral_core.errors import ContractError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
-from openral_training.benchmark.execute import execute
-from openral_training.benchmark.means import Means
-from openral_training.benchmark.plan import Settings
-from openral_training.benchmark.record import record_result
-from openral_training.rl.beginning import begin
 from openral_training.rl.config import RlConfig
-from openral_training.rl.mini_actor import MiniActorConfig
+from openral_training.rl.policies.initial_policy import begin
+from openral_training.rl.policies.mini_actor import MiniActorConfig
 
 
 def check_packable(config: RlConfig) -> None:
@@ -76,7 +76,9 @@ def _judged(
     suite = Suite(f"rl_{config.runner.logger.experiment_name}", held_out, env.train.init_ids)
     settings = Settings(states.count, min(8, states.count))
     folder = config.folder / "benchmark"
-    return execute(suite, package, held_out, settings, folder, means=Means(1), resume=True, command=command)
+    return execute(
+        suite, package, held_out, settings, folder, execution=ExecutionConfig(1), resume=True, command=command
+    )
 
 
 def _state_training(folder: Path, config: RlConfig, scenes: Sequence[BenchmarkScene]) -> None:

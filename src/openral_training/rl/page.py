@@ -10,20 +10,23 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_training.benchmark.gallery import GALLERY_STYLE, gallery
-from openral_training.page_parts import begin, fact_rows, interval_bar, task_table
-from openral_training.plots import PLOT_STYLE, Point, plot
-from openral_training.rl.logbook import FILE_NAME, STEP
+from openral_benchmark.thumbnails import GALLERY_STYLE, thumbnails
+from openral_core.html.page_parts import begin, fact_rows, interval_bar, task_table
+from openral_core.html.plots import PLOT_STYLE, Point, plot
+from openral_training.rl.metrics_log import FILE_NAME, STEP
 
 PAGE = "report.html"
 _LINES = {
-    "How far an update moved the policy (KL to the one that acted)": ("train/actor/approx_kl", "train/kl_last_epoch"),
+    "How far an update moved the policy (KL to the one that acted)": (
+        "train/actor/approx_kl",
+        "train/kl_last_epoch",
+    ),
     "Share of decisions whose gradient was clipped": ("train/actor/clip_fraction",),
     "Reward of a control step while exploring": ("env/reward",),
     "How much of the returns the critic foresaw": ("train/critic/explained_variance",),
     "Distance to the base policy": ("train/actor/kl_to_base",),
     "Control steps of an episode while exploring": ("env/episode_len",),
-}  # fmt: skip
+}
 """What is drawn, where it was measured."""
 _STYLE = "figure { display: inline-block; margin: 1rem 0; } figure.p { width: 26rem; } figcaption { color: #555; }\n"
 Rows = Sequence[Mapping[str, str]]
@@ -50,7 +53,7 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
         *_judgements(folder),
         "<h2>The result, episode by episode</h2>",
         *task_table(result["policy"]["tasks"], result["episodes"]),
-        *gallery(result["films"], folder),
+        *thumbnails(result["films"], folder),
         f"<h2>Settings</h2><pre>{escape(settings)}</pre></html>\n",
     ]
     return "".join(parts)

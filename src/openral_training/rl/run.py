@@ -16,19 +16,19 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
-from openral_training.rl.beginning import Beginning, Say, begin
-from openral_training.rl.collection import collect
+from openral_training.rl.algorithm.collection import collect
+from openral_training.rl.algorithm.learner import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.films import film
-from openral_training.rl.judge import IMAGINED, eval_metrics, judge, optimism
-from openral_training.rl.learner import Learner
-from openral_training.rl.learners import Learners
-from openral_training.rl.logbook import Logbook
+from openral_training.rl.envs.shaping import ProgressModel
+from openral_training.rl.envs.simulators import Grounds
+from openral_training.rl.metrics_log import Logbook
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.placement import launcher_of, open_explorers, open_learners, open_players
-from openral_training.rl.players import Players
-from openral_training.rl.shaping import ProgressModel
-from openral_training.rl.simulators import Grounds
+from openral_training.rl.policies.initial_policy import Beginning, Say, begin
+from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, judge, optimism
+from openral_training.rl.videos import film
+from openral_training.rl.workers.learners import Learners
+from openral_training.rl.workers.placement import launcher_of, open_explorers, open_learners, open_players
+from openral_training.rl.workers.rollout_workers import Players
 
 STATE, RESULT, CONFIG, FILMS = "run.safetensors", "result.json", "config.yaml", "video"
 
@@ -89,9 +89,15 @@ class _Run:
     """The loop, and what it needs."""
 
     def __init__(
-        self, config: RlConfig, beginning: Beginning, learner: Learner, players: Players, explorers: Players,
-        learners: Learners, say: Say,
-    ) -> None:  # fmt: skip
+        self,
+        config: RlConfig,
+        beginning: Beginning,
+        learner: Learner,
+        players: Players,
+        explorers: Players,
+        learners: Learners,
+        say: Say,
+    ) -> None:
         self._config, self._learner, self._players, self._learners = config, learner, players, learners
         self._explorers = explorers
         self._policy, self._say = learner.policy, say
@@ -144,9 +150,13 @@ class _Run:
         self._say(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
-            **gathered.metrics, **learnt, "env/processes_replaced": self._players.replaced + self._learners.replaced,
-            "time/rollout": collected - started, "time/train": ended - collected, "time/step": ended - started,
-        }  # fmt: skip
+            **gathered.metrics,
+            **learnt,
+            "env/processes_replaced": self._players.replaced + self._learners.replaced,
+            "time/rollout": collected - started,
+            "time/train": ended - collected,
+            "time/step": ended - started,
+        }
 
     def _judge(self, name: str) -> dict[str, Any]:
         """Judge the policy as it is on held-out states, and write `eval/<name>`."""

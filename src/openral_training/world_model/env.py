@@ -55,9 +55,15 @@ class WorldModelEnv:
     """N imagined worlds."""
 
     def __init__(
-        self, model: WorldModel, starts: Starts, scale: ActionScale, *, num_envs: int, horizon: int,
+        self,
+        model: WorldModel,
+        starts: Starts,
+        scale: ActionScale,
+        *,
+        num_envs: int,
+        horizon: int,
         threshold: float = THRESHOLD,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Make the worlds; each must be reset before it is stepped.
 
         Args:

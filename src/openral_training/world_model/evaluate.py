@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 
 from openral_core.errors import ContractError
 from openral_core.statistics import auroc
-from openral_training.dataset.lerobot_v3 import Dataset
+from openral_data.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
 from openral_training.world_model.env import THRESHOLD
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
@@ -67,9 +67,13 @@ class Comparison:
 
 
 def evaluate(
-    folder: Path, dataset: Dataset, out: Path, *, episodes: int | None = None,
+    folder: Path,
+    dataset: Dataset,
+    out: Path,
+    *,
+    episodes: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Compare, and write `result.json` and `imagined.gif`.
 
     Args:
@@ -129,20 +133,30 @@ def compare(
         before, led = seen[:, -past:], np.concatenate([led, piece], 1)[:, -past:]
     dreamt = torch.cat(parts, 1)[:, :steps]
     after_start = torch.cat([padding, real[1:], real[-1:].repeat_interleave(len(actions) - steps, 0)])
-    true = np.concatenate([
-        model.success(after_start[None, number : number + past + chunk], words)[0]
-        for number in range(0, len(actions), chunk)
-    ])  # fmt: skip
+    true = np.concatenate(
+        [
+            model.success(after_start[None, number : number + past + chunk], words)[0]
+            for number in range(0, len(actions), chunk)
+        ]
+    )
     error = (dreamt[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
     imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(dreamt)[0]])
     return Comparison(
-        rollouts.task[episode], words[0], rollouts.init_id[episode], np.asarray(frames[first]),
-        np.asarray(frames[rows[1:]]), imagined,
-        rollouts.state[rows[1:]], model.states(dreamt)[0], error.square().mean(1).sqrt().double().numpy(),
-        rollouts.success[rows[1:], column], np.concatenate(told)[:steps], true[:steps],
+        rollouts.task[episode],
+        words[0],
+        rollouts.init_id[episode],
+        np.asarray(frames[first]),
+        np.asarray(frames[rows[1:]]),
+        imagined,
+        rollouts.state[rows[1:]],
+        model.states(dreamt)[0],
+        error.square().mean(1).sqrt().double().numpy(),
+        rollouts.success[rows[1:], column],
+        np.concatenate(told)[:steps],
+        true[:steps],
         np.concatenate(doubts)[:steps],
-    )  # fmt: skip
+    )
 
 
 def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.dataset.lerobot_v3 import Dataset
+from openral_data.lerobot_v3 import Dataset
 from openral_training.world_model.statistics import ActionScale
 
 
@@ -73,15 +73,25 @@ def load_rollouts(dataset: Dataset) -> Rollouts:
         )
     sentences = pq.read_table(dataset.root / "meta" / "tasks.parquet")["task"].to_pylist()
     return Rollouts(
-        state, action, success, first, last, tuple(dataset.episodes["sim_task"]),
-        tuple(dataset.episodes["init_id"]), dict(zip(dataset.tasks, sentences, strict=True)),
-    )  # fmt: skip
+        state,
+        action,
+        success,
+        first,
+        last,
+        tuple(dataset.episodes["sim_task"]),
+        tuple(dataset.episodes["init_id"]),
+        dict(zip(dataset.tasks, sentences, strict=True)),
+    )
 
 
 def windows(
-    rollouts: Rollouts, scale: ActionScale, episodes: NDArray[np.int64], present: NDArray[np.int64], frames: int,
+    rollouts: Rollouts,
+    scale: ActionScale,
+    episodes: NDArray[np.int64],
+    present: NDArray[np.int64],
+    frames: int,
     ahead: int,
-) -> Windows:  # fmt: skip
+) -> Windows:
     """Cut pieces out of episodes.
 
     Args:

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from openral_data.lerobot_v3 import Dataset
 from openral_training.checkpoint import identity
-from openral_training.dataset.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
+from openral_training.world_model.learn_autoencoder import encoded, learn_pictures
 from openral_training.world_model.learn_members import doubt_limit, learn_members
-from openral_training.world_model.learn_pictures import encoded, learn_pictures
 from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
@@ -22,10 +22,14 @@ from openral_training.world_model.statistics import action_scale
 
 
 def train(
-    dataset: Dataset, out: Path, config: LearnConfig = LearnConfig(), *,  # noqa: B008
-    size: int = 64, latent: int = 64,
+    dataset: Dataset,
+    out: Path,
+    config: LearnConfig = LearnConfig(),  # noqa: B008
+    *,
+    size: int = 64,
+    latent: int = 64,
     progress: Progress = lambda step, note: None,
-) -> WorldNetwork:  # fmt: skip
+) -> WorldNetwork:
     """Train on rollouts and write the folder of a world model, see `files`.
 
     Args:

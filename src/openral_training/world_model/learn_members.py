@@ -20,9 +20,16 @@ from openral_training.world_model.statistics import ActionScale
 
 
 def learn_members(
-    network: WorldNetwork, latents: Tensor, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale,
-    config: LearnConfig, state: Path, run: str, progress: Progress,
-) -> None:  # fmt: skip
+    network: WorldNetwork,
+    latents: Tensor,
+    rollouts: Rollouts,
+    episodes: NDArray[np.int64],
+    scale: ActionScale,
+    config: LearnConfig,
+    state: Path,
+    run: str,
+    progress: Progress,
+) -> None:
     """Teach each member dynamics and verdict; the pictures stay as they are."""
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
     members, changes = network.members, _steps(latents, rollouts)
@@ -45,9 +52,13 @@ def learn_members(
 
 
 def _pieces(
-    shape: WorldShape, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale, count: int,
+    shape: WorldShape,
+    rollouts: Rollouts,
+    episodes: NDArray[np.int64],
+    scale: ActionScale,
+    count: int,
     rng: np.random.Generator,
-) -> Windows:  # fmt: skip
+) -> Windows:
     """Cut pieces out of episodes, from any frame on but the last."""
     chosen = rng.choice(episodes, count)
     present = rng.integers((rollouts.last - rollouts.first)[chosen])
@@ -56,9 +67,14 @@ def _pieces(
 
 @torch.no_grad()
 def doubt_limit(
-    network: WorldNetwork, latents: Tensor, rollouts: Rollouts, episodes: NDArray[np.int64], scale: ActionScale,
-    config: LearnConfig, count: int = 4000,
-) -> float:  # fmt: skip
+    network: WorldNetwork,
+    latents: Tensor,
+    rollouts: Rollouts,
+    episodes: NDArray[np.int64],
+    scale: ActionScale,
+    config: LearnConfig,
+    count: int = 4000,
+) -> float:
     """Return the doubt that so many pieces of the data stay below, see `LearnConfig.doubt_quantile`."""
     shape = network.shape
     cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
@@ -69,9 +85,15 @@ def doubt_limit(
 
 
 def losses(
-    member: Member, shape: WorldShape, latents: Tensor, rollouts: Rollouts, cut: Windows, words: Tensor,
-    config: LearnConfig, rng: np.random.Generator,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    member: Member,
+    shape: WorldShape,
+    latents: Tensor,
+    rollouts: Rollouts,
+    cut: Windows,
+    words: Tensor,
+    config: LearnConfig,
+    rng: np.random.Generator,
+) -> tuple[Tensor, Tensor]:
     """Return the error of what is imagined [steps' spread], and the cross-entropy of the verdict on both worlds.
 
     Args:

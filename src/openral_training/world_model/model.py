@@ -16,7 +16,7 @@ from torch import Tensor
 from openral_core.errors import ContractError
 from openral_core.sentence import SentenceEncoder
 from openral_training.world_model.files import load_network
-from openral_training.world_model.learn_pictures import as_pictures
+from openral_training.world_model.learn_autoencoder import as_pictures
 
 FRAME = 256
 """[px] of the square frames that every world model hands out."""

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
-from openral_sim_bridge.factory import make_backend
-from openral_sim_bridge.metaworld.backend import MetaWorldBackend
+from openral_data.episode import Episode, encode_png, load_shard, save_shard
+from openral_data.metadata import DatasetMetadata
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.trace import enlarged
-from openral_training.dataset.episode import Episode, encode_png, load_shard, save_shard
-from openral_training.dataset.form import Form
 from openral_training.recipe import Recipe
-from openral_training.rl.noise import EpisodeNoise
-from openral_training.rl.policy import StochasticPolicy
-from openral_training.rl.senses import StateSenses
+from openral_training.rl.envs.observation_encoder import StateSenses
+from openral_training.rl.policies.noise import EpisodeNoise
+from openral_training.rl.policies.policy import StochasticPolicy
 
 SPREADS = (0.0, 0.5, 1.0, 1.5, 2.5)
 """Of the policy's own chance, taken in turn: what it does at its best, what exploring does, and more than that."""
@@ -56,7 +56,7 @@ def plan(tasks: Sequence[str], init_ids: Sequence[int], episodes: int) -> list[U
     ]
 
 
-def form_of(recipe: Recipe, tasks: Sequence[str], size: int) -> Form:
+def metadata_of(recipe: Recipe, tasks: Sequence[str], size: int) -> DatasetMetadata:
     """Return the form of the dataset: every task that shares a world with one of `tasks` is judged.
 
     Args:
@@ -68,7 +68,9 @@ def form_of(recipe: Recipe, tasks: Sequence[str], size: int) -> Form:
     judged = dict.fromkeys(name for task in tasks for name in recipe.world_of(task))
     words = {name: recipe.tasks[name].train[0] for name in judged}
     cameras = {camera.feature_key or camera.name: (size, size) for camera in scene.cameras[:1]}
-    return Form(scene.control_hz, cameras, STATE_LAYOUT, scene.action.dim, 1, words, scene.robot_id)
+    return DatasetMetadata(
+        scene.control_hz, cameras, STATE_LAYOUT, scene.action.dim, 1, words, scene.robot_id
+    )
 
 
 class Recording:
@@ -79,7 +81,7 @@ class Recording:
         policy: StochasticPolicy,
         recipe: Recipe,
         task: str,
-        form: Form,
+        form: DatasetMetadata,
         horizon: int,
         correlation: float,
     ) -> None:
@@ -152,16 +154,33 @@ class Recording:
         ahead[-1] = 0
         unknown = np.full((count, len(tasks)), np.nan, np.float32)
         return Episode(
-            unit.task, BEHAVIOUR, unit.init_id, 0, {self._key: list(pictures)}, np.stack(states),
-            np.stack(actions).astype(np.float32)[:, None], ahead, success, unknown, unknown,
+            unit.task,
+            BEHAVIOUR,
+            unit.init_id,
+            0,
+            {self._key: list(pictures)},
+            np.stack(states),
+            np.stack(actions).astype(np.float32)[:, None],
+            ahead,
+            success,
+            unknown,
+            unknown,
             np.full((count, 6), np.nan, np.float32),
-        )  # fmt: skip
+        )
 
 
 def record(
-    policy: StochasticPolicy, recipe: Recipe, units: Sequence[Unit], form: Form, shards: Path, *, horizon: int,
-    correlation: float, seed: int, progress: Callable[[Unit, Episode], None] = lambda unit, episode: None,
-) -> Iterator[Episode]:  # fmt: skip
+    policy: StochasticPolicy,
+    recipe: Recipe,
+    units: Sequence[Unit],
+    form: DatasetMetadata,
+    shards: Path,
+    *,
+    horizon: int,
+    correlation: float,
+    seed: int,
+    progress: Callable[[Unit, Episode], None] = lambda unit, episode: None,
+) -> Iterator[Episode]:
     """Record every attempt that has no shard yet; yield all of them in order.
 
     Args:

@@ -86,9 +86,13 @@ def save_starts(folder: Path, starts: Starts) -> None:
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     for number, start in enumerate(starts):
         np.savez(
-            folder / FOLDER / f"traj{number}.npz", image=start.frame[None], instruction=np.array(start.instruction),
-            task=np.array(start.task), init_id=np.array(start.init_id), state=start.state,
-        )  # fmt: skip
+            folder / FOLDER / f"traj{number}.npz",
+            image=start.frame[None],
+            instruction=np.array(start.instruction),
+            task=np.array(start.task),
+            init_id=np.array(start.init_id),
+            state=start.state,
+        )
 
 
 def load_starts(folder: Path) -> Starts:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import PolicyError, SidecarError
-from openral_reward_monitor.models import RewardScores
-from openral_reward_monitor.sim_truth import SimTruthModel, SimTruthSource
+from openral_reward_monitor.models.reward_model import RewardScores
+from openral_reward_monitor.models.sim_truth import SimTruthModel, SimTruthSource
 from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
 from openral_sidecar.spec import SidecarSpec
 

@@ -22,7 +22,7 @@ SPEED = 0.2
 """Greatest action."""
 HORIZON = 16
 TARGETS = {"open the drawer": (-0.15, 0.7, 0.2), "close the drawer": (0.0, 0.7, 0.2)}
-"""[m] where the mock world's tasks are solved; see `openral_sim_bridge.fake`."""
+"""[m] where the mock world's tasks are solved; see `openral_sim_bridge.backends.fake`."""
 HOME = (0.0, 0.6, 0.2)
 
 

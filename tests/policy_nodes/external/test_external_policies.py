@@ -15,12 +15,12 @@ from openral_core.errors import ManifestError, PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.share import share_directory
 from openral_core.types import Policy, PolicyBatch
-from openral_policy_nodes.external import openpi_wire
-from openral_policy_nodes.external.address import Address, parse_url
-from openral_policy_nodes.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
-from openral_policy_nodes.external.link import probe
-from openral_policy_nodes.external.names import names_from
-from openral_policy_nodes.families import load_policy
+from openral_policy_nodes.families.external import openpi_wire
+from openral_policy_nodes.families.external.address import Address, parse_url
+from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
+from openral_policy_nodes.families.external.link import probe
+from openral_policy_nodes.families.external.names import names_from
+from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sidecar.errors import WireError
 
@@ -41,15 +41,23 @@ NAMES = {
     },
 }
 MANIFEST = {
-    "name": "tests/rskill-served", "version": "0.1.0", "license": "apache-2.0", "kind": "vla",
-    "model_family": "external", "description": "Served elsewhere", "embodiment_tags": ["sawyer"],
+    "name": "tests/rskill-served",
+    "version": "0.1.0",
+    "license": "apache-2.0",
+    "kind": "vla",
+    "model_family": "external",
+    "description": "Served elsewhere",
+    "embodiment_tags": ["sawyer"],
     "sensors_required": [{"modality": "rgb", "vla_feature_key": KEY}],
-    "actuators_required": [{"kind": "cartesian_delta",
-                            "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}],
-    "latency_budget": {"per_chunk_ms": 50.0}, "chunk_size": 16, "actions": ["reach"],
+    "actuators_required": [
+        {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": "world"}}
+    ],
+    "latency_budget": {"per_chunk_ms": 50.0},
+    "chunk_size": 16,
+    "actions": ["reach"],
     "state_contract": {"layout": "ee_pos3_gripper1", "dim": 4},
     "action_contract": {"dim": 4, "representation": "delta_ee_3d_plus_gripper", "step_m": 0.01},
-}  # fmt: skip
+}
 
 
 def manifest(scheme: str, url: str = "", **names: Any) -> RSkillManifest:
@@ -256,7 +264,7 @@ def test_malformed_arrays_are_refused(array):
         openpi_wire.unpack(msgpack.packb({"actions": array}))
 
 
-@pytest.mark.parametrize("path", sorted((share_directory() / "benchmarks" / "contracts").glob("*.yaml")))
+@pytest.mark.parametrize("path", sorted((share_directory() / "suites" / "contracts").glob("*.yaml")))
 def test_shipped_contracts_add_up(path):
     names = names_from(load_package(path).manifest)
     assert names.images

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_policy_nodes.lerobot.features import Features
+from openral_policy_nodes.families.lerobot.features import Features
 
 CAMERA = "observation.images.camera1"
 ROWS = 20
@@ -28,10 +28,18 @@ def write_checkpoint(folder: Path, kind: str = "smolvla") -> Path:
 
 def features(**changes: Any) -> Features:
     values: dict[str, Any] = {
-        "kind": "smolvla", "images": {CAMERA: (3, 32, 32)}, "any_size": True, "state": 4, "other": (), "action": 4,
-        "rows": ROWS, "n_action_steps": 8, "n_obs_steps": 1, "normalization": {"STATE": "MEAN_STD"},
+        "kind": "smolvla",
+        "images": {CAMERA: (3, 32, 32)},
+        "any_size": True,
+        "state": 4,
+        "other": (),
+        "action": 4,
+        "rows": ROWS,
+        "n_action_steps": 8,
+        "n_obs_steps": 1,
+        "normalization": {"STATE": "MEAN_STD"},
         "versions": {"lerobot": "0.4.4"},
-    }  # fmt: skip
+    }
     return Features(**{**values, **changes})
 
 

@@ -6,7 +6,7 @@ import pytest
 from lerobot_files import write_checkpoint
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 
 
 def test_a_checkpoint_is_read(tmp_path):
@@ -21,18 +21,23 @@ def test_a_checkpoint_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda c: (c / "config.json").unlink(), r"has no config\.json; name the folder of a whole checkpoint"),
+        (
+            lambda c: (c / "config.json").unlink(),
+            r"has no config\.json; name the folder of a whole checkpoint",
+        ),
         (lambda c: (c / "config.json").write_text("{"), r"config\.json cannot be read.*fetch it again"),
         (lambda c: (c / "config.json").write_text("[]"), "is not a JSON object"),
         (lambda c: (c / "config.json").write_text('{"model_type": "llama"}'), "no 'type'.*LeRobot policy"),
         (lambda c: (c / "model.safetensors").rename(c / "model.bin"), r"only model\.bin.*unpickled; save"),
         (lambda c: (c / "policy_preprocessor.json").unlink(), "before LeRobot 0.4; convert.*migrate_policy"),
         (
-            lambda c: (c / "policy_postprocessor.json").write_text(json.dumps({"steps": [{"class": "os.system"}]})),
+            lambda c: (c / "policy_postprocessor.json").write_text(
+                json.dumps({"steps": [{"class": "os.system"}]})
+            ),
             r"runs 'os\.system'; only steps of LeRobot",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_in_one_line(tmp_path, spoil, said):
     folder = write_checkpoint(tmp_path / "c")
     spoil(folder)

@@ -5,7 +5,7 @@ import pytest
 from lerobot_files import CAMERA, features
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.lerobot.features import Features
+from openral_policy_nodes.families.lerobot.features import Features
 
 GOOD = {
     "images": {CAMERA: np.zeros((2, 32, 32, 3), np.uint8)},

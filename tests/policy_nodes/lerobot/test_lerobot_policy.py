@@ -13,11 +13,11 @@ from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoin
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import BUILT_IN, load_policy
-from openral_policy_nodes.lerobot.match import feature_faults
-from openral_policy_nodes.lerobot.policy import LeRobotPolicy
-from openral_policy_nodes.lerobot.server import handlers
-from openral_policy_nodes.lerobot.spec import spec_for
+from openral_policy_nodes.families.factory import BUILT_IN, load_policy
+from openral_policy_nodes.families.lerobot.match import feature_faults
+from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
+from openral_policy_nodes.families.lerobot.server import handlers
+from openral_policy_nodes.families.lerobot.spec import spec_for
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.identity import announcements
 from openral_sidecar.table import sidecar_spec
@@ -38,8 +38,8 @@ sys.path.insert(0, sys.argv[1])
 from lerobot_files import ScriptedModel, features
 from openral_sidecar.identity import Identity
 from openral_sidecar.server import ServerOptions, serve
-from openral_policy_nodes.lerobot.server import handlers
-from openral_policy_nodes.lerobot.spec import spec_for
+from openral_policy_nodes.families.lerobot.server import handlers
+from openral_policy_nodes.families.lerobot.spec import spec_for
 model = ScriptedModel(features())
 serve(handlers(model), Identity("scripted"), ServerOptions(), describe=model.features.to_wire)
 """
@@ -138,14 +138,18 @@ def test_a_server_that_breaks_its_promise_is_refused(skill):
         ({}, {"state": 8}, "state_contract.dim is 4, the policy takes 8"),
         ({}, {"rows": 8}, "chunk_size is 16, the policy gives 8 actions; write at most 8"),
         ({}, {"images": {"observation.image": (3, 32, 32)}}, "(it looks through observation.image); alias"),
-        ({}, {"images": {CAMERA: (3, 32, 32), "wrist": (3, 32, 32)}}, "looks through wrist, which sensors_required"),
+        (
+            {},
+            {"images": {CAMERA: (3, 32, 32), "wrist": (3, 32, 32)}},
+            "looks through wrist, which sensors_required",
+        ),
         ({}, {"any_size": False}, "write image_size: [32, 32]"),
         ({}, {"n_obs_steps": 2}, "2 consecutive control steps; write history: [-1, 0]"),
         ({}, {"n_obs_steps": 2}, "state_contract.history does not fit a policy of 2 instant(s); write true"),
         ({"image_preprocessing": {"history": [-1, 0]}}, {}, "1 consecutive control steps; remove history"),
         ({}, {"other": ("observation.environment_state",)}, "which no robot sends"),
     ],
-)  # fmt: skip
+)
 def test_faults_name_both_sides_and_the_mend(skill, changes, policy, said):
     manifest = skill(changes).manifest
     assert said in "; ".join(feature_faults(manifest, features(**policy)))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.openvla_oft.actions import (
+from openral_policy_nodes.families.openvla_oft.actions import (
     Statistics,
     bin_centres,
     gripper_to_libero,
     tokens_to_values,
 )
-from openral_policy_nodes.openvla_oft.images import centre_crop, tower_pixels
+from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 
 VOCABULARY = 32000
 ENTRY = {"q01": [-0.5, -1.0, 0.0], "q99": [0.5, 3.0, 1.0], "mask": [True, True, False]}

@@ -11,11 +11,11 @@ import pytest
 
 from openral_core.errors import PolicyError
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families import BUILT_IN, load_policy
-from openral_policy_nodes.openvla_oft.checkpoint import read_checkpoint
-from openral_policy_nodes.openvla_oft.policy import OpenVLAOFTPolicy, settings_for
-from openral_policy_nodes.openvla_oft.server import describe, handlers
-from openral_policy_nodes.openvla_oft.settings import Settings, add_arguments, settings_of
+from openral_policy_nodes.families.factory import BUILT_IN, load_policy
+from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
+from openral_policy_nodes.families.openvla_oft.policy import OpenVLAOFTPolicy, settings_for
+from openral_policy_nodes.families.openvla_oft.server import describe, handlers
+from openral_policy_nodes.families.openvla_oft.settings import Settings, add_arguments, settings_of
 from openral_sidecar.errors import SidecarRefused
 
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]
@@ -164,9 +164,14 @@ def test_extras_that_mean_nothing_are_refused(skill, extras, said):
 
 def checkpoint(folder, **changes):
     config = {
-        "model_type": "openvla", "timm_model_ids": ["a", "b"], "image_sizes": [32, 32], "n_action_bins": 256,
-        "pad_to_multiple_of": 64, "text_config": {"vocab_size": 32064}, "norm_stats": {"bridge_orig": {}},
-    }  # fmt: skip
+        "model_type": "openvla",
+        "timm_model_ids": ["a", "b"],
+        "image_sizes": [32, 32],
+        "n_action_bins": 256,
+        "pad_to_multiple_of": 64,
+        "text_config": {"vocab_size": 32064},
+        "norm_stats": {"bridge_orig": {}},
+    }
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps({**config, **changes}))
     half = [[0.5, 0.5, 0.5]] * 2

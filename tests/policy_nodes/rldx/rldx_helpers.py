@@ -15,7 +15,7 @@ import numpy as np
 
 from openral_core.types import PolicyBatch
 
-MODULE = "openral_policy_nodes.rldx.conformance_server"
+MODULE = "openral_policy_nodes.families.rldx.conformance_server"
 PATIENCE_S = 120.0
 EMPTY_SAFETENSORS = (2).to_bytes(8, "little") + b"{}"
 SHIPPED = Path(__file__).parents[3] / "rskills" / "rldx1-ft-libero-nf4" / "rskill.yaml"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rldx_helpers import MODULE, PATIENCE_S, free_port, make_batch, wait_for
 
-from openral_policy_nodes.rldx.policy import load
+from openral_policy_nodes.families.rldx.policy import load
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.identity import read_announcement
 
@@ -21,17 +21,22 @@ MODEL = "RLWRLD/RLDX-1-FT-LIBERO"
 CONFORMING = f"""
 import sys
 from dataclasses import replace
-from openral_policy_nodes.rldx.by_hand import run_by_hand
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.by_hand import run_by_hand
+from openral_policy_nodes.families.rldx.spec import SPEC
 sys.exit(run_by_hand(replace(SPEC, module="{MODULE}"), sys.argv[1:]))
 """
 
 
 def refused(*words: str, **environment: str) -> str:
     done = subprocess.run(
-        [*TOOL, *words], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+        [*TOOL, *words],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr
 

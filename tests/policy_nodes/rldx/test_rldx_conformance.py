@@ -108,8 +108,10 @@ def test_native_layout(start, ask: Ask) -> None:
     }
     action, _ = ask(server, {"endpoint": "get_action", "data": {"observation": nested}})
     assert {key: part.shape for key, part in action.items()} == {
-        "eef_pos_delta": (1, 16, 3), "eef_rot_delta": (1, 16, 3), "gripper_close": (1, 16, 1),
-    }  # fmt: skip
+        "eef_pos_delta": (1, 16, 3),
+        "eef_rot_delta": (1, 16, 3),
+        "gripper_close": (1, 16, 1),
+    }
     nested["state"]["gripper_close"] = np.zeros((1, 1, 1), np.float32)
     assert (
         "gripper_close" in ask(server, {"endpoint": "get_action", "data": {"observation": nested}})["error"]

@@ -13,7 +13,7 @@ import pytest
 from rldx_helpers import PATIENCE_S, make_batch, wait_for
 
 from openral_core.errors import SidecarError
-from openral_policy_nodes.rldx.policy import RldxPolicy
+from openral_policy_nodes.families.rldx.policy import RldxPolicy
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.identity import Announcement, Identity, announcements
 
@@ -28,11 +28,21 @@ def launch() -> Iterator[Launch]:
     processes: list[subprocess.Popen[str]] = []
 
     def run(*words: str, path: Path = UPSTREAM) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "openral_policy_nodes.rldx.server", "--model", MODEL, *words]
+        command = [
+            sys.executable,
+            "-m",
+            "openral_policy_nodes.families.rldx.server",
+            "--model",
+            MODEL,
+            *words,
+        ]
         process = subprocess.Popen(
-            command, env={**os.environ, "PYTHONPATH": str(path)}, text=True, stdout=subprocess.PIPE,
+            command,
+            env={**os.environ, "PYTHONPATH": str(path)},
+            text=True,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-        )  # fmt: skip
+        )
         processes.append(process)
         return process
 

@@ -9,7 +9,7 @@ import pytest
 from rldx_helpers import make_batch
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.rldx.layouts import LAYOUTS, layout_named
+from openral_policy_nodes.families.rldx.layouts import LAYOUTS, layout_named
 
 LIBERO = LAYOUTS["libero_eef8d"]
 

@@ -14,8 +14,8 @@ import pytest
 from rldx_helpers import MODULE, Started, free_port, make_batch, wait_for
 
 from openral_core.errors import LicenseError, PolicyError
-from openral_policy_nodes.rldx.policy import RldxPolicy, load_with
-from openral_policy_nodes.rldx.spec import SPEC
+from openral_policy_nodes.families.rldx.policy import RldxPolicy, load_with
+from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import announcements
 
@@ -86,8 +86,15 @@ def test_a_batch_is_its_rows(opened: Open) -> None:
     for row, name in enumerate(("one", "two")):
         policy.reset([name])
         images = {key: video[row : row + 1] for key, video in both.images.items()}
-        alone = policy.predict(replace(both, images=images, state=both.state[row : row + 1],
-                                       instructions=both.instructions[:1], episodes=[name]))  # fmt: skip
+        alone = policy.predict(
+            replace(
+                both,
+                images=images,
+                state=both.state[row : row + 1],
+                instructions=both.instructions[:1],
+                episodes=[name],
+            )
+        )
         np.testing.assert_allclose(together[row], alone[0], atol=1e-6)
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from openral_core.errors import PolicyError
-from openral_reward_monitor.robometer.config import SPECIAL_TOKENS, RbmConfig, read_rbm_config
+from openral_reward_monitor.models.robometer.config import SPECIAL_TOKENS, RbmConfig, read_rbm_config
 
 MODEL = {
     "base_model_id": "Qwen/Qwen3-VL-4B-Instruct",

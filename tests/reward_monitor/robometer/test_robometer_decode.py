@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from openral_reward_monitor.robometer.decode import decode_progress, decode_success
+from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 
 
 @pytest.mark.parametrize("bins", [2, 10, 100])

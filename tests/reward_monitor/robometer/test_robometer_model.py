@@ -11,9 +11,9 @@ import pytest
 
 from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
-from openral_reward_monitor.models import checked, reward_family
-from openral_reward_monitor.robometer.identity import identity_of
-from openral_reward_monitor.robometer.model import RobometerRewardModel, fitted, server_arguments
+from openral_reward_monitor.models.reward_model import checked, reward_family
+from openral_reward_monitor.models.robometer.identity import identity_of
+from openral_reward_monitor.models.robometer.model import RobometerRewardModel, fitted, server_arguments
 from openral_rskill.registry import resolve
 from openral_sidecar.errors import SidecarDown
 from openral_sidecar.wire import MAX_BYTES

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openral_reward_monitor.robometer.sampling import chosen_frames, spread
+from openral_reward_monitor.models.robometer.sampling import chosen_frames, spread
 from openral_reward_monitor.window import Attempt, FrameWindow
 
 

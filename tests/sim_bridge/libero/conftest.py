@@ -11,14 +11,17 @@ from libero_parts import TASKS, fill_assets
 
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.spec import SidecarSpec
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
-from openral_sim_bridge.libero import backend as libero
+from openral_sim_bridge.backends.libero import backend as libero
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 
 SPEC = SidecarSpec(name="scripted-libero", python="3.11", steps=(), module="scripted_libero")
 SETTINGS = SidecarSettings(
-    shared=False, python=Path(sys.executable), call_timeout_s=120.0, boot_timeout_s=240.0,
+    shared=False,
+    python=Path(sys.executable),
+    call_timeout_s=120.0,
+    boot_timeout_s=240.0,
     restart_pauses_s=(0.1,),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from openral_sim_bridge.libero.assets import PARTS
+from openral_sim_bridge.backends.libero.assets import PARTS
 
 TASKS = ("libero_goal/one", "libero_goal/two")
 """Of the scripted worlds."""

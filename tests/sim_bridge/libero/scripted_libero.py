@@ -12,11 +12,11 @@ import mujoco
 import numpy as np
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.arm_worlds.arms import PANDA
-from openral_sim_bridge.arm_worlds.command import Control, named_control
-from openral_sim_bridge.arm_worlds.service import WorldState
-from openral_sim_bridge.arm_worlds.serving import main
-from openral_sim_bridge.libero.server import add_arguments
+from openral_sim_bridge.backends.libero.server import add_arguments
+from openral_sim_bridge.backends.remote_sim.arms import PANDA
+from openral_sim_bridge.backends.remote_sim.command import Control, named_control
+from openral_sim_bridge.backends.remote_sim.service import WorldState
+from openral_sim_bridge.backends.remote_sim.serving import main
 
 AXES = ("0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1")
 ARM = "".join(

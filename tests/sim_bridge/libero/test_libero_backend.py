@@ -13,8 +13,8 @@ from libero_parts import TASKS
 
 from openral_core.errors import NotFoundError, SidecarError, SimulationError
 from openral_sidecar.errors import SidecarDown
-from openral_sim_bridge.arm_worlds import backend as module
-from openral_sim_bridge.arm_worlds.backend import ArmBackend
+from openral_sim_bridge.backends.remote_sim import backend as module
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.frames import LinkFrames
 
 EYES = ["agentview", "robot0_eye_in_hand"]
@@ -195,7 +195,7 @@ def test_a_world_that_was_lost_is_not_stepped_on(opened):
 
 
 def test_a_server_that_cannot_build_its_worlds_says_why(opened, monkeypatch, tmp_path):
-    from openral_sim_bridge.libero import backend as module
+    from openral_sim_bridge.backends.libero import backend as module
 
     monkeypatch.setattr(module, "ensure_assets", lambda progress: tmp_path / "nowhere")
     with pytest.raises(SidecarError, match=r"no assets at .*nowhere"):

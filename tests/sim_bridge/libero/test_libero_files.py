@@ -12,9 +12,9 @@ import pytest
 from libero_parts import fill_assets
 
 from openral_core.errors import HubError, SimulationError
-from openral_sim_bridge.libero.assets import ensure_assets, find_assets
-from openral_sim_bridge.libero.health import checks
-from openral_sim_bridge.libero.upstream import read_states
+from openral_sim_bridge.backends.libero.assets import ensure_assets, find_assets
+from openral_sim_bridge.backends.libero.health import checks
+from openral_sim_bridge.backends.libero.upstream import read_states
 
 
 @pytest.fixture
@@ -103,9 +103,16 @@ class Evil:
 
 @pytest.mark.parametrize(
     "data",
-    [Evil(), [np.zeros((5, 4)), Evil()], np.zeros((5, 4), np.float32), np.zeros((5, 4), ">f8"), np.zeros(20), {"a": 1}],
+    [
+        Evil(),
+        [np.zeros((5, 4)), Evil()],
+        np.zeros((5, 4), np.float32),
+        np.zeros((5, 4), ">f8"),
+        np.zeros(20),
+        {"a": 1},
+    ],
     ids=["code", "code beside", "float32", "big endian", "one dimension", "dict"],
-)  # fmt: skip
+)
 def test_other_content_is_refused_and_never_run(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SimulationError, match="not a plain float64 array"):
@@ -117,7 +124,7 @@ def test_doctor_says_what_is_there_and_what_brings_it(cache, tmp_path, monkeypat
     rows = {row.name: row for row in checks()}
     assert rows["libero"].ok
     assert "openral sidecar build libero" in rows["libero"].found
-    assert "python -m openral_sim_bridge.libero.assets" in rows["libero assets"].found
+    assert "python -m openral_sim_bridge.backends.libero.assets" in rows["libero assets"].found
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", str(fill_assets(tmp_path / "assets")))
     assert checks()[1].found == str(tmp_path / "assets")
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", "/nowhere")

@@ -62,52 +62,114 @@ MODEL = """
 </mujoco>
 """
 ROBOT: dict[str, Any] = {
-    "name": "small_arm", "description": "Three joints and a finger", "embodiment_kind": "manipulator",
-    "embodiment_tags": ["custom"], "base_frame": "base",
+    "name": "small_arm",
+    "description": "Three joints and a finger",
+    "embodiment_kind": "manipulator",
+    "embodiment_tags": ["custom"],
+    "base_frame": "base",
     "joints": [
-        {"name": "pan", "joint_type": "revolute", "parent_link": "base", "child_link": "upper",
-         "position_limits": [-3.0, 3.0], "velocity_limit": 2.0},
-        {"name": "lift", "joint_type": "revolute", "parent_link": "upper", "child_link": "lower",
-         "position_limits": [-1.5, 1.5], "velocity_limit": 2.0},
-        {"name": "reach", "joint_type": "prismatic", "parent_link": "lower", "child_link": "wrist",
-         "position_limits": [0.0, 0.3], "velocity_limit": 1.0},
-        {"name": "finger", "joint_type": "prismatic", "role": "gripper", "parent_link": "wrist",
-         "child_link": "finger", "position_limits": [0.0, 0.05]},
+        {
+            "name": "pan",
+            "joint_type": "revolute",
+            "parent_link": "base",
+            "child_link": "upper",
+            "position_limits": [-3.0, 3.0],
+            "velocity_limit": 2.0,
+        },
+        {
+            "name": "lift",
+            "joint_type": "revolute",
+            "parent_link": "upper",
+            "child_link": "lower",
+            "position_limits": [-1.5, 1.5],
+            "velocity_limit": 2.0,
+        },
+        {
+            "name": "reach",
+            "joint_type": "prismatic",
+            "parent_link": "lower",
+            "child_link": "wrist",
+            "position_limits": [0.0, 0.3],
+            "velocity_limit": 1.0,
+        },
+        {
+            "name": "finger",
+            "joint_type": "prismatic",
+            "role": "gripper",
+            "parent_link": "wrist",
+            "child_link": "finger",
+            "position_limits": [0.0, 0.05],
+        },
     ],
-    "end_effectors": [{"name": "finger", "kind": "parallel_gripper", "frame": "tool", "gripper_joint": "finger",
-                       "max_opening_m": 0.05}],
+    "end_effectors": [
+        {
+            "name": "finger",
+            "kind": "parallel_gripper",
+            "frame": "tool",
+            "gripper_joint": "finger",
+            "max_opening_m": 0.05,
+        }
+    ],
     "capabilities": {"supported_control_modes": ["cartesian_delta", "joint_position", "gripper_position"]},
     "safety": {"max_ee_speed_m_s": 2.0},
-}  # fmt: skip
+}
 OPTIONS: dict[str, Any] = {
-    "family": "mjcf", "model": "model.xml", "tasks": ["touch"], "render_profile": "fast",
-    "success": {"touch": {"touching": ["ball", "finger"]}, "raise": {"height": {"of": "wrist", "above": 0.5}}},
+    "family": "mjcf",
+    "model": "model.xml",
+    "tasks": ["touch"],
+    "render_profile": "fast",
+    "success": {
+        "touch": {"touching": ["ball", "finger"]},
+        "raise": {"height": {"of": "wrist", "above": 0.5}},
+    },
     "gripper": {"joints": ["finger"]},
-    "place": {"ball": {"x": [0.5, 0.8], "y": [0.3, 0.6]}, "box": {"x": [0.5, 0.8], "y": [-0.3, 0.3], "yaw": [-1, 1]}},
+    "place": {
+        "ball": {"x": [0.5, 0.8], "y": [0.3, 0.6]},
+        "box": {"x": [0.5, 0.8], "y": [-0.3, 0.3], "yaw": [-1, 1]},
+    },
     "apart_m": 0.1,
-}  # fmt: skip
+}
 ACTION: dict[str, Any] = {
-    "representation": "delta_ee_3d_plus_gripper", "dim": 4, "low": [-1] * 4, "high": [1] * 4, "step_m": 0.02,
-}  # fmt: skip
+    "representation": "delta_ee_3d_plus_gripper",
+    "dim": 4,
+    "low": [-1] * 4,
+    "high": [1] * 4,
+    "step_m": 0.02,
+}
 JOINT_ACTION: dict[str, Any] = {
-    "representation": "joint_positions", "dim": 4, "low": [-3.0, -1.5, 0.0, -1.0], "high": [3.0, 1.5, 0.3, 1.0],
-}  # fmt: skip
+    "representation": "joint_positions",
+    "dim": 4,
+    "low": [-3.0, -1.5, 0.0, -1.0],
+    "high": [3.0, 1.5, 0.3, 1.0],
+}
 
 
 def write_scene(
-    folder: Path, *, model: str = MODEL, robot: dict[str, Any] = ROBOT, action: dict[str, Any] = ACTION,
-    cameras: tuple[str, ...] = ("front",), control_hz: float = 50, **options: Any,
-) -> Path:  # fmt: skip
+    folder: Path,
+    *,
+    model: str = MODEL,
+    robot: dict[str, Any] = ROBOT,
+    action: dict[str, Any] = ACTION,
+    cameras: tuple[str, ...] = ("front",),
+    control_hz: float = 50,
+    **options: Any,
+) -> Path:
     """Write scene.yaml, model.xml and robot.yaml, with options changed; None takes one out."""
     merged = {key: value for key, value in (OPTIONS | options).items() if value is not None}
     scene = {
         "scene": {
-            "id": "small", "backend": "mujoco", "observation_height": 48, "observation_width": 64,
-            "cameras": [{"name": name, "rate_hz": control_hz} for name in cameras], "backend_options": merged,
+            "id": "small",
+            "backend": "mujoco",
+            "observation_height": 48,
+            "observation_width": 64,
+            "cameras": [{"name": name, "rate_hz": control_hz} for name in cameras],
+            "backend_options": merged,
         },
-        "robot_id": "robot.yaml", "control_hz": control_hz, "action": action,
+        "robot_id": "robot.yaml",
+        "control_hz": control_hz,
+        "action": action,
         "workspace": {"low": [-1.0, -1.0, -0.1], "high": [1.5, 1.5, 1.0]},
-    }  # fmt: skip
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.xml").write_text(model)
     (folder / "robot.yaml").write_text(yaml.safe_dump(robot))

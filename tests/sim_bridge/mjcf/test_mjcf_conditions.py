@@ -7,8 +7,8 @@ from typing import Any
 import mujoco
 import pytest
 
-from openral_sim_bridge.mjcf.conditions import Condition, Conditions
-from openral_sim_bridge.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.conditions import Condition, Conditions
+from openral_sim_bridge.backends.mjcf.naming import Naming
 
 MODEL = mujoco.MjModel.from_xml_string(
     """
@@ -44,17 +44,36 @@ def holds(condition: dict[str, Any], **places: tuple[float, float, float] | floa
         ({"height": {"of": "cube", "above": 0.2}}, {}, {"cube": (1, 0, 0.19)}),
         ({"height": {"of": "corner", "below": 0.1, "above": -0.1}}, {}, None),
         ({"joint": {"of": "lid", "above": 0.5, "below": 1.0}}, {"lid": 0.7}, {"lid": 1.1}),
-        ({"inside": {"of": "kubus", "low": (0.9, 0.1, 0), "high": (1.1, 0.2, 1)}}, {}, {"cube": (1, 0.3, 0.3)}),
+        (
+            {"inside": {"of": "kubus", "low": (0.9, 0.1, 0), "high": (1.1, 0.2, 1)}},
+            {},
+            {"cube": (1, 0.3, 0.3)},
+        ),
         # The tray is turned by 90 degrees: the cube lies 0.15 m along its x axis.
-        ({"inside": {"of": "cube", "frame": "tray", "low": (0.1, -0.05, 0), "high": (0.2, 0.05, 1)}}, {},
-         {"cube": (1.15, 0.0, 0.3)}),
-        ({"near": {"of": ("cube", "corner"), "within_m": 0.25}}, {"cube": (0.8, 0.1, 0.2)}, {"cube": (1, 0.1, 0.3)}),
+        (
+            {"inside": {"of": "cube", "frame": "tray", "low": (0.1, -0.05, 0), "high": (0.2, 0.05, 1)}},
+            {},
+            {"cube": (1.15, 0.0, 0.3)},
+        ),
+        (
+            {"near": {"of": ("cube", "corner"), "within_m": 0.25}},
+            {"cube": (0.8, 0.1, 0.2)},
+            {"cube": (1, 0.1, 0.3)},
+        ),
         ({"touching": ("block", "cube")}, {"cube": (3, 0.05, 0.29)}, {"cube": (3, 0.05, 0.35)}),
         ({"not": {"touching": ("cube", "block")}}, {}, {"cube": (3, 0.05, 0.29)}),
-        ({"all": ({"height": {"of": "cube", "above": 0.2}}, {"joint": {"of": "lid", "above": 0.5}})}, {"lid": 0.6}, {}),
-        ({"any": ({"height": {"of": "cube", "above": 1.0}}, {"joint": {"of": "lid", "above": 0.5}})}, {"lid": 0.6}, {}),
+        (
+            {"all": ({"height": {"of": "cube", "above": 0.2}}, {"joint": {"of": "lid", "above": 0.5}})},
+            {"lid": 0.6},
+            {},
+        ),
+        (
+            {"any": ({"height": {"of": "cube", "above": 1.0}}, {"joint": {"of": "lid", "above": 0.5}})},
+            {"lid": 0.6},
+            {},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_condition_holds_where_it_says_and_nowhere_else(condition, yes, no) -> None:
     assert holds(condition, **yes)
     assert no is None or not holds(condition, **no)

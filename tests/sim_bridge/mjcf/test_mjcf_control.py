@@ -12,7 +12,7 @@ from mjcf_parts import ACTION, JOINT_ACTION, MODEL, ROBOT, small_scene
 
 from openral_core.errors import SimulationError
 from openral_core.scene import load_scene
-from openral_sim_bridge.mjcf.backend import MjcfBackend, open_mjcf
+from openral_sim_bridge.backends.mjcf.backend import MjcfBackend, open_mjcf
 
 MOTORS = (
     MODEL.replace('<position name="pan" joint="pan" kp="200" kv="20"/>', '<motor joint="pan" gear="10"/>')

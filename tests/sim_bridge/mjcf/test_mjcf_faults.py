@@ -9,7 +9,7 @@ import pytest
 from mjcf_parts import ACTION, JOINT_ACTION, MODEL, OPTIONS, ROBOT, small_scene, write_scene
 
 from openral_core.errors import ManifestError, NotFoundError, SimulationError
-from openral_sim_bridge.mjcf.backend import MjcfBackend, open_mjcf
+from openral_sim_bridge.backends.mjcf.backend import MjcfBackend, open_mjcf
 from openral_sim_bridge.scene_check import check_scene
 
 PAN = '<position name="pan" joint="pan" kp="200" kv="20"/>'
@@ -24,60 +24,116 @@ LOCKED = {**ROBOT, "end_effectors": [{**ROBOT["end_effectors"][0], "max_opening_
 BALL_JOINT = MODEL.replace('<joint name="pan" axis="0 0 1" range="-3 3"', '<joint name="pan" type="ball"')
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
-    "no model": ({"model": MODEL, "options": {"model": "elsewhere.xml"}},
-                 r"scene\.yaml:\d+: model: there is no file .*elsewhere\.xml; write the path"),
-    "bad xml": ({"model": MODEL.replace("</worldbody>", "</wordbody>")},
-                r"model: MuJoCo refuses .*model\.xml \(.*XML.*\); mend the model there"),
-    "unknown element": ({"model": MODEL.replace("<geom name=\"floor\"", "<geon name=\"floor\"")},
-                        r"MuJoCo refuses .*geon"),
-    "missing actuator": ({"model": MODEL.replace(PAN, "").replace('ctrl="0.1 0.2 0.1 0.05"', "").replace(
-                              'ctrl="0.1 0.4 0.1 0.05"', "")},
-                         r'no actuators move joint pan; give it one: <position joint="pan"'),
-    "two actuators": ({"model": MODEL.replace(PAN, PAN + '<motor joint="pan"/>').replace(
-                           "0.1 0.05\"/>", "0.1 0.05\"/>").replace(' ctrl="0.1 0.2 0.1 0.05"', "").replace(
-                           ' ctrl="0.1 0.4 0.1 0.05"', "")},
-                      "2 actuators move joint pan"),
-    "velocity actuator": ({"model": MODEL.replace(PAN, '<velocity name="pan" joint="pan" kv="20"/>')},
-                          "actuator pan of joint pan is a velocity actuator; make it a <position> or a <motor>"),
-    "no joint": ({"model": MODEL.replace('"pan"', '"spin"')},
-                 "the model has no joint 'pan'; it has spin, lift, reach"),
-    "joint of another kind": ({"model": MODEL.replace('"pan"', '"spin"'), "options": {"names": {"pan": "spinn"}}},
-                              r"the model has no joint 'spinn' \(names: pan\); did you mean 'spin'\?"),
-    "no hand": ({"model": MODEL.replace('"tool"', '"toool"')}, "no body or site 'tool'; did you mean 'toool'?"),
-    "no keyframe": ({"options": {"home": "ready"}}, "home: the model has no keyframe 'ready'; it has home, low"),
-    "no such body": ({"options": {"place": {"bal": {"x": [0, 1]}}}},
-                     r"scene\.yaml:\d+: place\.bal: the model has no body 'bal'; did you mean 'ball'\?"),
-    "body that is not free": ({"options": {"place": {"upper": {"x": [0, 1]}}}},
-                              "body upper cannot be placed; give it a <freejoint/>"),
+    "no model": (
+        {"model": MODEL, "options": {"model": "elsewhere.xml"}},
+        r"scene\.yaml:\d+: model: there is no file .*elsewhere\.xml; write the path",
+    ),
+    "bad xml": (
+        {"model": MODEL.replace("</worldbody>", "</wordbody>")},
+        r"model: MuJoCo refuses .*model\.xml \(.*XML.*\); mend the model there",
+    ),
+    "unknown element": (
+        {"model": MODEL.replace('<geom name="floor"', '<geon name="floor"')},
+        r"MuJoCo refuses .*geon",
+    ),
+    "missing actuator": (
+        {
+            "model": MODEL.replace(PAN, "")
+            .replace('ctrl="0.1 0.2 0.1 0.05"', "")
+            .replace('ctrl="0.1 0.4 0.1 0.05"', "")
+        },
+        r'no actuators move joint pan; give it one: <position joint="pan"',
+    ),
+    "two actuators": (
+        {
+            "model": MODEL.replace(PAN, PAN + '<motor joint="pan"/>')
+            .replace('0.1 0.05"/>', '0.1 0.05"/>')
+            .replace(' ctrl="0.1 0.2 0.1 0.05"', "")
+            .replace(' ctrl="0.1 0.4 0.1 0.05"', "")
+        },
+        "2 actuators move joint pan",
+    ),
+    "velocity actuator": (
+        {"model": MODEL.replace(PAN, '<velocity name="pan" joint="pan" kv="20"/>')},
+        "actuator pan of joint pan is a velocity actuator; make it a <position> or a <motor>",
+    ),
+    "no joint": (
+        {"model": MODEL.replace('"pan"', '"spin"')},
+        "the model has no joint 'pan'; it has spin, lift, reach",
+    ),
+    "joint of another kind": (
+        {"model": MODEL.replace('"pan"', '"spin"'), "options": {"names": {"pan": "spinn"}}},
+        r"the model has no joint 'spinn' \(names: pan\); did you mean 'spin'\?",
+    ),
+    "no hand": (
+        {"model": MODEL.replace('"tool"', '"toool"')},
+        "no body or site 'tool'; did you mean 'toool'?",
+    ),
+    "no keyframe": (
+        {"options": {"home": "ready"}},
+        "home: the model has no keyframe 'ready'; it has home, low",
+    ),
+    "no such body": (
+        {"options": {"place": {"bal": {"x": [0, 1]}}}},
+        r"scene\.yaml:\d+: place\.bal: the model has no body 'bal'; did you mean 'ball'\?",
+    ),
+    "body that is not free": (
+        {"options": {"place": {"upper": {"x": [0, 1]}}}},
+        "body upper cannot be placed; give it a <freejoint/>",
+    ),
     "empty range": ({"options": {"place": {"ball": {"x": [1, 0]}}}}, r"place\.ball\.x: \[1, 0\] is empty"),
-    "task without success": ({"options": {"tasks": ["touch", "jump"]}},
-                             r"success: says nothing about task 'jump'; add a condition"),
-    "condition with two keys": ({"options": {"success": {"touch": {"height": {"of": "ball", "above": 1},
-                                                                   "touching": ["ball", "box"]}}}},
-                                r"success\.touch\.height: has 2 keys \(height, touching\); write one of all, any"),
-    "condition on nothing": ({"options": {"success": {"touch": {"any": [{"joint": {"of": "lid", "above": 1}}]}}}},
-                             r"success\.touch\.any\[0\]\.joint\.of: the model has no joint 'lid'; it has pan"),
-    "condition of no known kind": ({"options": {"success": {"touch": {"hight": {"of": "ball", "above": 1}}}}},
-                                   r"success\.touch\.hight: unknown key"),
+    "task without success": (
+        {"options": {"tasks": ["touch", "jump"]}},
+        r"success: says nothing about task 'jump'; add a condition",
+    ),
+    "condition with two keys": (
+        {
+            "options": {
+                "success": {"touch": {"height": {"of": "ball", "above": 1}, "touching": ["ball", "box"]}}
+            }
+        },
+        r"success\.touch\.height: has 2 keys \(height, touching\); write one of all, any",
+    ),
+    "condition on nothing": (
+        {"options": {"success": {"touch": {"any": [{"joint": {"of": "lid", "above": 1}}]}}}},
+        r"success\.touch\.any\[0\]\.joint\.of: the model has no joint 'lid'; it has pan",
+    ),
+    "condition of no known kind": (
+        {"options": {"success": {"touch": {"hight": {"of": "ball", "above": 1}}}}},
+        r"success\.touch\.hight: unknown key",
+    ),
     "no limit": ({"options": {"success": {"touch": {"height": {"of": "ball"}}}}}, "add above, below or both"),
     "unknown option": ({"options": {"keyframe": "home"}}, r"keyframe: unknown key"),
     "no gripper": ({"options": {"gripper": None}}, "gripper is absent; say which joints are its fingers"),
     "gripper without width": ({"robot": LOCKED}, "has no max_opening_m; add it to robot.yaml"),
-    "wrong length": ({"action": {**ACTION, "dim": 3, "low": [-1] * 3, "high": [1] * 3}},
-                     "delta_ee_3d_plus_gripper of this robot has 3 of the arm and one of the gripper; mend dim"),
-    "unknown action": ({"action": {**SIX, "representation": "joint_velocities"}},
-                       "joint_velocities is not understood here; use one of delta_ee_6d_plus_gripper"),
+    "wrong length": (
+        {"action": {**ACTION, "dim": 3, "low": [-1] * 3, "high": [1] * 3}},
+        "delta_ee_3d_plus_gripper of this robot has 3 of the arm and one of the gripper; mend dim",
+    ),
+    "unknown action": (
+        {"action": {**SIX, "representation": "joint_velocities"}},
+        "joint_velocities is not understood here; use one of delta_ee_6d_plus_gripper",
+    ),
     "too few joints": ({"action": SIX}, "turns the hand, for which 3 joints are too few; use delta_ee_3d"),
     "mocap of joints": ({"action": JOINT_ACTION, "options": {"mocap": "ball"}}, "body ball is no mocap body"),
     "timestep": ({"control_hz": 30}, r'timestep 0.002 s does not divide .* write <option timestep="0\.0019'),
-    "no camera": ({"cameras": ("front", "top")}, "model.xml has no camera 'top'; it has front, turns, eye, on_ball"),
+    "no camera": (
+        {"cameras": ("front", "top")},
+        "model.xml has no camera 'top'; it has front, turns, eye, on_ball",
+    ),
     "camera that turns": ({"cameras": ("turns",)}, 'camera turns turns by itself; write mode="fixed"'),
     "camera on a thing": ({"cameras": ("on_ball",)}, "camera on_ball rides on body ball, which moves"),
-    "no base frame": ({"robot": {**ROBOT, "base_frame": "foot"}}, "the model has no body 'foot'; see base_frame"),
+    "no base frame": (
+        {"robot": {**ROBOT, "base_frame": "foot"}},
+        "the model has no body 'foot'; see base_frame",
+    ),
     "look": ({"options": {"render_profile": "cinema"}}, "there is no 'cinema'; use one of published, fast"),
     "no room": ({"options": {"apart_m": 2.0}}, "2 bodies found no room 2 m apart in 200 draws; widen"),
-    "ball joint": ({"model": BALL_JOINT.replace('qpos="', 'qpos="1 0 0 ')}, "joint pan is neither a hinge nor a slide"),
-}  # fmt: skip
+    "ball joint": (
+        {"model": BALL_JOINT.replace('qpos="', 'qpos="1 0 0 ')},
+        "joint pan is neither a hinge nor a slide",
+    ),
+}
 
 
 @pytest.mark.parametrize(("changes", "text"), CASES.values(), ids=CASES.keys())

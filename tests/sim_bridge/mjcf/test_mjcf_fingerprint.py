@@ -11,7 +11,7 @@ import pytest
 from mjcf_parts import MODEL, write_scene
 
 from openral_core.scene import load_scene
-from openral_sim_bridge.fingerprint import fingerprint
+from openral_sim_bridge.backends.fingerprint import fingerprint
 
 WEDGE = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 {}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 INCLUDED = '<mujoco><asset><mesh name="wedge" file="wedge.obj"/></asset></mujoco>'

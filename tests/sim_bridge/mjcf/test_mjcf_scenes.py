@@ -15,9 +15,9 @@ from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import load_scene
 from openral_core.share import share_directory
 from openral_sim_bridge.backend import Frame, RobotModel
-from openral_sim_bridge.factory import make_backend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
 from openral_sim_bridge.frames import LinkFrames, camera_frame
-from openral_sim_bridge.mjcf.backend import MjcfBackend
 
 HALF_MILLIMETRE = 5e-4
 

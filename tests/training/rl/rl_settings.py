@@ -13,14 +13,16 @@ from openral_training.rl.config import RlConfig, load_config
 SMALL: dict[str, Any] = {
     "runner": {"max_epochs": 2, "logger": {"log_path": "", "experiment_name": "small"}},
     "env": {
-        "scene": "metaworld_reach", "tasks": ["reach-v3"], "max_episode_steps": 12,
+        "scene": "metaworld_reach",
+        "tasks": ["reach-v3"],
+        "max_episode_steps": 12,
         "train": {"total_num_envs": 4, "init_ids": {"first": 0, "count": 6}},
         "eval": {"init_ids": {"first": 1000, "count": 3}},
     },
     "base": {"demos": 1, "steps": 3},
     "algorithm": {"adv_type": "grpo", "group_size": 2, "target_kl": None},
     "actor": {"optim": {"lr": 0.001}, "model": {"hidden": 32}, "global_batch_size": 8},
-}  # fmt: skip
+}
 PPO = {
     "algorithm": {"adv_type": "gae"},
     "actor": {**SMALL["actor"], "optim": {"lr": 0.001, "value_lr": 0.001}},
@@ -28,7 +30,9 @@ PPO = {
 SEEING: dict[str, Any] = {
     **PPO,
     "env": {
-        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 16,
+        "scene": "metaworld_mini",
+        "tasks": ["drawer-open-v3"],
+        "max_episode_steps": 16,
         "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": 6}},
         "eval": {"init_ids": {"first": 1000, "count": 2}},
     },
@@ -37,7 +41,7 @@ SEEING: dict[str, Any] = {
         "optim": {"lr": 1e-4, "value_lr": 1e-3},
         "model": {"model_type": "mini", "model_path": "mini-metaworld", "chunk": 8, "hidden": 32},
     },
-}  # fmt: skip
+}
 """A skill that sees opens a drawer."""
 PROCESSES = {"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 2}}}
 FIRST_DEMO_STEPS = 80

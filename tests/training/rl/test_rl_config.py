@@ -23,50 +23,108 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
     assert load_config(path).model_dump() == config.model_dump()
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gama": 0.9}}, "algorithm.gama: unknown key"),
-    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gamma": 0.9}}, "algorithm.gamma: unknown key"),
-    ({"algorithm": {"adv_type": "gae", "group_size": 2}}, "algorithm.group_size: unknown key"),
-    ({"algorithm": {"adv_type": "ppo"}}, "algorithm.adv_type: 'ppo' is not known; use one of grpo, gae"),
-    ({"algorithm": {"adv_type": "gae"}}, "actor.optim.value_lr: is missing for adv_type gae"),
-    ({"actor": {"optim": {"value_lr": 0.1}}}, "actor.optim.value_lr: is not used: adv_type grpo has no critic"),
-    ({"actor": {"model": {"initial_log_std": -1.0}}}, "is not used by the head bins"),
-    ({"algorithm": {"adv_type": "grpo", "group_size": 3}}, "algorithm.group_size: 4 episodes a task"),
-    ({"algorithm": {"adv_type": "grpo", "group_size": 2, "max_rounds": 3}}, "algorithm.informative_share: is not used"),
-    ({**PPO, "algorithm": {"adv_type": "gae", "logprob_type": "chunk"}}, "algorithm.logprob_type: is chunk, coarser"),
-    ({"rollout": {"pipeline_stage_num": 2}}, "rollout.pipeline_stage_num: is 2, but simulation and inference share"),
-    ({"env": {"train": {"total_num_envs": 5}}, "rollout": {"pipeline_stage_num": 2}, **PROCESSES},
-     "env.train.total_num_envs: 5 worlds"),
-    ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
-    ({"env": {"train": {"world_model": "w"}}, "cluster": {"component_placement": {"env,rollout": "0-1", "actor": 2}}},
-     "cluster.component_placement: has players in processes of their own"),
-    ({"base": {"demos": 7}}, "base.demos: exceeds"),
-    ({"env": {"instructions": {"reach-v3": "reach"}}}, "env.instructions: is not used: neither the policy"),
-    ({**PPO, "reward": {"model_path": "mini-progress"}}, "env.instructions: lacks reach-v3"),
-    ({**PPO, "reward": {"model_path": "x"}, "env": {"instructions": {"push-v3": "push"}}},
-     "push-v3: is none of env.tasks"),
-    ({"reward": {"model_path": "mini-progress"}, "env": {"instructions": {"reach-v3": "reach"}}},
-     "reward: is not used: the episodes of a group begin alike"),
-    ({"actor": {"model": {"model_type": "mlpx"}}}, "actor.model.model_type: 'mlpx' is not known; use one of mlp, mini"),
-    ({"actor": {"model": {"model_type": "mini", "hidden": None}}, "base": None}, "actor.model.model_path: is missing"),
-    ({"actor": {"model": {"model_type": "mini", "model_path": "mini-metaworld", "bins": 9}}, "base": None},
-     "actor.model.bins: unknown key"),
-    ({"actor": {"model": {"model_type": "mini", "model_path": "mini-metaworld"}}},
-     "base: is not used: actor.model.model_type mini"),
-    ({"cluster": {"component_placement": {"env": "0-2", "rollout": "3-4", "actor": 5}}},
-     "3 ranks of env cannot be shared out among 2"),
-    ({"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 3}}}, "nobody is placed at rank 2"),
-    ({"cluster": {"num_nodes": 2}}, "cluster.num_nodes: is not used with placement local"),
-    ({"cluster": {"gpus_per_rank": 1}}, "cluster.gpus_per_rank: is not used with placement local"),
-    ({"cluster": {"placement": "ray", "num_nodes": 2, "component_placement": {"env": "0-1", "rollout,actor": 2}}},
-     "3 ranks cannot be shared out among 2 machines"),
-    ({"cluster": {"component_placement": {"env,rollout,actor": "0-2"}}}, "4 worlds for 1 tasks in 1 stages of 3"),
-    ({"cluster": {"component_placement": {"env": "0-2", "rollout,actor": 2}}}, "only some of its ranks"),
-    ({"cluster": {"component_placement": {"env,rollout": 0}}}, "actor is not placed"),
-    ({"cluster": {"component_placement": {"env,env,rollout,actor": 0}}}, "env is placed twice"),
-    ({"cluster": {"component_placement": {"env,rollout,learner": 0}}}, "there is no component 'learner'"),
-    ({"cluster": {"component_placement": {"env,rollout,actor": "all"}}}, "'all' are no ranks"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gama": 0.9}}, "algorithm.gama: unknown key"),
+        ({"algorithm": {"adv_type": "grpo", "group_size": 2, "gamma": 0.9}}, "algorithm.gamma: unknown key"),
+        ({"algorithm": {"adv_type": "gae", "group_size": 2}}, "algorithm.group_size: unknown key"),
+        ({"algorithm": {"adv_type": "ppo"}}, "algorithm.adv_type: 'ppo' is not known; use one of grpo, gae"),
+        ({"algorithm": {"adv_type": "gae"}}, "actor.optim.value_lr: is missing for adv_type gae"),
+        (
+            {"actor": {"optim": {"value_lr": 0.1}}},
+            "actor.optim.value_lr: is not used: adv_type grpo has no critic",
+        ),
+        ({"actor": {"model": {"initial_log_std": -1.0}}}, "is not used by the head bins"),
+        ({"algorithm": {"adv_type": "grpo", "group_size": 3}}, "algorithm.group_size: 4 episodes a task"),
+        (
+            {"algorithm": {"adv_type": "grpo", "group_size": 2, "max_rounds": 3}},
+            "algorithm.informative_share: is not used",
+        ),
+        (
+            {**PPO, "algorithm": {"adv_type": "gae", "logprob_type": "chunk"}},
+            "algorithm.logprob_type: is chunk, coarser",
+        ),
+        (
+            {"rollout": {"pipeline_stage_num": 2}},
+            "rollout.pipeline_stage_num: is 2, but simulation and inference share",
+        ),
+        (
+            {"env": {"train": {"total_num_envs": 5}}, "rollout": {"pipeline_stage_num": 2}, **PROCESSES},
+            "env.train.total_num_envs: 5 worlds",
+        ),
+        ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
+        (
+            {
+                "env": {"train": {"world_model": "w"}},
+                "cluster": {"component_placement": {"env,rollout": "0-1", "actor": 2}},
+            },
+            "cluster.component_placement: has players in processes of their own",
+        ),
+        ({"base": {"demos": 7}}, "base.demos: exceeds"),
+        (
+            {"env": {"instructions": {"reach-v3": "reach"}}},
+            "env.instructions: is not used: neither the policy",
+        ),
+        ({**PPO, "reward": {"model_path": "mini-progress"}}, "env.instructions: lacks reach-v3"),
+        (
+            {**PPO, "reward": {"model_path": "x"}, "env": {"instructions": {"push-v3": "push"}}},
+            "push-v3: is none of env.tasks",
+        ),
+        (
+            {"reward": {"model_path": "mini-progress"}, "env": {"instructions": {"reach-v3": "reach"}}},
+            "reward: is not used: the episodes of a group begin alike",
+        ),
+        (
+            {"actor": {"model": {"model_type": "mlpx"}}},
+            "actor.model.model_type: 'mlpx' is not known; use one of mlp, mini",
+        ),
+        (
+            {"actor": {"model": {"model_type": "mini", "hidden": None}}, "base": None},
+            "actor.model.model_path: is missing",
+        ),
+        (
+            {
+                "actor": {"model": {"model_type": "mini", "model_path": "mini-metaworld", "bins": 9}},
+                "base": None,
+            },
+            "actor.model.bins: unknown key",
+        ),
+        (
+            {"actor": {"model": {"model_type": "mini", "model_path": "mini-metaworld"}}},
+            "base: is not used: actor.model.model_type mini",
+        ),
+        (
+            {"cluster": {"component_placement": {"env": "0-2", "rollout": "3-4", "actor": 5}}},
+            "3 ranks of env cannot be shared out among 2",
+        ),
+        (
+            {"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 3}}},
+            "nobody is placed at rank 2",
+        ),
+        ({"cluster": {"num_nodes": 2}}, "cluster.num_nodes: is not used with placement local"),
+        ({"cluster": {"gpus_per_rank": 1}}, "cluster.gpus_per_rank: is not used with placement local"),
+        (
+            {
+                "cluster": {
+                    "placement": "ray",
+                    "num_nodes": 2,
+                    "component_placement": {"env": "0-1", "rollout,actor": 2},
+                }
+            },
+            "3 ranks cannot be shared out among 2 machines",
+        ),
+        (
+            {"cluster": {"component_placement": {"env,rollout,actor": "0-2"}}},
+            "4 worlds for 1 tasks in 1 stages of 3",
+        ),
+        ({"cluster": {"component_placement": {"env": "0-2", "rollout,actor": 2}}}, "only some of its ranks"),
+        ({"cluster": {"component_placement": {"env,rollout": 0}}}, "actor is not placed"),
+        ({"cluster": {"component_placement": {"env,env,rollout,actor": 0}}}, "env is placed twice"),
+        ({"cluster": {"component_placement": {"env,rollout,learner": 0}}}, "there is no component 'learner'"),
+        ({"cluster": {"component_placement": {"env,rollout,actor": "all"}}}, "'all' are no ranks"),
+    ],
+)
 def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
     path = write(tmp_path, change)
     with pytest.raises(ManifestError) as caught:

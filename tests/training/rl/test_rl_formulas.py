@@ -10,11 +10,22 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.advantages import check_groups, gae, group_relative, informative, normalised
-from openral_training.rl.granularity import reduce_any, reduce_logprobs, reduce_rewards, reduce_weights
-from openral_training.rl.losses import Clip, actor_loss, critic_loss, kl_estimate, weighted_mean
-from openral_training.rl.masks import flat_time, trajectory_weights, until_done
-from openral_training.rl.metrics import actor_metrics, critic_metrics, explained_variance, mean_of
+from openral_training.rl.algorithm.advantages import (
+    check_groups,
+    gae,
+    group_relative,
+    informative,
+    normalised,
+)
+from openral_training.rl.algorithm.losses import Clip, actor_loss, critic_loss, kl_estimate, weighted_mean
+from openral_training.rl.algorithm.masks import flat_time, trajectory_weights, until_done
+from openral_training.rl.algorithm.metrics import actor_metrics, critic_metrics, explained_variance, mean_of
+from openral_training.rl.algorithm.reductions import (
+    reduce_any,
+    reduce_logprobs,
+    reduce_rewards,
+    reduce_weights,
+)
 
 Floats = NDArray[np.float64]
 
@@ -162,10 +173,18 @@ def test_grains_of_rewards() -> None:
     assert reduce_any(done, "chunk").tolist() == [[[True]]]
 
 
-@pytest.mark.parametrize(("advantage", "ratio", "expected"), [
-    (1.0, 1.1, -1.1), (1.0, 1.5, -1.28), (1.0, 0.5, -0.5),
-    (-1.0, 0.9, 0.9), (-1.0, 0.5, 0.8), (-1.0, 2.0, 2.0), (-1.0, 9.0, 3.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("advantage", "ratio", "expected"),
+    [
+        (1.0, 1.1, -1.1),
+        (1.0, 1.5, -1.28),
+        (1.0, 0.5, -0.5),
+        (-1.0, 0.9, 0.9),
+        (-1.0, 0.5, 0.8),
+        (-1.0, 2.0, 2.0),
+        (-1.0, 9.0, 3.0),
+    ],
+)
 def test_clipped_surrogate(advantage: float, ratio: float, expected: float) -> None:
     logprobs = torch.tensor([math.log(ratio)], dtype=torch.float64)
     loss = actor_loss(

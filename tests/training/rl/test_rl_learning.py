@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.experience import grpo_experience, ppo_experience
-from openral_training.rl.learner import Learner
+from openral_training.rl.algorithm.experience import grpo_experience, ppo_experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
-from openral_training.rl.state_mlp import MlpShape, StateMlp
 
 EPISODES, GROUP, DECISIONS, CHUNK = 32, 8, 2, 2
 
@@ -54,9 +54,15 @@ def share_won(lived: list[Trajectory]) -> float:
 
 
 @pytest.mark.parametrize("head", ["bins", "gaussian"])
-@pytest.mark.parametrize(("reward_type", "logprob_type"), [
-    ("action", "token"), ("action", "action"), ("chunk", "token"), ("chunk", "chunk"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reward_type", "logprob_type"),
+    [
+        ("action", "token"),
+        ("action", "action"),
+        ("chunk", "token"),
+        ("chunk", "chunk"),
+    ],
+)
 @pytest.mark.parametrize("adv_type", ["grpo", "gae"])
 def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_type: str, head: str) -> None:
     words = {

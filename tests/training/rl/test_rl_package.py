@@ -14,9 +14,9 @@ from rl_settings import PPO, SEEING, small, write
 from openral_core.errors import ContractError
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve
-from openral_training.rl.beginning import begin
 from openral_training.rl.config import load_config
 from openral_training.rl.package import check_packable
+from openral_training.rl.policies.initial_policy import begin
 
 TASK = "metaworld/drawer-open-v3"
 

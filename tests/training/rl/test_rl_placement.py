@@ -11,13 +11,13 @@ import pytest
 import torch
 from rl_settings import PPO, metrics, small
 
+from openral_training.rl.algorithm.experience import Experience
+from openral_training.rl.algorithm.learner import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.experience import Experience
-from openral_training.rl.learner import Learner
-from openral_training.rl.learners import LearnerTeam
-from openral_training.rl.process_lines import ProcessLauncher
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.run import train
-from openral_training.rl.state_mlp import MlpShape, StateMlp
+from openral_training.rl.workers.learners import LearnerTeam
+from openral_training.rl.workers.process_worker import ProcessLauncher
 
 KL = {"algorithm": {"adv_type": "grpo", "group_size": 2, "kl_beta": 0.1, "target_kl": None}}
 ROWS = 17
@@ -44,9 +44,12 @@ def experience_of(learner: Learner) -> Experience:
     }
     lived = {name: torch.from_numpy(getattr(drawn, name)) for name in ("tokens", "logprobs", "values")}
     return Experience(
-        observations=torch.from_numpy(seen), executed=executed, weights=executed / executed.sum(1, keepdim=True),
-        **rows, **lived,
-    )  # fmt: skip
+        observations=torch.from_numpy(seen),
+        executed=executed,
+        weights=executed / executed.sum(1, keepdim=True),
+        **rows,
+        **lived,
+    )
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from openral_core.errors import PolicyError
-from openral_training.rl.noise import EpisodeNoise
-from openral_training.rl.state_mlp import MlpShape, StateMlp, load_state_mlp
+from openral_training.rl.policies.noise import EpisodeNoise
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp, load_state_mlp
 
 
 def policy(head: str, temperature: float = 1.0) -> StateMlp:

@@ -13,14 +13,14 @@ import torch
 from openral_core.errors import ContractError, SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
-from openral_training.rl.advantages import check_groups
-from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.experience import group_numbers
-from openral_training.rl.pool import WorldPool
-from openral_training.rl.process_lines import ProcessLauncher
-from openral_training.rl.rollout import exploring, greedy, play
-from openral_training.rl.simulators import Grounds, InProcess, Simulators
-from openral_training.rl.state_mlp import MlpShape, StateMlp
+from openral_training.rl.algorithm.advantages import check_groups
+from openral_training.rl.algorithm.experience import group_numbers
+from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.rollout import exploring, greedy, play
+from openral_training.rl.envs.simulators import Grounds, InProcess, Simulators
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
+from openral_training.rl.workers.process_worker import ProcessLauncher
+from openral_training.rl.workers.world_pool import WorldPool
 
 TASKS = ("reach-v3", "push-v3")
 HORIZON = 10

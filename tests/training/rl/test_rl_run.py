@@ -12,9 +12,9 @@ from safetensors.torch import load_file
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.rl.config import load_config, with_changes
-from openral_training.rl.logbook import Logbook
+from openral_training.rl.metrics_log import Logbook
+from openral_training.rl.policies.state_mlp import load_state_mlp
 from openral_training.rl.run import train
-from openral_training.rl.state_mlp import load_state_mlp
 
 LONGER = {"env": {"max_episode_steps": 60}}
 """The expert of reach needs some fifty steps to show what it does."""

@@ -11,27 +11,30 @@ import torch
 from rl_settings import PPO, small
 
 from openral_core.errors import ContractError
-from openral_training.rl.advantages import gae
-from openral_training.rl.attempts import Attempt
-from openral_training.rl.beginning import begin
-from openral_training.rl.masks import flat_time
-from openral_training.rl.rollout import exploring, play
+from openral_training.rl.algorithm.advantages import gae
+from openral_training.rl.algorithm.masks import flat_time
+from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.rollout import exploring, play
+from openral_training.rl.envs.shaping import ProgressModel, potential_differences
+from openral_training.rl.envs.simulators import Grounds, InProcess
+from openral_training.rl.policies.initial_policy import begin
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward
-from openral_training.rl.shaping import ProgressModel, potential_differences
-from openral_training.rl.simulators import Grounds, InProcess
 
 GAMMA = 0.9
 DRAWER: dict[str, Any] = {
     **PPO,
     "env": {
-        "scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 90,
-        "instructions": {"drawer-open-v3": "open the drawer"}, "train": {"total_num_envs": 2},
+        "scene": "metaworld_mini",
+        "tasks": ["drawer-open-v3"],
+        "max_episode_steps": 90,
+        "instructions": {"drawer-open-v3": "open the drawer"},
+        "train": {"total_num_envs": 2},
         "eval": {"init_ids": {"first": 1000, "count": 1}},
     },
     "reward": {"model_path": "mini-progress", "weight": 0.25},
     "runner": {"max_epochs": 1},
-}  # fmt: skip
+}
 
 
 def lived_of(steps: list[int], chunk: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

@@ -11,18 +11,18 @@ import torch
 from numpy.typing import NDArray
 from rl_settings import SEEING, small
 
+from openral_benchmark.single_run import SimRun, simulate
 from openral_core.errors import ContractError, PolicyError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_core.types import RobotState
-from openral_policy_nodes.mini.policy import load_folder, load_mini
+from openral_policy_nodes.families.mini.policy import load_folder, load_mini
 from openral_rskill.registry import load_package
-from openral_sim_bridge.factory import make_backend
-from openral_training.rl.beginning import Beginning, begin
-from openral_training.rl.eyes import check_skill
-from openral_training.rl.mini_actor import MiniActor
+from openral_sim_bridge.backends.factory import make_backend
+from openral_training.rl.policies.initial_policy import Beginning, begin
+from openral_training.rl.policies.mini_actor import MiniActor
+from openral_training.rl.policies.mini_features import check_skill
 from openral_training.rl.run import train
-from openral_training.simulate import SimRun, simulate
 
 
 @pytest.fixture(scope="module")

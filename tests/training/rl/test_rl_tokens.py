@@ -15,14 +15,14 @@ from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
-from openral_training.rl.attempts import Attempt, Trajectory
-from openral_training.rl.experience import grpo_experience
-from openral_training.rl.learner import Learner
+from openral_training.rl.algorithm.experience import grpo_experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.policies.token_actor import TokenActor
+from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.run import train
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo
-from openral_training.rl.token_actor import TokenActor
-from openral_training.rl.token_model import TokenConfig
 
 WORDS = {"push": "push the puck", "open": "open a drawer to pull a puck out"}
 
@@ -108,12 +108,18 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
     assert 0 < won.sum() < count
     lived = [
         Trajectory(
-            Attempt("push", 0, (row,)), "state", seen[row : row + 1], seen[row], decision.tokens[row : row + 1],
-            decision.logprobs[row : row + 1], decision.values[row : row + 1],
-            np.array([[0.0, float(won[row])]]), np.ones((1, 2), np.bool_),
+            Attempt("push", 0, (row,)),
+            "state",
+            seen[row : row + 1],
+            seen[row],
+            decision.tokens[row : row + 1],
+            decision.logprobs[row : row + 1],
+            decision.values[row : row + 1],
+            np.array([[0.0, float(won[row])]]),
+            np.ones((1, 2), np.bool_),
         )
         for row in range(count)
-    ]  # fmt: skip
+    ]
     algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
     experience, _ = grpo_experience(lived, algorithm)
     assert experience is not None
@@ -157,14 +163,21 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_with_words_in_the_simulator(config: TokenConfig, tmp_path: Path) -> None:
     run = small(
-        tmp_path, PPO,
+        tmp_path,
+        PPO,
         {
-            "base": None, "runner": {"max_epochs": 1},
-            "env": {"scene": "metaworld_mini", "tasks": ["drawer-open-v3"], "max_episode_steps": 4,
-                    "instructions": {"drawer-open-v3": "open the drawer"}, "train": {"total_num_envs": 2}},
+            "base": None,
+            "runner": {"max_epochs": 1},
+            "env": {
+                "scene": "metaworld_mini",
+                "tasks": ["drawer-open-v3"],
+                "max_episode_steps": 4,
+                "instructions": {"drawer-open-v3": "open the drawer"},
+                "train": {"total_num_envs": 2},
+            },
             "actor": {"model": config.model_dump() | {"hidden": None}},
         },
-    )  # fmt: skip
+    )
     result = train(run)
     assert [row["steps"] for row in result["episodes"]] == [4, 4, 4]
     assert load_file(run.folder / "policy" / "adapter_model.safetensors")

@@ -15,7 +15,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from openral_training.rl.token_model import TokenConfig
+from openral_training.rl.policies.token_model import TokenConfig
 
 WORDS = "in what action should the robot take to push pull open close a drawer puck : ? out".split()  # noqa: SIM905
 SIZE, PATCH, WIDTH, BINS = 32, 8, 32, 16
@@ -33,13 +33,22 @@ def write_tiny_vlm(folder: Path, seed: int = 0) -> Path:
         folder
     )
     eyes = CLIPVisionConfig(
-        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=SIZE,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        image_size=SIZE,
         patch_size=PATCH,
-    )  # fmt: skip
+    )
     mind = LlamaConfig(
-        hidden_size=WIDTH, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
-        vocab_size=len(words) + 5, max_position_embeddings=128,
-    )  # fmt: skip
+        hidden_size=WIDTH,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        vocab_size=len(words) + 5,
+        max_position_embeddings=128,
+    )
     config = LlavaConfig(vision_config=eyes, text_config=mind, image_token_index=words.index("<image>"))
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     CLIPImageProcessorPil(

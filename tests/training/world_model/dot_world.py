@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_training.dataset.episode import Episode, encode_png
-from openral_training.dataset.form import Form
-from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_data.episode import Episode, encode_png
+from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_data.metadata import DatasetMetadata
 
 SIZE, PUSH, EDGE = 32, 0.08, 0.5
 RIGHT, LEFT = "right", "left"
@@ -41,15 +41,24 @@ def episode(task: str, init_id: int, steps: int, rng: np.random.Generator) -> Ep
     unknown = np.full((count, 2), np.nan, np.float32)
     success = np.stack([where[:, 0] > EDGE, where[:, 0] < -EDGE], 1)
     return Episode(
-        task, "policy", init_id, 0, {CAMERA: [encode_png(picture(p)) for p in where]}, state,
-        np.stack(actions).astype(np.float32)[:, None], ahead, success, unknown, unknown,
+        task,
+        "policy",
+        init_id,
+        0,
+        {CAMERA: [encode_png(picture(p)) for p in where]},
+        state,
+        np.stack(actions).astype(np.float32)[:, None],
+        ahead,
+        success,
+        unknown,
+        unknown,
         np.full((count, 6), np.nan, np.float32),
-    )  # fmt: skip
+    )
 
 
 def dot_rollouts(folder: Path, *, episodes: int = 40, steps: int = 20) -> Dataset:
     """Write rollouts of both tasks from ten initial states."""
-    form = Form(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
+    form = DatasetMetadata(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
     writer, rng = DatasetWriter(folder, form), np.random.default_rng(0)
     for number in range(episodes):
         writer.add(episode((RIGHT, LEFT)[number % 2], number // 2 % 10, steps, rng))

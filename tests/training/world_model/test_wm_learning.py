@@ -11,9 +11,9 @@ from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts
 from safetensors.torch import load_file
 
 from openral_core.errors import ContractError
-from openral_training.dataset.episode import Episode, encode_png
-from openral_training.dataset.form import Form
-from openral_training.dataset.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_data.episode import Episode, encode_png
+from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_data.metadata import DatasetMetadata
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import FILM, RESULT, evaluate
 from openral_training.world_model.learn import train
@@ -104,13 +104,23 @@ def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tm
 
 
 def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:
-    form = Form(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
+    form = DatasetMetadata(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
     writer, nothing = DatasetWriter(tmp_path, form), np.zeros((2, 2), np.float32)
     pictures = {CAMERA: [encode_png(np.zeros((SIZE, SIZE, 3), np.uint8))] * 2}
     shown = Episode(
-        RIGHT, "expert", 0, 0, pictures, np.zeros((2, 4), np.float32), np.zeros((2, 1, 4), np.float32),
-        np.ones(2, np.int64), np.zeros((2, 2), bool), nothing, nothing, np.zeros((2, 6), np.float32),
-    )  # fmt: skip
+        RIGHT,
+        "expert",
+        0,
+        0,
+        pictures,
+        np.zeros((2, 4), np.float32),
+        np.zeros((2, 1, 4), np.float32),
+        np.ones(2, np.int64),
+        np.zeros((2, 2), bool),
+        nothing,
+        nothing,
+        np.zeros((2, 6), np.float32),
+    )
     writer.add(shown)
     writer.close()
     with pytest.raises(ContractError, match="labels of experts"):

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from openral_core.errors import ContractError, PolicyError
-from openral_training.rl.simulators import Grounds
+from openral_training.rl.envs.simulators import Grounds
 from openral_training.world_model.convert import convert
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model
@@ -47,9 +47,13 @@ def layout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_file(published(VideoTransformer(TINY)), folder / "model-00001.safetensors")
     (folder / "config.json").write_text("{}", encoding="utf-8")
     vae = diffusers.AutoencoderKL(
-        down_block_types=["DownEncoderBlock2D"] * 4, up_block_types=["UpDecoderBlock2D"] * 4,
-        block_out_channels=[4] * 4, layers_per_block=1, norm_num_groups=2, scaling_factor=0.13025,
-    )  # fmt: skip
+        down_block_types=["DownEncoderBlock2D"] * 4,
+        up_block_types=["UpDecoderBlock2D"] * 4,
+        block_out_channels=[4] * 4,
+        layers_per_block=1,
+        norm_num_groups=2,
+        scaling_factor=0.13025,
+    )
     vae.save_pretrained(folder / "vae", safe_serialization=True)
     torch.save(FrameReward().state_dict(), folder / "resnet_rm.pth")
     statistics = {"action": {"q01": [-1.0] * 7, "q99": [1.0] * 7}}
@@ -95,7 +99,7 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
 
 
 def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) -> None:
-    from openral_training.world_model.worlds import Imagined
+    from openral_training.world_model.simulator import Imagined
 
     with pytest.raises(ContractError, match="imagines no state"):
         Imagined(Grounds({}, 0, 1, 8), layout, 8)

@@ -12,10 +12,10 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError
-from openral_training.dataset.lerobot_v3 import open_dataset
+from openral_data.lerobot_v3 import open_dataset
 from openral_training.rl.config import RlConfig, load_config
 from openral_training.rl.run import train
-from openral_training.world_model.cli import app
+from openral_training.world_model.commands import app
 from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train as train_world_model
 from openral_training.world_model.learning import LearnConfig
@@ -30,17 +30,21 @@ def config(folder: Path, world_model: Path | None, chunk: int = 8) -> RlConfig:
     content: dict[str, Any] = {
         "runner": {"max_epochs": 1, "logger": {"log_path": str(folder), "experiment_name": "run"}},
         "env": {
-            "scene": "metaworld_reach", "tasks": [TASK], "max_episode_steps": HORIZON,
+            "scene": "metaworld_reach",
+            "tasks": [TASK],
+            "max_episode_steps": HORIZON,
             "train": {"total_num_envs": 2, "init_ids": {"first": 0, "count": STATES}, **imagined},
             "eval": {"init_ids": {"first": 1000, "count": 2}},
         },
         "base": {"demos": 1, "steps": 3},
         "algorithm": {"adv_type": "gae"},
         "actor": {
-            "optim": {"lr": 0.001, "value_lr": 0.001}, "global_batch_size": 8, "seed": 1,
+            "optim": {"lr": 0.001, "value_lr": 0.001},
+            "global_batch_size": 8,
+            "seed": 1,
             "model": {"head": "gaussian", "hidden": 16, "chunk": chunk},
         },
-    }  # fmt: skip
+    }
     path = folder / "config.yaml"
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     return load_config(path)

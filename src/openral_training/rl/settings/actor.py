@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from openral_core.schema import Count, Positive, Schema
-from openral_training.rl.mini_actor import MiniActorConfig
-from openral_training.rl.state_mlp import MlpConfig
-from openral_training.rl.token_model import TokenConfig
+from openral_training.rl.policies.mini_actor import MiniActorConfig
+from openral_training.rl.policies.state_mlp import MlpConfig
+from openral_training.rl.policies.token_model import TokenConfig
 
 
 class Optim(Schema):

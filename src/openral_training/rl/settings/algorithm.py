@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openral_core.schema import Count, Finite, Positive, Schema, Unit
-from openral_training.rl.advantages import Scale
-from openral_training.rl.granularity import LogprobLevel, RewardLevel
+from openral_training.rl.algorithm.advantages import Scale
+from openral_training.rl.algorithm.reductions import LogprobLevel, RewardLevel
 
 
 class Shared(Schema):

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from openral_core.errors import InstallationError, PolicyError
-from openral_training.world_model.learn_pictures import as_pictures
+from openral_training.world_model.learn_autoencoder import as_pictures
 from openral_training.world_model.model import FRAME, Dream, resize
 from openral_training.world_model.opensora.flow import follow, noise_of, times_of
 from openral_training.world_model.opensora.reward import load_frame_reward
@@ -144,11 +144,13 @@ def _shape_of(tensors: Mapping[str, Tensor]) -> VideoShape:
         name.startswith("spatial_blocks.") and name.endswith(".scale_shift_table") for name in tensors
     )
     return VideoShape(
-        channels=channels, width=width, depth=depth,
+        channels=channels,
+        width=width,
+        depth=depth,
         heads=width // len(tensors["spatial_blocks.0.attn.q_norm.weight"]),
         action_dim=tensors["action_embedder.fc.0.weight"].shape[1],
         hidden_ratio=len(tensors["spatial_blocks.0.mlp.fc1.bias"]) / width,
-    )  # fmt: skip
+    )
 
 
 def _load_vae(folder: Path) -> Any:

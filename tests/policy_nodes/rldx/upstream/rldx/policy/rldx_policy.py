@@ -1,7 +1,7 @@
 """Imported before the loader, as upstream does."""
 
-from openral_policy_nodes.rldx.conformance_model import ConformanceModel
-from openral_policy_nodes.rldx.conformance_wrapper import ConformanceWrapper as RLDXSimPolicyWrapper
+from openral_policy_nodes.families.rldx.conformance_model import ConformanceModel
+from openral_policy_nodes.families.rldx.conformance_wrapper import ConformanceWrapper as RLDXSimPolicyWrapper
 from rldx.policy import policy_loader
 
 

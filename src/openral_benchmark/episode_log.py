@@ -1,0 +1,99 @@
+"""The rows of a run as they come, one line each: what a killed run has done is not done again."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from openral_core.errors import ManifestError
+from openral_core.output_folder import make_private
+from openral_sim_bridge.rollout import EpisodeRow
+
+FILE_NAME = "rows.jsonl"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One episode: the row, and why there is none where it did not come to its end."""
+
+    block: int
+    row: EpisodeRow
+    error: str = ""
+
+
+class EpisodeLog:
+    """Appends whole blocks, each one flushed to the disk before the next begins."""
+
+    def __init__(self, folder: Path, identity: str, *, resume: bool) -> None:
+        """Open the folder of a run.
+
+        Args:
+            folder: is made; rows go into `rows.jsonl`.
+            identity: digest of what decides the rows.
+            resume: go on with the rows that are there.
+
+        Raises:
+            ManifestError: there are rows already and they are not to be gone on with, or they are of another run.
+        """
+        make_private(folder)  # films in it show what cameras saw
+        self._path = folder / FILE_NAME
+        self.entries: list[Entry] = []
+        if self._path.exists() and self._path.stat().st_size:
+            if not resume:
+                raise ManifestError(
+                    f"{self._path}: there are rows already; add --resume, or name another --out"
+                )
+            self._read(identity)
+        self._file: IO[str] = self._path.open("a", encoding="utf-8")
+        if not self._file.tell():
+            self._write([{"identity": identity}])
+
+    @property
+    def done(self) -> set[int]:
+        """Numbers of the blocks that are there."""
+        return {entry.block for entry in self.entries}
+
+    def add(self, entries: list[Entry]) -> None:
+        """Add the episodes of one block."""
+        self._write([{"block": e.block, "error": e.error, **asdict(e.row)} for e in entries], end=True)
+        self.entries += entries
+
+    def close(self) -> None:
+        """Close the file; called once."""
+        self._file.close()
+
+    def _write(self, lines: list[dict[str, object]], *, end: bool = False) -> None:
+        texts = [json.dumps(line, ensure_ascii=False) for line in lines]
+        if end:
+            texts.append(json.dumps({"complete": lines[0]["block"]}))
+        self._file.write("".join(f"{text}\n" for text in texts))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _read(self, identity: str) -> None:
+        """Take the complete blocks; what a kill cut off is dropped from the file."""
+        kept: list[str] = []
+        pending: list[tuple[str, Entry]] = []
+        for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines()):
+            try:
+                fields = json.loads(line)
+            except ValueError:
+                break
+            if number == 0:
+                if fields.get("identity") != identity:
+                    what = "another skill, suite or setting"
+                    raise ManifestError(f"{self._path}: these rows are of {what}; name another --out")
+                kept.append(line)
+            elif "complete" in fields:
+                kept += [*(text for text, _ in pending), line]
+                self.entries += [entry for _, entry in pending]
+                pending = []
+            else:
+                block, error = fields.pop("block"), fields.pop("error")
+                pending.append((line, Entry(block, EpisodeRow(**fields), error)))
+        partial = self._path.with_suffix(".part")
+        partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        os.replace(partial, self._path)

@@ -1,0 +1,91 @@
+"""Judge one skill on one suite, from the words of a command line to the files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from openral_benchmark.execute import execute
+from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.manifest_record import record_result
+from openral_benchmark.page import page
+from openral_benchmark.plan import Settings
+from openral_benchmark.run_options import RunOptions
+from openral_benchmark.served_skill import served_skill, server_says
+from openral_benchmark.tables import print_result
+from openral_core.cli.downloads import download_bars
+from openral_core.cli.progress import console
+from openral_core.output_folder import check_folder
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_rskill.checks.states import unseen_states
+from openral_rskill.contract import require
+from openral_rskill.hub.install import ready
+from openral_rskill.provenance import write_result
+from openral_rskill.registry import RSkillPackage
+
+
+def evaluate(
+    suite: Suite,
+    scenes: Sequence[BenchmarkScene],
+    options: RunOptions,
+    command: str,
+    *,
+    update_manifest: bool = False,
+) -> dict[str, Any]:
+    """Run scenes of a suite, print the result, write `result.json` and `report.html`; return the result.
+
+    Args:
+        suite: the suite.
+        scenes: those of it that are to be run.
+        options: whom to evaluate, and how; checked.
+        command: the command line, for the record.
+        update_manifest: write the result into the skill's folder, too.
+
+    Raises:
+        OpenralError: the folder cannot be written, or the skill is not there, does not fit, was trained on the
+            suite's states, or cannot be loaded.
+    """
+    package, folder = _skill(suite, options)
+    episodes = options.n_episodes or scenes[0].n_episodes
+    require(
+        [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]
+    )
+    settings = Settings(episodes, min(options.num_envs, episodes), options.device, options.allow_unevaluated)
+    server = server_says(package)
+    content = execute(
+        suite,
+        package,
+        scenes,
+        settings,
+        folder,
+        execution=ExecutionConfig(options.workers, options.cluster, options.patience),
+        resume=options.resume,
+        command=command,
+        videos=options.videos,
+    )
+    if server is not None:
+        content["provenance"]["server"] = server
+    write_result(folder / "result.json", content)
+    (folder / "report.html").write_text(page(content, folder), encoding="utf-8")
+    print_result(content, console)
+    written = record_result(package, content) if update_manifest else []
+    for path in (folder / "result.json", folder / "report.html", *written):
+        console.print(f"wrote {path}", soft_wrap=True)
+    return content
+
+
+def _skill(suite: Suite, options: RunOptions) -> tuple[RSkillPackage, Path]:
+    """Return the skill and the folder of the run."""
+    if options.contract:
+        folder = _folder(options.out, suite, Path(options.contract).stem)
+        return served_skill(options.contract, options.policy_url, folder), folder
+    with download_bars(console) as progress:
+        package = ready(options.rskill, progress=progress)
+    return package, _folder(options.out, suite, package.manifest.short_name)
+
+
+def _folder(out: Path | None, suite: Suite, name: str) -> Path:
+    """Return the folder of the run, which can be written."""
+    return check_folder(out or Path("runs") / f"{suite.id}-{name}", "--out")

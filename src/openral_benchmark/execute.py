@@ -1,0 +1,126 @@
+"""Run a suite: check first, then block by block, with nothing lost if it is killed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from openral_benchmark.engine import Engine
+from openral_benchmark.episode_log import EpisodeLog
+from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.plan import Settings, identity, plan
+from openral_benchmark.policy_source import PolicySource
+from openral_benchmark.result import result
+from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
+from openral_core.cli.progress import progress_bar
+from openral_core.robot import load_robot
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, require_budget
+from openral_sim_bridge.trace import Trace
+
+
+def execute(
+    suite: Suite,
+    package: RSkillPackage,
+    scenes: Sequence[BenchmarkScene],
+    settings: Settings,
+    folder: Path,
+    *,
+    execution: ExecutionConfig,
+    resume: bool,
+    command: str,
+    videos: int = 0,
+) -> dict[str, Any]:
+    """Run a suite, or what is left of it, and return its result.
+
+    Args:
+        suite: the suite.
+        package: the skill.
+        scenes: those of the suite that are to be run.
+        settings: how; decides the rows.
+        folder: of the run; rows are kept there as they come.
+        execution: with what; changes no row.
+        resume: go on with the rows that are there.
+        command: the command line, for the record.
+        videos: draw the first so many successes and failures of each task.
+
+    Raises:
+        ContractError: the skill does not fit a scene; one line a failing gate, before anything runs.
+        ManifestError: the folder holds rows of another run.
+        PolicyError: the policy cannot be loaded.
+        InstallationError: there is no such cluster.
+    """
+    require_budget(budget([package], settings.device))
+    for scene in scenes:
+        require(
+            match(
+                package.manifest,
+                load_robot(scene.robot_id),
+                scene,
+                folder=package.folder,
+                lockstep=True,
+                task=scene.task.id,
+                accept_noncommercial=package.accept_noncommercial,
+                allow_unevaluated=settings.allow_unevaluated,
+            )
+        )
+    blocks = plan(scenes, settings, traced=videos > 0)
+    episode_log = EpisodeLog(folder, identity(package, scenes, settings), resume=resume)
+    try:
+        left = [block for block in blocks if block.number not in episode_log.done]
+        source = PolicySource.of(package, settings.device)
+        used: dict[str, Any] = {"cluster": execution.cluster}
+        if left:
+            with contextlib.closing(
+                execution.pool(source, num_envs=settings.num_envs, most=len(left))
+            ) as pool:
+                engine = Engine(
+                    pool, left, patience_s=execution.patience_s, keep=partial(_keep_trace, folder)
+                )
+                _run(engine, episode_log, sum(len(block.jobs) for block in blocks))
+                used |= {
+                    "workers": pool.size,
+                    "policy_loads": pool.policy_loads,
+                    **engine.statistics.record(),
+                }
+    finally:
+        episode_log.close()
+    content = result(suite, package, scenes, settings, episode_log.entries, blocks, command)
+    return {**content, "engine": used, "films": _films(folder, scenes, content, videos)}
+
+
+def _keep_trace(folder: Path, scene: BenchmarkScene, trace: Trace) -> None:
+    trace.save(trace_path(folder, scene.task.id, trace.init_id))
+
+
+def _films(
+    folder: Path, scenes: Sequence[BenchmarkScene], content: dict[str, Any], videos: int
+) -> list[dict[str, Any]]:
+    """Draw films, with a bar."""
+    rows = content["results"]["episodes"]
+    films: list[dict[str, Any]] = []
+    if videos:
+        with progress_bar("films", len(rows_with_video(rows, videos))) as (bar, task):
+            for film in draw_videos(folder, scenes, rows, videos):
+                films.append(film)
+                bar.update(task, advance=1, note=str(film["task"]))
+    return films
+
+
+def _run(engine: Engine, episode_log: EpisodeLog, total: int) -> None:
+    """Let an engine run, with a bar that counts what the episode_log had before, too."""
+    done, solved = len(episode_log.entries), sum(entry.row.success for entry in episode_log.entries)
+    with progress_bar("episodes", total) as (bar, task):
+        bar.update(task, completed=done, note=f"{solved} solved")
+        for blocks in engine.run():
+            for entries in blocks:
+                episode_log.add(entries)
+            last = f", last {engine.last}" if engine.last else ""
+            note = f"{solved + engine.solved} solved{last}"
+            bar.update(task, completed=done + engine.episodes, note=note)

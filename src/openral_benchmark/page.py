@@ -1,0 +1,61 @@
+"""A result as one HTML page that needs no network: rates with intervals, films, every episode, where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from openral_benchmark.thumbnails import GALLERY_STYLE, thumbnails
+from openral_core.html.page_parts import begin, fact_rows, task_table
+
+
+def page(content: dict[str, Any], folder: Path) -> str:
+    """Return the page of a result.
+
+    Args:
+        content: `openral_benchmark.execute.execute`'s result.
+        folder: of the run, in which its films lie; those that are gone are left out.
+    """
+    config, results = content["eval_config"], content["results"]
+    title = f"{config['vla_id']} on {content['benchmark']['name']}"
+    parts = [
+        begin(title, GALLERY_STYLE),
+        *_summary(content),
+        *task_table(results["tasks"], results["episodes"]),
+        *thumbnails(content.get("films", []), folder),
+        *_errors(results["episodes"]),
+        "<h2>Where it comes from</h2><table id=provenance>",
+        *fact_rows(content["provenance"]),
+        *fact_rows({f"run {name}": value for name, value in content.get("engine", {}).items()}),
+        "</table></html>\n",
+    ]
+    return "".join(parts)
+
+
+def _summary(content: dict[str, Any]) -> Iterator[str]:
+    benchmark, config, results = content["benchmark"], content["eval_config"], content["results"]
+    everything = results["all_episodes"]
+    low, high = everything["wilson_95"]
+    yield (
+        f"<p><b>{everything['successes']} of {everything['n_episodes']}</b> episodes solved, mean over tasks "
+        f"<b>{results['avg_success_rate']:.3f}</b>, 95 % interval of all episodes {low:.3f} to {high:.3f}.</p>"
+    )
+    yield (
+        f"<p>{escape(str(benchmark['protocol']))} Initial states {config['init_ids'][0]} to "
+        f"{config['init_ids'][1]}, at most {config['max_steps']} steps. Look: "
+        f"{escape(str(benchmark['render_profile']))}. {escape(str(benchmark['simulator']))}.</p>"
+    )
+    yield from (
+        f"<p class=note>Differs from the protocol: {escape(text)}.</p>" for text in config["deviations"]
+    )
+
+
+def _errors(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Say what kept episodes from a result, how often."""
+    reasons = [row["error"] for row in rows if row["error"]]
+    if reasons:
+        yield "<h2>Episodes without a result</h2><ul>"
+        yield from (f"<li>{reasons.count(text)}: {escape(text)}" for text in sorted(set(reasons)))
+        yield "</ul>"

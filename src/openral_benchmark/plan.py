@@ -1,0 +1,107 @@
+"""What a benchmark runs: blocks of episodes, the same ones whoever runs them and however many there are to do it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+
+from openral_core.errors import NotFoundError
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_rskill.provenance import weights_sha256
+from openral_rskill.registry import RSkillPackage
+from openral_sim_bridge.backends.fingerprint import fingerprint
+from openral_sim_bridge.rollout import Job
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a suite is run; together with suite and skill it decides every row."""
+
+    n_episodes: int
+    """Episodes a task."""
+    num_envs: int = 8
+    """Worlds that are stepped together under one batch of the policy."""
+    device: str = "cpu"
+    allow_unevaluated: bool = False
+    """Run tasks that the skill does not say it was evaluated on; the result says so."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Episodes of one task that one worker runs, in worlds that share batches.
+
+    Rows may depend on the batch in their last bit, so blocks never depend on workers. A block is also what a killed run
+    has to run again.
+    """
+
+    number: int
+    scene: BenchmarkScene
+    jobs: tuple[Job, ...]
+
+
+def simulator_task(scene: BenchmarkScene) -> str:
+    """Return the task's id as its simulator knows it: metaworld/reach-v3 -> reach-v3."""
+    return scene.task.id.removeprefix(f"{scene.scene.backend_options.get('family')}/")
+
+
+def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, ...]:
+    """Return the suite's scenes, or those of some tasks.
+
+    Raises:
+        NotFoundError: a task is not of the suite; the text lists those that are.
+    """
+    known = {scene.task.id: scene for scene in suite.scenes}
+    if unknown := [task for task in tasks if task not in known]:
+        raise NotFoundError(f"{suite.id} has no task {', '.join(unknown)}; it has {', '.join(known)}")
+    return tuple(scene for name, scene in known.items() if not tasks or name in tasks)
+
+
+EPISODES_A_WORLD = 4
+"""The most episodes of a block for each of its worlds. Worlds whose episode ended early get the next one, so a long
+block keeps the batches full; a short one loses less when the run is killed, and can be run beside others."""
+
+
+def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool = False) -> list[Block]:
+    """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed.
+
+    Args:
+        scenes: one a task.
+        settings: how the suite is run.
+        traced: note what the episodes look like, for films; does not change a row.
+    """
+    blocks: list[Block] = []
+    for scene in scenes:
+        first, task = scene.seed, simulator_task(scene)
+        jobs = [
+            Job(task, first + episode, scene.task.words_of(episode), traced)
+            for episode in range(settings.n_episodes)
+        ]
+        count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))
+        bounds = [len(jobs) * number // count for number in range(count + 1)]
+        blocks += [
+            Block(len(blocks) + number, scene, tuple(jobs[start:end]))
+            for number, (start, end) in enumerate(pairwise(bounds))
+        ]
+    return blocks
+
+
+def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> str:
+    """Return a digest of everything that decides the rows; a run goes on only where it is the same.
+
+    Raises as `fingerprint`.
+    """
+    content = {
+        "skill": package.manifest.name,
+        "version": package.manifest.version,
+        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
+        "weights": weights_sha256(package),
+        "scenes": [scene.model_dump(mode="json") for scene in scenes],
+        "worlds": [fingerprint(scene) for scene in scenes],
+        "settings": asdict(settings),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

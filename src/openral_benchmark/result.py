@@ -1,0 +1,153 @@
+"""A run's result: the eval JSON of a skill, with every episode, intervals and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from openral_benchmark.episode_log import Entry
+from openral_benchmark.plan import Block, Settings, simulator_task
+from openral_core.scene import BenchmarkScene
+from openral_core.statistics import wilson_interval
+from openral_core.suite import Suite
+from openral_rskill.provenance import provenance
+from openral_rskill.registry import RSkillPackage
+from openral_sidecar.table import sidecar_names, sidecar_spec
+from openral_sim_bridge.backends.fingerprint import fingerprint
+
+
+def rate(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return successes, rate and Wilson interval; an episode that was cut off counts as a failure."""
+    successes = sum(entry.row.success for entry in entries)
+    low, high = wilson_interval(successes, len(entries))
+    return {
+        "success_rate": round(successes / len(entries), 4),
+        "wilson_95": [round(low, 4), round(high, 4)],
+        "successes": successes,
+        "n_episodes": len(entries),
+        "errors": sum(bool(entry.error) for entry in entries),
+    }
+
+
+def ordered(entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries in the order of the plan, whoever ran them."""
+    return sorted(entries, key=lambda entry: (entry.block, entry.row.init_id))
+
+
+def result(
+    suite: Suite,
+    package: RSkillPackage,
+    scenes: Sequence[BenchmarkScene],
+    settings: Settings,
+    entries: Sequence[Entry],
+    blocks: Sequence[Block],
+    command: str,
+) -> dict[str, Any]:
+    """Return the eval JSON: the fields that OpenRAL's results have, and rows, intervals and provenance besides.
+
+    Args:
+        suite: what was run.
+        package: the skill.
+        scenes: the suite's scenes that were run.
+        settings: how.
+        entries: every episode.
+        blocks: the plan, to tell the tasks of the episodes.
+        command: the command line.
+    """
+    first = scenes[0]
+    task_of = {block.number: block.scene.task.id for block in blocks}
+    entries = ordered(entries)
+    tasks = {
+        scene.task.id: rate([entry for entry in entries if task_of[entry.block] == scene.task.id])
+        for scene in scenes
+    }
+    rates = [entry["success_rate"] for entry in tasks.values()]
+    latencies = [entry.row.latency_p50_ms for entry in entries if not entry.error]
+    return {
+        "schema_version": "0.1",
+        "source": {
+            "status": "reproduced",
+            "evaluated_by": "openral benchmark run",
+            "reproduced_locally": True,
+            "reproduction_cli": command,
+            "paper": first.metadata.paper,
+        },
+        "benchmark": {
+            "name": suite.id,
+            "protocol": first.metadata.honest_scope,
+            "robot": first.robot_id,
+            "simulator": first.metadata.simulator,
+            "render_profile": first.scene.backend_options.get("render_profile"),
+        },
+        "eval_config": {
+            "n_episodes": settings.n_episodes,
+            "seeds": [first.seed],
+            "init_ids": [first.seed, first.seed + settings.n_episodes - 1],
+            "train_init_ids": _ends(suite),
+            "success_key": first.task.success_key,
+            "max_steps": first.task.max_steps,
+            "vla_id": package.manifest.name,
+            "weights_uri": package.manifest.weights_uri,
+            "num_envs": settings.num_envs,
+            "device": settings.device,
+            "allow_unevaluated": settings.allow_unevaluated,
+            "deviations": deviations(package, suite, scenes, settings),
+        },
+        "results": {
+            **{f"{task}_success_rate": entry["success_rate"] for task, entry in tasks.items()},
+            "avg_success_rate": round(sum(rates) / len(rates), 4),
+            "n_tasks": len(tasks),
+            "n_episodes_per_task": settings.n_episodes,
+            "n_episodes_total": len(entries),
+            "mean_step_latency_ms_avg": round(float(np.mean(latencies)), 2) if latencies else None,
+            "all_episodes": rate(entries),
+            "tasks": tasks,
+            "episodes": [{**e.row.record(), "task": task_of[e.block], "error": e.error} for e in entries],
+        },
+        "baselines": {},
+        "trace_id": None,
+        "provenance": {**provenance(package, command), **_simulated(first)},
+    }
+
+
+def _ends(suite: Suite) -> list[int] | None:
+    """Return the first and the last initial state that a suite leaves to training."""
+    states = suite.train_init_ids
+    return None if states is None else [states.ids()[0], states.ids()[-1]]
+
+
+def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
+    """Return what drew and judged the episodes; a simulator in a process of its own has versions of its own."""
+    world = scene.scene
+    family = str(world.backend_options.get("family"))
+    environment = sidecar_spec(family).digest if family in sidecar_names() else None
+    return {
+        "simulator": {
+            "family": family,
+            "declared": scene.metadata.simulator,
+            "environment_sha256": environment,
+        },
+        "world_sha256": fingerprint(scene),
+        "render_profile": world.backend_options.get("render_profile"),
+        "cameras": {camera.name: f"{camera.width}x{camera.height}" for camera in scene.cameras},
+    }
+
+
+def deviations(
+    package: RSkillPackage, suite: Suite, scenes: Sequence[BenchmarkScene], settings: Settings
+) -> list[str]:
+    """Say in words where a run leaves the suite's protocol, or the skill's training leaves the suite's look."""
+    said: list[str] = []
+    first = scenes[0]
+    if len(scenes) < len(suite.scenes):
+        said.append(f"{len(scenes)} of the suite's {len(suite.scenes)} tasks")
+    if settings.n_episodes != first.n_episodes:
+        said.append(f"{settings.n_episodes} episodes a task in place of {first.n_episodes}")
+    known = {example.task for example in package.manifest.examples}
+    if known and (unknown := [s.task.id for s in scenes if simulator_task(s) not in known]):
+        said.append(f"tasks that the skill was not trained for: {', '.join(unknown)}")
+    if settings.allow_unevaluated:
+        said.append("tasks that the manifest does not name were allowed by hand")
+    return said

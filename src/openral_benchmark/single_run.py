@@ -1,0 +1,208 @@
+"""`openral sim run`: one skill in one scene, in one process, without any ROS; the first look at a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.action_adapter import ActionAdapter
+from openral_core.errors import NotFoundError
+from openral_core.observation_adapter import ObservationAdapter
+from openral_core.output_folder import make_private
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, SimScene
+from openral_core.types import Observation
+from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.checks.package import is_known
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, require_budget
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
+
+FILM_SIZE = 480
+"""[px] side of the video's square picture."""
+SHOWN_FPS = 20
+DEFAULT_STEPS = 500
+"""Control steps of an episode where the scene says nothing."""
+
+
+@dataclass(frozen=True)
+class SimRun:
+    """What is run."""
+
+    task_id: str
+    """A task of the scene."""
+    instruction: str
+    first_init_id: int
+    """Initial state of the first episode; the following episodes count up."""
+    episodes: int = 1
+    horizon: int = DEFAULT_STEPS
+    """Control steps until an episode has failed."""
+    num_envs: int = 1
+    device: str = "cpu"
+    allow_unevaluated: bool = False
+    """Run it although the skill was not evaluated on the task; the result says so."""
+
+
+def default_instruction(package: RSkillPackage, scene: DeployScene, task_id: str) -> str:
+    """Return the scene's own words for its task, else the skill's first example phrase for it.
+
+    Raises:
+        NotFoundError: there is neither.
+    """
+    if isinstance(scene, SimScene) and scene.task.id.rsplit("/", 1)[-1] == task_id.rsplit("/", 1)[-1]:
+        return scene.task.instruction
+    for example in package.manifest.examples:
+        if example.task == task_id:
+            return example.phrases[0]
+    raise NotFoundError(
+        f"{package.manifest.name} has no example for {task_id}; say what to do with --instruction"
+    )
+
+
+def first_state(scene: DeployScene) -> int:
+    """Return the initial state that a scene begins in: a task's seed, or the deployment's `init_id`."""
+    return (
+        scene.seed if isinstance(scene, SimScene) else int(str(scene.scene.backend_options.get("init_id", 0)))
+    )
+
+
+def episode_steps(scene: DeployScene) -> int:
+    """Return the control steps that an episode may take in a scene."""
+    steps = scene.task.max_steps if isinstance(scene, SimScene) else None
+    return steps or DEFAULT_STEPS
+
+
+def simulate(
+    package: RSkillPackage,
+    scene: DeployScene,
+    run: SimRun,
+    *,
+    films: Path | None = None,
+    progress: Callable[[EpisodeRow], None] = lambda row: None,
+) -> list[EpisodeRow]:
+    """Check the contract, then run the episodes.
+
+    Args:
+        package: the skill.
+        scene: where it runs.
+        run: task, words, states.
+        films: folder for one MP4 an episode, of what the policy saw; None: no films.
+        progress: called with each finished row.
+
+    Raises:
+        ContractError: the skill does not fit the scene; one line a failing gate.
+    """
+    manifest = package.manifest
+    require_budget(budget([package], run.device))
+    require(
+        match(
+            manifest,
+            load_robot(scene.robot_id),
+            scene,
+            folder=package.folder,
+            lockstep=True,
+            task=run.task_id,
+            accept_noncommercial=package.accept_noncommercial,
+            allow_unevaluated=run.allow_unevaluated,
+        )
+    )
+    observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
+    policy = load_policy(package, run.device)
+    backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
+    camera = observe.cameras[0].name
+    jobs = [Job(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
+    writers = Films(films, camera) if films is not None else None
+    try:
+        return roll_out(
+            backend,
+            policy,
+            observe,
+            act,
+            jobs,
+            cameras=[c.name for c in observe.cameras],
+            n_action_steps=manifest.replay_steps,
+            horizon=run.horizon,
+            progress=progress,
+            watch=writers.add if writers else lambda number, observation: None,
+        )
+    finally:
+        if writers:
+            writers.close()
+        backend.close()
+        policy.close()
+
+
+class Films:
+    """One MP4 an episode, made of the images that the policy got."""
+
+    def __init__(self, folder: Path, camera: str) -> None:
+        make_private(folder)
+        self._folder, self._camera = folder, camera
+        self._open: dict[int, Any] = {}
+
+    def add(self, number: int, observation: Observation) -> None:
+        """Append one observation's image to the film of an episode."""
+        if number not in self._open:
+            container = av.open(str(self._folder / f"episode_{number:03d}.mp4"), "w")
+            stream = container.add_stream(
+                "libx264", rate=SHOWN_FPS, options={"crf": "20", "preset": "veryfast"}
+            )
+            stream.pix_fmt, stream.width, stream.height = "yuv420p", FILM_SIZE, FILM_SIZE
+            stream.time_base = Fraction(1, SHOWN_FPS)
+            self._open[number] = container
+        container = self._open[number]
+        frame = av.VideoFrame.from_ndarray(_captioned(observation, self._camera), format="rgb24")
+        container.mux(container.streams.video[0].encode(frame))
+
+    def close(self) -> None:
+        """Finish every film."""
+        for container in self._open.values():
+            container.mux(container.streams.video[0].encode())
+            container.close()
+
+
+def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:
+    image = observation.images[camera]
+    picture = cv2.resize(image, (FILM_SIZE, FILM_SIZE), interpolation=cv2.INTER_CUBIC)
+    text = f"{observation.instruction}   {observation.stamp_s:.2f} s"
+    cv2.putText(
+        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (20, 20, 20), 3, cv2.LINE_AA
+    )
+    cv2.putText(
+        picture, text, (12, FILM_SIZE - 16), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA
+    )
+    return np.asarray(picture, dtype=np.uint8)
+
+
+def write_result(
+    folder: Path, package: RSkillPackage, scene: DeployScene, run: SimRun, rows: Sequence[EpisodeRow]
+) -> Path:
+    """Write `result.json`: what was run, what was allowed by hand, one row an episode; return its path."""
+    content = {
+        "skill": f"{package.manifest.name} {package.manifest.version}",
+        "scene": scene.scene.id,
+        "run": asdict(run),
+        "unevaluated_task": not is_known(package.manifest, scene, run.task_id),
+        "episodes": [row.record() for row in rows],
+    }
+    make_private(folder)
+    path = folder / "result.json"
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def run_folder(root: Path, name: str) -> Path:
+    """Return a fresh folder name under `root`, by the time of day."""
+    return root / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"

@@ -1,0 +1,44 @@
+"""Films on a page: inside the file, so that it can be sent as one."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+GALLERY_STYLE = """
+.films { display: flex; flex-wrap: wrap; gap: .8rem; margin: .4rem 0 1.2rem; }
+figure { margin: 0; width: 200px; } video { width: 200px; height: 200px; background: #eee; display: block; }
+figcaption { font-size: .85em; } figure.s figcaption { color: #375; } figure.f figcaption { color: #a33; }
+"""
+
+
+def thumbnails(films: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
+    """Yield the films' part of a page, task by task; nothing where there are none.
+
+    Args:
+        films: records of `openral_benchmark.videos.draw_videos`.
+        folder: in which their files lie; those that are gone are left out.
+    """
+    there = [film for film in films if (folder / film["file"]).is_file()]
+    if not there:
+        return
+    words = "The first successes and failures of each task, from the scene's first camera, in real time."
+    yield f"<h2>Films</h2><p>{words}</p>"
+    for task in dict.fromkeys(film["task"] for film in there):
+        yield f"<h3>{escape(task)}</h3><div class=films>"
+        yield from (_figure(film, folder) for film in there if film["task"] == task)
+        yield "</div>"
+
+
+def _figure(film: dict[str, Any], folder: Path) -> str:
+    data = base64.b64encode((folder / film["file"]).read_bytes()).decode("ascii")
+    kind, word = ("s", "solved") if film["success"] else ("f", "failed")
+    words = f"state {film['init_id']}: {word} after {film['steps']} steps"
+    # Muted films may play by themselves; a hundred of them at once may not.
+    return (
+        f"<figure class={kind}><video controls loop muted playsinline preload=metadata "
+        f"src='data:video/mp4;base64,{data}'></video><figcaption>{escape(words)}</figcaption></figure>"
+    )

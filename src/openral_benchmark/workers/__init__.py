@@ -1,0 +1,1 @@
+"""Processes that run episodes, on this machine or on a Ray cluster."""

@@ -1,0 +1,179 @@
+"""`openral deploy sim` and `openral demo`: one sentence, one simulated arm, one table at the end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+from rich.status import Status
+
+from openral_cli.deploy.launch import is_trouble, running
+from openral_core.cli import numbers
+from openral_core.errors import NotFoundError, OpenralError
+
+DEMO_SCENE = "metaworld_drawer"
+POLL_S = 0.1
+
+deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reasoner.", no_args_is_help=True)
+
+
+@deploy.callback()
+def _group() -> None:
+    """Keep `sim` a verb of its own although it is the only one."""
+
+
+@deploy.command("sim")
+def deploy_sim(
+    config: Annotated[str, typer.Option("--config", help="Name or path of a deployment scene.")],
+    mission: Annotated[str, typer.Option(help="The sentence; default: the scene's own.")] = "",
+    reward_monitor: Annotated[
+        bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
+    ] = True,
+    lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
+    rtf: Annotated[
+        float, numbers.real("Simulation seconds per wall second; 0: unpaced.", least=0.0, most=1000.0)
+    ] = 1.0,
+    init_id: Annotated[int, numbers.initial_state("Initial state; -1: the scene's own.")] = -1,
+    run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
+    video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
+    keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
+    device: Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")] = "cpu",
+    allow_unevaluated: Annotated[
+        bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
+    ] = False,
+    rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+) -> None:
+    """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
+    arguments = {
+        "scene": config,
+        "mission": mission,
+        "enable_reward_monitor": str(reward_monitor).lower(),
+        "mode": "lockstep" if lockstep else "realtime",
+        "real_time_factor": str(rtf),
+        "init_id": str(init_id),
+        "device": device,
+        "allow_unevaluated": str(allow_unevaluated).lower(),
+        "exit_when_done": str(not keep_alive).lower(),
+        "rviz": str(rviz).lower(),
+    }
+    folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
+    raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
+
+
+def demo(
+    mission: Annotated[str, typer.Option(help="What the arm is asked to do.")] = "",
+    video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+) -> None:
+    """Open a drawer and close it again: one sentence, a learned policy, a reward monitor, no GPU, no ROS."""
+    folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-drawer"
+    arguments = {"scene": DEMO_SCENE, "mission": mission}
+    raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
+
+
+def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verbose: bool) -> int:
+    """Run a deployment and say what became of it.
+
+    Args:
+        arguments: of `deploy_sim.launch.py`, without `run_dir`.
+        folder: of the run; must not hold one already.
+        video: write the film.
+        verbose: show all output.
+
+    Returns:
+        0 when every task was done and the simulator agrees, else 1; 130 after Ctrl-C without a mission.
+
+    Raises:
+        OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
+    """
+    from openral_cli.deploy.outcome import judge
+    from openral_cli.deploy.prepare import prepare
+    from openral_cli.deploy.report import print_outcome
+    from openral_core.output_folder import check_folder, make_private
+    from openral_core.scene import DeployScene, load_scene
+
+    console = Console(highlight=False)
+    scene: DeployScene = load_scene(arguments["scene"])
+    if (folder / "truth.npz").exists():
+        raise OpenralError(f"{folder} holds a run already; name another --run-dir")
+    check_folder(folder, "run folder")
+    unevaluated = prepare(console, scene, arguments)
+    make_private(folder)
+    given = {name: value for name, value in arguments.items() if value != ""}
+    interrupted, code = _follow(console, {**given, "run_dir": str(folder.resolve())}, folder, verbose)
+    try:
+        outcome = replace(judge(folder), unevaluated_skills=unevaluated)
+    except NotFoundError as error:
+        console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
+        console.print(f"every line of every node: {folder / 'launch.log'}", soft_wrap=True)
+        return 130 if interrupted else 1
+    print_outcome(console, outcome)
+    outcome.write(folder)
+    if code and not interrupted:
+        console.print(
+            f"[red]the launch ended with code {code}[/red]; see {folder / 'launch.log'}", soft_wrap=True
+        )
+    if video:
+        _film(console, folder, scene)
+    console.print(f"everything about this run: {folder}", soft_wrap=True)
+    return 0 if outcome.passed and (code == 0 or interrupted) else 1
+
+
+def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: bool) -> tuple[bool, int]:
+    """Run the deployment to its end, show what happens; return whether Ctrl-C ended it, and its code."""
+
+    def on_line(line: str) -> None:
+        if verbose or is_trouble(line):
+            console.print(line, style="" if verbose else "yellow", markup=False, soft_wrap=True)
+
+    interrupted = False
+    waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"
+    with (
+        console.status(waiting) as status,
+        running(arguments, folder / "launch.log", on_line) as deployment,
+    ):
+        shown = 0
+        try:
+            while deployment.wait(POLL_S) is None:
+                shown = _show_steps(console, status, folder, shown)
+        except KeyboardInterrupt:
+            interrupted = True
+            status.update("stopping")
+        code = deployment.close()
+        _show_steps(console, status, folder, shown)
+    return interrupted, code
+
+
+def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
+    """Show what the reasoner has written since: readings in the status line, all else as lines."""
+    from openral_cli.deploy.outcome import load_steps
+
+    steps = load_steps(folder)
+    for step in steps[shown:]:
+        if step["kind"] == "reading":
+            status.update(escape(f"{step['stamp_s']:6.1f} s  {step['text']}: {step['reason']}"))
+        elif step["kind"] != "verdict":  # what follows from a verdict repeats its reason
+            words = f"{step['kind']:<8}[/bold] {escape(step['reason'])}"
+            console.print(f"[dim]{step['stamp_s']:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
+    return len(steps)
+
+
+def _film(console: Console, folder: Path, scene: Any) -> None:
+    """Render the film; a run that cannot be filmed is still a run."""
+    from openral_cli.deploy.mission_video import write_film
+
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("rendering mission.mp4", total=None)
+        try:
+            write_film(
+                folder, scene, on_frame=lambda n, total: progress.update(task, completed=n, total=total)
+            )
+        except OpenralError as error:
+            console.print(f"[yellow]no film[/yellow]: {error}", soft_wrap=True)

@@ -1,0 +1,126 @@
+"""The film of a run: its recorded states drawn again, larger and nicer than what the policy saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from openral_cli.deploy.outcome import Arrays, load_mission, load_steps, load_truth
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Snapshot
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rendering.mp4 import write_mp4
+from openral_sim_bridge.rendering.overlay import PanelState, draw_panel
+from openral_sim_bridge.trace import enlarged
+
+SIZE = 480
+"""[px] of the square picture."""
+FPS = 20
+LOOK = "film"
+MARGIN_S = 0.6
+"""[s] shown before the first motion and after the last."""
+GIF_FPS = 10
+GIF_MAX_BYTES = 4_000_000
+MAX_FRAMES = 2400
+"""Two minutes; of longer runs the film shows the beginning."""
+
+
+def write_film(
+    run_dir: Path, scene: DeployScene, *, on_frame: Callable[[int, int], None] | None = None
+) -> Path:
+    """Render `mission.mp4` from the record in `run_dir` and return its path.
+
+    Args:
+        run_dir: folder with `truth.npz`, `mission.json` and `mission.jsonl`.
+        scene: that was run; its first camera is the point of view.
+        on_frame: told the number of the frame and how many there will be.
+
+    Raises:
+        NotFoundError: a part of the record is missing.
+        SimulationError: rendering failed.
+    """
+    return write_mp4(run_dir / "mission.mp4", film_frames(run_dir, scene, on_frame=on_frame), fps=FPS)
+
+
+def write_gif(film: Path, path: Path, *, width: int = 640) -> Path:
+    """Turn a film into an animated GIF of at most 4 MB, shrinking it until it fits, and return its path."""
+    with av.open(str(film)) as container:
+        frames = [
+            Image.fromarray(frame.to_ndarray(format="rgb24"))
+            for i, frame in enumerate(container.decode(video=0))
+            if i % (FPS // GIF_FPS) == 0
+        ]
+    while True:
+        height = round(width * frames[0].height / frames[0].width)
+        small = [frame.resize((width, height), Image.Resampling.LANCZOS) for frame in frames]
+        palette = small[len(small) // 2].quantize(96)
+        drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
+        drawn[0].save(
+            path, save_all=True, append_images=drawn[1:], duration=1000 // GIF_FPS, loop=0, optimize=True
+        )
+        if path.stat().st_size <= GIF_MAX_BYTES or width < 160:
+            return path
+        width = int(width * 0.85)
+
+
+def film_frames(
+    run_dir: Path, scene: DeployScene, *, on_frame: Callable[[int, int], None] | None = None
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield the film's frames (SIZE, SIZE + panel, 3) uint8 RGB, FPS for each second of simulation."""
+    truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
+    rows = _filmed_rows(truth)
+    camera = scene.cameras[0].name
+    backend = make_backend(enlarged(scene, SIZE, LOOK))
+    try:
+        resets = 0
+        for count, row in enumerate(rows, start=1):
+            stamp_s = float(truth["stamp_s"][row])
+            while resets < len(truth["reset_stamp_s"]) and truth["reset_stamp_s"][resets] <= stamp_s:
+                backend.reset([str(truth["reset_task"][resets])], [int(truth["reset_init"][resets])])
+                resets += 1
+            backend.restore(Snapshot(truth["qpos"][row], truth["mocap_pos"][row]))
+            picture = backend.render([camera])[camera][0]
+            panel = draw_panel(panel_state(mission, steps, stamp_s, bool(truth["held"][row])), SIZE)
+            yield np.ascontiguousarray(np.hstack([picture, panel]))
+            if on_frame is not None:
+                on_frame(count, len(rows))
+    finally:
+        backend.close()
+
+
+def panel_state(
+    mission: dict[str, Any], steps: list[dict[str, Any]], stamp_s: float, held: bool
+) -> PanelState:
+    """Return what was known at one instant, from the reasoner's steps up to it."""
+    past = [step for step in steps if step["stamp_s"] <= stamp_s]
+    states = dict.fromkeys(range(len(mission["tasks"])), "pending")
+    attempt: list[tuple[float, float, float]] = []
+    words = ""
+    for step in past:
+        if step["task"] in states:
+            states[step["task"]] = step["outcome"]
+        if step["kind"] == "attempt":
+            attempt = []
+        if step["kind"] == "reading":
+            attempt.append((step["stamp_s"], step["progress"], step["success"]))
+        else:
+            words = step["reason"]
+    tasks = [(str(task["text"]), states[index]) for index, task in enumerate(mission["tasks"])]
+    curve = np.array(attempt, dtype=np.float64).reshape(-1, 3)
+    return PanelState(stamp_s, str(mission["text"]), tasks, curve, words, held)
+
+
+def _filmed_rows(truth: Arrays) -> range:
+    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last."""
+    rate = float(truth["control_hz"])
+    moving = np.flatnonzero(~truth["held"])
+    first, last = (int(moving[0]), int(moving[-1])) if len(moving) else (0, len(truth["held"]) - 1)
+    margin = round(MARGIN_S * rate)
+    rows = range(max(first - margin, 0), min(last + margin, len(truth["held"])), max(1, round(rate / FPS)))
+    return rows[:MAX_FRAMES]

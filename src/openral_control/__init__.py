@@ -1,0 +1,4 @@
+"""From action chunks to motion: what is admitted, what the envelope allows, and one action a control step.
+
+Simulated and real arms are moved by this same code. It knows neither ROS nor a simulator.
+"""

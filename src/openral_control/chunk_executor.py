@@ -1,0 +1,279 @@
+"""What stands between a chunk and the arm: it refuses, cuts, queues, and gives one action a control step.
+
+Time is counted in control steps since the bridge started. The action in row i of a chunk that answers the
+observation of step s belongs to step s + i, whenever the chunk arrives.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_control.chunk_queue import Chunk, ChunkQueue
+from openral_core.errors import EnvelopeError
+from openral_core.types import RobotState
+
+REMEMBERED_GOALS = 64
+"""How many superseded goals are remembered, so that a late chunk of one cannot take the arm back."""
+
+
+class Checks(Protocol):
+    """What the executor asks `openral_control.envelope.Envelope`."""
+
+    def check(
+        self,
+        data: NDArray[Any],
+        *,
+        dim: int,
+        dt: float,
+        age_s: float,
+        state: RobotState | None,
+        past: int,
+        horizon_limit_s: float,
+    ) -> None:
+        """Raise EnvelopeError, with the reason, unless the chunk `data` (H, A) may be executed from step `past` on."""
+        ...
+
+    def check_step(self, action: NDArray[Any], state: RobotState | None) -> None:
+        """Raise EnvelopeError, with the reason, unless the next action (A,) of a checked chunk may be executed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What has become of steps and chunks since the start; see `openral/msg/ControlStatus`."""
+
+    executed: int = 0
+    held: int = 0
+    rejected: int = 0
+    expired: int = 0
+
+
+class ChunkExecutor:
+    """Holds the queue, the active goal, the emergency stop and the counters.
+
+    The control thread offers and takes; `stop` and `release` may come from any thread.
+    """
+
+    def __init__(
+        self,
+        control_hz: float,
+        envelope: Checks,
+        hold_action: Callable[[NDArray[Any] | None], NDArray[Any]],
+        *,
+        representation: str,
+        goal_timeout_s: float = 1.0,
+    ) -> None:
+        """Make an executor that holds.
+
+        Args:
+            control_hz: [Hz] of control steps.
+            envelope: judges each chunk, and each step before it is executed.
+            hold_action: gives the action that keeps the arm where it is, after the last one executed.
+            representation: the scene's action representation; other chunks are refused.
+            goal_timeout_s: [s] a goal stays active while no chunk of it comes.
+        """
+        self._control_hz = control_hz
+        self._envelope = envelope
+        self._lock = threading.RLock()
+        self._hold_action = hold_action
+        self._representation = representation
+        self._goal_timeout = round(goal_timeout_s * control_hz)
+        self._queue = ChunkQueue()
+        self._queued_step = 0
+        self._origin = 0
+        self._last: NDArray[Any] | None = None
+        self._last_executed = 0
+        self._retired: deque[str] = deque(maxlen=REMEMBERED_GOALS)
+        self._streaks: OrderedDict[str, int] = OrderedDict()
+        self.counters = Counters()
+        self.active_goal = ""
+        self.skill = ""
+        self.instruction = ""
+        self.holding = True
+        self.estopped = False
+        self.last_rejection = ""
+        self.rejected_goal = ""
+
+    @property
+    def rejected_streak(self) -> int:
+        """Chunks of `rejected_goal` that were refused without a step of it executed between them."""
+        return self._streaks.get(self.rejected_goal, 0)
+
+    def offer(self, chunk: Chunk, step: int, state: RobotState | None) -> str | None:
+        """Take a chunk at control step `step`, or refuse it whole.
+
+        Args:
+            chunk: as received.
+            step: the control step that comes next.
+            state: of the robot now.
+
+        Returns:
+            Why the chunk was refused; None when it now fills the queue.
+        """
+        with self._lock:
+            if chunk.ends_goal:
+                self._end_goal(chunk.goal_id)
+                return None
+            answered = self._step_of(chunk)
+            past = 0 if answered is None or chunk.fault else min(max(step - answered, 0), chunk.horizon)
+            self._count(expired=past)
+            reason = self._outdated(chunk, answered, step)
+            if reason is None:
+                reason = self._malformed(chunk, answered, step)
+                if reason is None and answered is not None:
+                    reason = self._check_and_queue(chunk, answered, step, state)
+                if reason is not None:
+                    self._queue.clear()
+            if reason is not None:
+                self._refuse(chunk.goal_id, reason)
+            return reason
+
+    def check_next(self, step: int, state: RobotState | None) -> str | None:
+        """Judge the action of control step `step` once more, from where the robot is now.
+
+        A chunk is judged from where the hand was when it came. A hand that lags, or was held up, is not where the
+        chunk took it to be; then what is left of the chunk is dropped.
+
+        Returns:
+            Why it was dropped; None where all is well, or where there is nothing to be executed.
+        """
+        with self._lock:
+            action = None if self.estopped else self._queue.at(step)
+            if action is None:
+                return None
+            try:
+                self._envelope.check_step(action, state)
+            except EnvelopeError as error:
+                self._queue.clear()
+                self._refuse(self.active_goal, str(error))
+                return str(error)
+            return None
+
+    def next(self, step: int) -> tuple[NDArray[Any], bool]:
+        """Return the action (A,) for control step `step`, and whether it is a hold."""
+        with self._lock:
+            action = None if self.estopped else self._queue.at(step)
+            if action is not None:
+                self._last, self._last_executed, self.holding = action, step, False
+                self._count(executed=1)
+                self._streaks.pop(self.active_goal, None)
+                return action, False
+            self.holding = True
+            self._count(held=1)
+            if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
+                self._set_goal("", "", "")
+            return self._hold_action(self._last), True
+
+    def stop(self) -> None:
+        """Latch the emergency stop: hold from the next step on, until `release`. The active goal ends for good."""
+        with self._lock:
+            self.estopped = True
+            self._queue.clear()
+            self._end_goal(self.active_goal)
+
+    def release(self) -> None:
+        """Undo the emergency stop by hand. Chunks planned before it stay forgotten."""
+        with self._lock:
+            self._queue.clear()
+            self.estopped = False
+
+    def restart(self, step: int) -> None:
+        """The arm begins anew at control step `step`: forget the queue and refuse older observations."""
+        with self._lock:
+            self._queue.clear()
+            self._origin, self._last = step, None
+
+    def _end_goal(self, goal_id: str) -> None:
+        """Hold from the next step on, if it is this goal's chunk that is being executed."""
+        if goal_id and goal_id == self.active_goal:
+            self._queue.clear()
+            self._retired.append(goal_id)
+            self._set_goal("", "", "")
+
+    def _step_of(self, chunk: Chunk) -> int | None:
+        return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
+
+    def _outdated(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
+        """A chunk that comes too late to matter; the one being executed, if there is one, stays."""
+        if self.estopped:
+            return "the emergency stop is latched; call /openral/estop_reset"
+        if chunk.goal_id in self._retired:
+            return f"goal {chunk.goal_id} has ended or been replaced by a newer one"
+        if answered is None or answered > step or chunk.fault:
+            return None
+        if answered < self._origin:
+            return "it answers an observation from before the scene was reset"
+        if chunk.goal_id == self.active_goal and answered < self._queued_step:
+            return "it answers an older observation than the chunk being executed"
+        if step - answered >= chunk.horizon > 0:
+            late = (step - answered) / self._control_hz
+            return f"it came {late:.3f} s after its observation, past its last step; the policy is too slow"
+        return None
+
+    def _malformed(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
+        """A chunk that can be refused without a look at its numbers."""
+        if not chunk.goal_id:
+            return "goal_id is empty"
+        if chunk.fault:
+            return chunk.fault
+        if chunk.horizon < 1 or chunk.dim < 1 or chunk.data.size != chunk.horizon * chunk.dim:
+            return f"it holds {chunk.data.size} values, not horizon {chunk.horizon} x dim {chunk.dim}"
+        if chunk.representation != self._representation:
+            return f"representation is '{chunk.representation}', this scene executes '{self._representation}'"
+        if answered is None or answered > step:
+            now = step / self._control_hz
+            told = f"freshness: its observation is stamped {chunk.stamp_s:.3f} s, now is {now:.3f} s"
+            return f"{told}; is use_sim_time set?"
+        return None
+
+    def _check_and_queue(
+        self, chunk: Chunk, answered: int, step: int, state: RobotState | None
+    ) -> str | None:
+        """Ask the envelope about the chunk, and queue what is left of it."""
+        actions, past = chunk.data.reshape(chunk.horizon, chunk.dim), step - answered
+        try:
+            age_s = past / self._control_hz
+            self._envelope.check(
+                actions,
+                dim=chunk.dim,
+                dt=chunk.dt,
+                age_s=age_s,
+                state=state,
+                past=past,
+                horizon_limit_s=chunk.horizon_limit_s,
+            )
+        except EnvelopeError as error:
+            return str(error)
+        self._queue.replace(step, actions[past:])
+        self._queued_step = answered
+        self.last_rejection = ""
+        if chunk.goal_id != self.active_goal:
+            if self.active_goal:
+                self._retired.append(self.active_goal)
+            self._set_goal(chunk.goal_id, chunk.skill, chunk.instruction)
+        return None
+
+    def _refuse(self, goal_id: str, reason: str) -> None:
+        """Count a refusal, for the goal whose chunk it was."""
+        self._count(rejected=1)
+        self.last_rejection, self.rejected_goal = reason, goal_id
+        self._streaks[goal_id] = self._streaks.get(goal_id, 0) + 1
+        self._streaks.move_to_end(goal_id)
+        while len(self._streaks) > REMEMBERED_GOALS:
+            self._streaks.popitem(last=False)
+
+    def _count(self, *, executed: int = 0, held: int = 0, rejected: int = 0, expired: int = 0) -> None:
+        now = self.counters
+        self.counters = Counters(
+            now.executed + executed, now.held + held, now.rejected + rejected, now.expired + expired
+        )
+
+    def _set_goal(self, goal_id: str, skill: str, instruction: str) -> None:
+        self.active_goal, self.skill, self.instruction = goal_id, skill, instruction

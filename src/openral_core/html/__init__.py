@@ -1,0 +1,1 @@
+"""Parts of pages that are one HTML file each."""

@@ -1,0 +1,254 @@
+"""Write and read LeRobot datasets, format v3.0, with lossless images.
+
+Layout (huggingface/lerobot, `docs/source/lerobot-dataset-v3.mdx`): `meta/info.json`, `meta/stats.json`,
+`meta/tasks.parquet`, `meta/episodes/chunk-000/file-000.parquet`, `data/chunk-000/file-NNN.parquet`. Images are PNG
+files inside the data, which the format allows beside video: a policy that reads 96 pixels should not learn a codec.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError
+from openral_data.episode import Episode, decode_png
+from openral_data.metadata import DatasetMetadata
+
+FILE_BYTES = 100_000_000
+"""A data file is closed once it holds this many bytes of images."""
+CHUNK = 1000
+_DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
+
+
+@dataclass
+class _Statistics:
+    """Running count, sum, extremes of one vector column."""
+
+    count: int = 0
+    total: Any = 0.0
+    squares: Any = 0.0
+    low: Any = np.inf
+    high: Any = -np.inf
+
+    def add(self, rows: NDArray[Any]) -> None:
+        values = rows.astype(np.float64)
+        self.count += len(values)
+        self.total, self.squares = self.total + values.sum(0), self.squares + (values**2).sum(0)
+        self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
+
+    def as_dict(self) -> dict[str, list[float]]:
+        mean = self.total / self.count
+        std = np.sqrt(np.maximum(self.squares / self.count - mean**2, 0.0))
+        table = {"min": self.low, "max": self.high, "mean": mean, "std": std}
+        return {name: np.asarray(value).tolist() for name, value in table.items()} | {"count": [self.count]}
+
+
+@dataclass
+class DatasetWriter:
+    """Writes episodes one after another; `close` writes the meta files. Nothing is readable before that."""
+
+    root: Path
+    form: DatasetMetadata
+    _frames: int = 0
+    _file: int = 0
+    _bytes: int = 0
+    _writer: pq.ParquetWriter | None = None
+    _episodes: list[dict[str, Any]] = field(default_factory=list)
+    _stats: dict[str, _Statistics] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Clear what an earlier collection left, frames resized for training included."""
+        for folder in ("data", "meta", ".cache"):
+            shutil.rmtree(self.root / folder, ignore_errors=True)
+
+    @property
+    def episodes(self) -> int:
+        """How many there are so far."""
+        return len(self._episodes)
+
+    def add(self, episode: Episode) -> None:
+        """Append one episode."""
+        if self._writer is None or self._bytes > FILE_BYTES:
+            self._next_file()
+        assert self._writer is not None
+        self._writer.write_table(self._table(episode))
+        self._bytes += sum(len(png) for images in episode.images.values() for png in images)
+        sentence = self.form.words[episode.task_id]
+        self._episodes.append(
+            {
+                "episode_index": len(self._episodes),
+                "tasks": [sentence],
+                "length": len(episode),
+                "data/chunk_index": (self._file - 1) // CHUNK,
+                "data/file_index": (self._file - 1) % CHUNK,
+                "dataset_from_index": self._frames,
+                "dataset_to_index": self._frames + len(episode),
+                "meta/episodes/chunk_index": 0,
+                "meta/episodes/file_index": 0,
+                "sim_task": episode.task_id,
+                "behaviour": episode.behaviour,
+                "init_id": episode.init_id,
+                "leg": episode.leg,
+            }
+        )
+        self._frames += len(episode)
+        for name, rows in (("observation.state", episode.state), ("action", episode.action)):
+            self._stats.setdefault(name, _Statistics()).add(rows)
+
+    def close(self) -> None:
+        """Finish the data files and write `meta/`."""
+        if self._writer is not None:
+            self._writer.close()
+        meta = self.root / "meta"
+        (meta / "episodes" / "chunk-000").mkdir(parents=True, exist_ok=True)
+        pq.write_table(
+            pa.Table.from_pylist(self._episodes), meta / "episodes" / "chunk-000" / "file-000.parquet"
+        )
+        sentences = [self.form.words[task] for task in self.form.tasks]
+        tasks = pa.table({"task_index": list(range(len(sentences))), "task": sentences})
+        pandas = {"index_columns": ["task"], "columns": [], "column_indexes": []}
+        pq.write_table(tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}), meta / "tasks.parquet")
+        stats = {name: column.as_dict() for name, column in self._stats.items()}
+        (meta / "stats.json").write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
+        (meta / "info.json").write_text(json.dumps(self._info(), indent=2) + "\n", encoding="utf-8")
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "codebase_version": "v3.0",
+            "robot_type": self.form.robot_type,
+            "total_episodes": len(self._episodes),
+            "total_frames": self._frames,
+            "total_tasks": len(self.form.tasks),
+            "chunks_size": CHUNK,
+            "data_files_size_in_mb": FILE_BYTES // 1_000_000,
+            "video_files_size_in_mb": 0,
+            "fps": self.form.fps,
+            "splits": {"train": f"0:{len(self._episodes)}"},
+            "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+            "video_path": None,
+            "features": self.form.features(),
+        }
+
+    def _next_file(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        path = self.root / _DATA.format(self._file // CHUNK, self._file % CHUNK)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = pq.ParquetWriter(path, self.form.schema())
+        self._file, self._bytes = self._file + 1, 0
+
+    def _table(self, episode: Episode) -> pa.Table:
+        steps = np.arange(len(episode))
+        columns: dict[str, Any] = {
+            **{
+                key: [{"bytes": png, "path": None} for png in episode.images[key]]
+                for key in self.form.cameras
+            },
+            "observation.state": _cells(episode.state),
+            "action": _cells(episode.action),
+            "label.chunk": _cells(episode.chunk.reshape(len(steps), -1)),
+            "label.ahead": episode.ahead,
+            "label.success": _cells(episode.success),
+            "label.hand_to_object": _cells(episode.hand_to_object),
+            "label.object_to_target": _cells(episode.object_to_target),
+            "label.landmarks": _cells(episode.landmarks),
+            "timestamp": (steps / self.form.fps).astype(np.float32),
+            "frame_index": steps,
+            "episode_index": np.full(len(steps), len(self._episodes)),
+            "index": self._frames + steps,
+            "task_index": np.full(len(steps), self.form.tasks.index(episode.task_id)),
+        }
+        return pa.table(columns, schema=self.form.schema())
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A LeRobot v3 dataset on disk; columns come as arrays, images one by one."""
+
+    root: Path
+    info: dict[str, Any]
+    episodes: dict[str, list[Any]]
+    """Columns of meta/episodes."""
+
+    def __len__(self) -> int:
+        return int(self.info["total_frames"])
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The simulator tasks, in the order of the per-task columns."""
+        return tuple(self.info["features"]["label.success"]["names"])
+
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """The feature keys of the cameras."""
+        return tuple(name for name, feature in self.info["features"].items() if feature["dtype"] == "image")
+
+    def columns(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Read whole columns (not images): (frames,), or (frames, n) of those whose n numbers have names."""
+        table = pa.concat_tables([pq.read_table(path, columns=list(names)) for path in self.files()])
+        found = {name: _dense(table[name].combine_chunks()) for name in names}
+        features = self.info["features"]
+        return {
+            name: array[:, None] if array.ndim == 1 and features[name]["names"] else array
+            for name, array in found.items()
+        }
+
+    def images(
+        self, camera: str, progress: Callable[[int], None] = lambda frames: None
+    ) -> Iterator[NDArray[np.uint8]]:
+        """Yield every frame (H, W, 3) uint8 RGB of one camera in order.
+
+        Raises:
+            NotFoundError: there is no such camera.
+        """
+        if camera not in self.cameras:
+            have = ", ".join(self.cameras)
+            raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
+        for path in self.files():
+            for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
+                for cell in batch.column(0):
+                    yield decode_png(cell["bytes"].as_py())
+                progress(len(batch))
+
+    def files(self) -> list[Path]:
+        """Return the data files in order."""
+        return sorted((self.root / "data").glob("chunk-*/file-*.parquet"))
+
+
+def _cells(rows: NDArray[Any]) -> Any:
+    """Return what Arrow takes for rows (frames, n): lists, or numbers where the format keeps one number bare."""
+    return rows[:, 0] if rows.shape[1] == 1 else list(rows)
+
+
+def _dense(column: Any) -> NDArray[Any]:
+    """Return (frames,) or (frames, n) of a column of numbers or of lists of one length."""
+    if not pa.types.is_fixed_size_list(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat).reshape(len(column), column.type.list_size)
+
+
+def open_dataset(root: Path) -> Dataset:
+    """Open the dataset in `root`.
+
+    Raises:
+        NotFoundError: there is none, or its collection was not finished.
+    """
+    info = root / "meta" / "info.json"
+    if not info.is_file():
+        raise NotFoundError(
+            f"{root}: no finished dataset here; make one with `openral train collect --out {root}`"
+        )
+    table = pa.concat_tables(
+        pq.read_table(p) for p in sorted((root / "meta" / "episodes").glob("*/*.parquet"))
+    )
+    return Dataset(root, json.loads(info.read_text(encoding="utf-8")), table.to_pydict())

@@ -1,0 +1,1 @@
+"""The code that runs a vision-language-action checkpoint, one folder a family."""

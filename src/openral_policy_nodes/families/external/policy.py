@@ -1,0 +1,154 @@
+"""Served policies as a Policy: `openpi` takes one observation a message, the RLDX-1 and GR00T dialect a batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError, SidecarError
+from openral_core.manifest import RSkillManifest
+from openral_core.types import Policy, PolicyBatch
+from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.external.address import parse_url
+from openral_policy_nodes.families.external.link import OpenpiLink, zmq_client
+from openral_policy_nodes.families.external.names import names_from
+from openral_rskill.registry import RSkillPackage
+from openral_sidecar.client import SidecarClient
+
+
+class _Served:
+    """What both dialects share: the contract, deadlines, and what is made of an answer."""
+
+    def __init__(self, manifest: RSkillManifest) -> None:
+        assert manifest.action_contract is not None  # names_from compared it
+        self._name, self._names = manifest.name, names_from(manifest)
+        self._horizon = manifest.chunk_size
+        self._patience = Patience(manifest.latency_budget)
+
+    def _state_parts(self, state: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """Cut (…, D) into the named parts."""
+        total = sum(self._names.state.values())
+        if self._names.state and state.shape[-1] != total:
+            raise PolicyError(f"{self._name}: the state has {state.shape[-1]} numbers, its names {total}")
+        parts, begin = {}, 0
+        for name, size in self._names.state.items():
+            parts[name] = np.ascontiguousarray(state[..., begin : begin + size])
+            begin += size
+        return parts
+
+    def _chunk(self, answer: Any, lead: tuple[int, ...]) -> NDArray[np.float32]:
+        """Put (*lead, H, A) together. A server may answer more steps than the contract says; the first ones count."""
+        parts = []
+        for name, size in self._names.actions.items():
+            part = answer.get(name) if isinstance(answer, Mapping) else None
+            if not isinstance(part, np.ndarray) or part.dtype.kind != "f":
+                have = ", ".join(map(str, answer)) if isinstance(answer, Mapping) else type(answer).__name__
+                raise PolicyError(
+                    f"{self._name}: the server's answer has no {name}, only {have or 'nothing'}"
+                )
+            fits = part.ndim == len(lead) + 2 and part.shape[: len(lead)] == lead
+            if not fits or part.shape[-2] < self._horizon or part.shape[-1] != size:
+                needed = (*lead, self._horizon, size)
+                raise PolicyError(
+                    f"{self._name}: {name} is {part.shape}, the contract promises {needed}; mend its sizes"
+                )
+            steps = part[..., : self._horizon, :].astype(np.float32)
+            parts.append(-np.sign(2.0 * steps - 1.0) if name == self._names.open_unit else steps)
+        return np.concatenate(parts, axis=-1)
+
+    def _ask(self, rows: int, call: Callable[[float], Any]) -> Any:
+        """Make a call that infers `rows` observations, with a deadline learnt from those before."""
+        begun = time.monotonic()
+        try:
+            answer = call(self._patience.limit_s(rows))
+        except SidecarError as error:
+            raise PolicyError(f"{self._name}: {error}") from error
+        self._patience.note(rows, time.monotonic() - begun)
+        return answer
+
+
+class OpenpiPolicy(_Served):
+    """Sends images (H, W, 3) uint8, the state (D,) float32 and the words; gets `(H, A)`. It remembers nothing."""
+
+    def __init__(self, manifest: RSkillManifest, link: OpenpiLink) -> None:
+        super().__init__(manifest)
+        self._link = link
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset; the dialect has no word for it."""
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict; the dialect has no batches, so observations go one after another."""
+        chunks = []
+        for row in range(len(batch)):
+            observation: dict[str, Any] = {
+                self._names.images[key]: images[row] for key, images in batch.images.items()
+            }
+            observation |= self._state_parts(batch.state[row])
+            observation[self._names.instruction] = batch.instructions[row]
+            answer = self._ask(1, lambda limit_s, seen=observation: self._link.infer(seen, limit_s))  # type: ignore[misc]
+            chunks.append(self._chunk(answer, ()))
+        return np.stack(chunks)
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._link.close()
+
+
+class ZmqPolicy(_Served):
+    """Sends videos (B, T, H, W, 3) uint8, states (B, 1, d) float32 and B sentences; gets `(B, H, d)` a name."""
+
+    def __init__(self, manifest: RSkillManifest, client: SidecarClient) -> None:
+        super().__init__(manifest)
+        self._client = client
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset."""
+        if self._names.sessions:
+            self._ask(
+                1, lambda limit_s: self._call("reset", {"options": {"session_ids": [*episodes]}}, limit_s)
+            )
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict."""
+        rows = len(batch)
+        observation: dict[str, Any] = {
+            self._names.images[key]: images if images.ndim == 5 else images[:, None]
+            for key, images in batch.images.items()
+        }
+        state = batch.state if batch.state.ndim == 3 else batch.state[:, None]
+        observation |= self._state_parts(state)
+        observation[self._names.instruction] = list(batch.instructions)
+        options = {"session_ids": list(batch.episodes)} if self._names.sessions else None
+        data = {"observation": observation, "options": options}
+        answer = self._ask(rows, lambda limit_s: self._call("get_action", data, limit_s)).get("result")
+        if not isinstance(answer, list) or len(answer) != 2:
+            raise PolicyError(f"{self._name}: the server answered no (action, info); it is no policy server")
+        return self._chunk(answer[0], (rows,))
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._client.close()
+
+    def _call(self, op: str, data: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+        return self._client.call(op, data, timeout_s=limit_s)
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> Policy:
+    """Return the policy that a contract's `policy_extras.url` names; `device` is the server's own affair.
+
+    Raises:
+        PolicyError: the contract's names do not add up, its url is missing or may not be gone to.
+    """
+    manifest = package.manifest
+    names = names_from(manifest)
+    if not names.url:
+        raise PolicyError(f"{manifest.name}: no policy_extras.url; write one, or give --policy-url")
+    address = parse_url(names.url)
+    if address.scheme == "zmq":
+        return ZmqPolicy(manifest, zmq_client(address))
+    return OpenpiPolicy(manifest, OpenpiLink(address))

@@ -1,0 +1,11 @@
+"""Which checkpoint a LeRobot server answers for; the same on both sides of the wire."""
+
+from __future__ import annotations
+
+from openral_policy_nodes.families.lerobot.checkpoint import Checkpoint
+from openral_sidecar.identity import Identity
+
+
+def identity_of(checkpoint: Checkpoint, dtype: str) -> Identity:
+    """Return the identity: the folder, LeRobot's name of the policy, the number format, the files' fingerprint."""
+    return Identity(str(checkpoint.folder), checkpoint.kind, dtype, checkpoint.fingerprint())

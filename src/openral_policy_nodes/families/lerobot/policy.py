@@ -1,0 +1,88 @@
+"""A skill of one of LeRobot's families as a Policy: its sidecar is started, compared with the manifest, and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError
+from openral_core.manifest import RSkillManifest
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.families.lerobot.features import Features
+from openral_policy_nodes.families.lerobot.identity import identity_of
+from openral_policy_nodes.families.lerobot.match import absent_cameras, checkpoint_faults, feature_faults
+from openral_policy_nodes.families.lerobot.spec import spec_for
+from openral_policy_nodes.families.sidecar_policy import RemotePolicy, Server
+from openral_rskill.registry import RSkillPackage
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.skill import skill_sidecar
+
+
+class LeRobotPolicy:
+    """Asks a server of `openral_policy_nodes.families.lerobot.server` for chunks."""
+
+    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+        """Compare the server's policy with the manifest.
+
+        Raises:
+            PolicyError: they do not fit; every fault with its mend.
+        """
+        self._remote, self._rows = RemotePolicy(manifest, server), manifest.chunk_size
+        features = Features.from_wire(server.description)
+        _refuse(manifest, feature_faults(manifest, features))
+        self._shape = (features.rows, features.action)
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset: the noise of these episodes begins anew."""
+        self._remote.reset(episodes)
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict: the first `chunk_size` actions of what the checkpoint gives, (B, chunk_size, A)."""
+        data = {
+            "images": dict(batch.images),
+            "state": batch.state,
+            "instructions": list(batch.instructions),
+            "episodes": list(batch.episodes),
+        }
+        return self._remote.predict(data, (len(batch), *self._shape))[:, : self._rows]
+
+    def close(self) -> None:
+        """Leave the server; one that was started for this policy ends."""
+        self._remote.close()
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
+    """Start the sidecar of a skill of this family, or join one that serves the same checkpoint.
+
+    Raises:
+        PolicyError: the checkpoint does not fit the manifest, or the sidecar does not start.
+    """
+    manifest = package.manifest
+    checkpoint = read_checkpoint(package.checkpoint().absolute())
+    _refuse(manifest, checkpoint_faults(manifest, checkpoint))
+    dtype, seed = manifest.quantization.dtype, manifest.policy_extras.get("seed", 0)
+    arguments = [
+        "--checkpoint",
+        str(checkpoint.folder),
+        "--device",
+        device,
+        "--dtype",
+        dtype,
+        "--seed",
+        str(seed),
+    ]
+    for name in absent_cameras(manifest):
+        arguments += ["--absent-camera", name]
+    spec, identity = spec_for(checkpoint.kind), identity_of(checkpoint, dtype)
+    settings = SidecarSettings(call_timeout_s=Patience(manifest.latency_budget).least_s)
+    with skill_sidecar(manifest, spec, arguments, identity, settings) as server:
+        return LeRobotPolicy(manifest, server)
+
+
+def _refuse(manifest: RSkillManifest, faults: Sequence[str]) -> None:
+    if faults:
+        raise PolicyError(f"{manifest.name} does not fit its checkpoint: {'; '.join(faults)}")

@@ -1,0 +1,88 @@
+"""A `mini` checkpoint as a Policy: load from a folder, predict chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError
+from openral_core.sentence import SentenceEncoder
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
+from openral_rskill.mini.checkpoint import load_network
+from openral_rskill.registry import RSkillPackage
+
+
+class MiniPolicy:
+    """Runs a MiniNetwork in float32 on one thread of a CPU, or on a GPU."""
+
+    def __init__(self, network: MiniNetwork, encoder: SentenceEncoder, device: str = "cpu") -> None:
+        """Wrap a network.
+
+        Args:
+            network: its weights are kept in float32 for inference.
+            encoder: turns instructions into vectors; remembers those it has seen.
+            device: a torch device.
+        """
+        self.config = network.config
+        self.image_size = network.config.image_size
+        self._network = network.float().eval().to(device)
+        self._encoder = encoder
+        self._device = torch.device(device)
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Nothing is remembered between calls."""
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict: (B, H, A) in -1..1."""
+        images = np.stack([self._view(batch, key) for key in self.config.cameras], axis=1)
+        if batch.state.shape[1:] != (self.config.state_dim,):
+            raise PolicyError(f"mini: state {batch.state.shape}; needed (B, {self.config.state_dim})")
+        sentences = torch.from_numpy(self._encoder.encode(batch.instructions)).to(self._device)
+        pixels = torch.from_numpy(images).to(self._device).permute(0, 1, 4, 2, 3)
+        state = torch.from_numpy(batch.state).to(self._device)
+        with torch.inference_mode():
+            chunk, _ = self._network(pixels, state, sentences)
+        result: NDArray[np.float32] = chunk.float().cpu().numpy()
+        return result
+
+    def _view(self, batch: PolicyBatch, key: str) -> NDArray[np.uint8]:
+        """Return one camera's images (B, S, S, 3). Raises PolicyError if they are missing or of another form."""
+        size = self.config.image_size
+        if key not in batch.images:
+            have = ", ".join(batch.images) or "none"
+            raise PolicyError(f"mini: the batch has no image '{key}', only {have}")
+        images = batch.images[key]
+        if images.shape[1:] != (size, size, 3):
+            raise PolicyError(f"mini: images '{key}' {images.shape}; needed (B, {size}, {size}, 3)")
+        return images
+
+    def close(self) -> None:
+        """Nothing to free beyond the memory of the process."""
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> MiniPolicy:
+    """Load the checkpoint of a skill of this family (see `load_folder`)."""
+    return load_folder(package.weights_path().parent, device)
+
+
+def load_folder(folder: Path, device: str = "cpu") -> MiniPolicy:
+    """Load the checkpoint in `folder`.
+
+    Raises:
+        PolicyError: a file is missing or does not fit the network.
+    """
+    return MiniPolicy(load_mini(folder), SentenceEncoder(), device)
+
+
+def load_mini(folder: Path) -> MiniNetwork:
+    """Load the network of the checkpoint in `folder`, as float32.
+
+    Raises:
+        PolicyError: a file is missing or does not fit the network.
+    """
+    return load_network(folder, lambda **fields: MiniNetwork(MiniConfig(**fields)))

@@ -1,0 +1,159 @@
+"""An OpenVLA-OFT checkpoint on one device: observations in, actions in the demonstrations' units out. Sidecar only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from accelerate import init_empty_weights
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+
+from openral_core.errors import PolicyError
+from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
+from openral_policy_nodes.families.openvla_oft.actions import Statistics, tokens_to_values
+from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, Checkpoint
+from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
+from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
+from openral_policy_nodes.families.openvla_oft.settings import Settings
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+EMPTY_WORD = "▁"
+"""The word that LLaMA's tokenizer makes of the blank after `Out:` (29871)."""
+
+
+class OpenVLAOFTModel:
+    """Infers chunks of `rows` actions from N cameras, proprioception and a sentence."""
+
+    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str, dtype: str) -> None:
+        """Load a checkpoint.
+
+        Raises:
+            PolicyError: tensors are missing or there is no such device, or statistics of that name.
+        """
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise PolicyError(
+                f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or mend the driver"
+            )
+        self.checkpoint, self.settings = checkpoint, settings
+        self.action = Statistics.read(checkpoint.norm_stats, settings.norm_tag, "action")
+        self.proprio = None
+        if checkpoint.takes_proprio:
+            self.proprio = Statistics.read(checkpoint.norm_stats, settings.norm_tag, "proprio")
+        self._device, self._seeds = torch.device(device), EpisodeSeeds(settings.seed)
+        self._network = _load(checkpoint, DTYPES[dtype]).to(self._device)
+        self._project = _load_projector(checkpoint, self._network, self.proprio)
+        self._tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
+        empty = self._tokenizer.token_to_id(EMPTY_WORD)
+        if empty is None:
+            raise PolicyError(
+                f"{checkpoint.folder / 'tokenizer.json'} has no word '{EMPTY_WORD}'; it is not LLaMA's"
+            )
+        self._empty: int = empty
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """Begin the sampling of these episodes anew."""
+        self._seeds.reset(episodes)
+
+    def predict(
+        self,
+        images: NDArray[np.uint8],
+        state: NDArray[np.float32],
+        instructions: Sequence[str],
+        episodes: Sequence[str] = (),
+    ) -> NDArray[np.float32]:
+        """Infer one chunk for each of B observations.
+
+        Args:
+            images: (B, N, S, S, 3), N cameras in the order of training, S the checkpoint's image size.
+            state: (B, D) in the demonstrations' units; unread by a checkpoint without proprioception.
+            instructions: B sentences.
+            episodes: B names, which seed the sampling.
+
+        Returns:
+            (B, H, A) in the demonstrations' units, the gripper's number included.
+        """
+        torch.manual_seed(self._seeds.next(episodes))
+        cropped = centre_crop(images) if self.settings.center_crop else images
+        pixels = tower_pixels(cropped, self.checkpoint.means, self.checkpoint.stds)
+        prompts = [self._tokens(sentence) for sentence in instructions]
+        tokens = np.empty((len(prompts), self.settings.rows * len(self.action.low)), np.int64)
+        # Sentences of one length at a time: no padding, so a sentence's answer does not depend on its neighbours.
+        for length in sorted({len(prompt) for prompt in prompts}):
+            chosen = [index for index, prompt in enumerate(prompts) if len(prompt) == length]
+            tokens[chosen] = self._infer(pixels[chosen], state[chosen], [prompts[index] for index in chosen])
+        values = tokens_to_values(tokens, self.checkpoint.vocabulary, self.checkpoint.bins)
+        chunk = self.action.unnormalise(values.reshape(len(prompts), self.settings.rows, -1))
+        return chunk.astype(np.float32)
+
+    def _infer(
+        self, pixels: NDArray[np.float32], state: NDArray[np.float32], prompts: list[list[int]]
+    ) -> NDArray[np.int64]:
+        dtype = next(self._network.parameters()).dtype
+        with torch.inference_mode():
+            proprio = None
+            if self._project is not None and self.proprio is not None:
+                numbers = torch.from_numpy(self.proprio.normalise(state))
+                proprio = self._project(numbers.to(self._device, dtype))
+            scores = self._network(
+                torch.tensor(prompts, device=self._device),
+                torch.from_numpy(pixels).to(self._device, dtype),
+                proprio,
+                self.settings.rows * len(self.action.low),
+                self.settings.stop_token,
+            )
+            last = self.checkpoint.vocabulary
+            scores = scores[..., last - self.checkpoint.bins : last].float()
+            chosen = _choose(scores, self.settings.temperature) + last - self.checkpoint.bins
+        result: NDArray[np.int64] = chosen.cpu().numpy()
+        return result
+
+    def _tokens(self, sentence: str) -> list[int]:
+        prompt = f"In: What action should the robot take to {sentence.lower()}?\nOut:"
+        tokens: list[int] = self._tokenizer.encode(prompt).ids
+        return tokens if tokens[-1] == self._empty else [*tokens, self._empty]
+
+
+def _choose(scores: torch.Tensor, temperature: float) -> torch.Tensor:
+    """(B, K, bins) -> (B, K): the best at temperature 0, else one drawn."""
+    if temperature == 0:
+        return scores.argmax(dim=-1)
+    chances = torch.softmax(scores / temperature, dim=-1)
+    return torch.multinomial(chances.flatten(0, 1), 1).reshape(scores.shape[:2])
+
+
+def _load(checkpoint: Checkpoint, dtype: torch.dtype) -> OpenVLAOFT:
+    """Build the graph without memory for its weights, then put the file's tensors in, shard by shard."""
+    with init_empty_weights(include_buffers=False):
+        network = OpenVLAOFT(checkpoint.config)
+    for path in checkpoint.weights:
+        tensors = load_file(path)
+        # transformers took `gamma` for an old name of another parameter, so upstream calls timm's layer scales thus.
+        renamed = {
+            name.replace(".scale_factor", ".gamma"): tensor.to(dtype) for name, tensor in tensors.items()
+        }
+        network.load_state_dict(renamed, strict=False, assign=True)
+    missing = [name for name, parameter in network.named_parameters() if parameter.is_meta]
+    if missing:
+        raise PolicyError(
+            f"{checkpoint.folder} lacks {len(missing)} tensors of the network, such as {missing[0]}; fetch it again"
+        )
+    return network.eval()
+
+
+def _load_projector(
+    checkpoint: Checkpoint, network: OpenVLAOFT, proprio: Statistics | None
+) -> ProprioProjector | None:
+    if proprio is None:
+        return None
+    projector = ProprioProjector(len(proprio.low), network.language_model.config.hidden_size)
+    stored = load_file(checkpoint.folder / PROPRIO)
+    try:
+        projector.load_state_dict({name.removeprefix("module."): tensor for name, tensor in stored.items()})
+    except RuntimeError as error:
+        what = str(error).splitlines()[-1].strip()
+        raise PolicyError(f"{checkpoint.folder / PROPRIO} does not fit: {what}") from error
+    reference = next(network.parameters())
+    return projector.to(reference.device, reference.dtype).eval()

@@ -1,0 +1,110 @@
+"""What a user may set about the sidecar of an RLDX-1 skill, and what its manifest says about the server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from openral_core.cache import cache_home
+from openral_core.errors import PolicyError
+from openral_core.manifest import RSkillManifest
+from openral_policy_nodes.families.adaptive_timeout import LEAST_S
+from openral_policy_nodes.families.rldx.arguments import DEFAULT_TAG
+from openral_rskill.hub.reference import HUB, HubReference
+from openral_rskill.registry import RSkillPackage
+from openral_sidecar.identity import Identity
+from openral_sidecar.settings import SidecarSettings
+
+PREFIX = "OPENRAL_RLDX_"
+DEFAULT_PORT = 5555
+"""Upstream's (`DEFAULT_MODEL_SERVER_PORT` in rldx/eval/run_rldx_server.py)."""
+_QUANTIZATION = {"int4": "nf4", "bf16": "none", "fp32": "none"}
+"""`quantization.dtype` of the manifest -> how the server loads the backbone. bf16 is how the weights are stored."""
+_PATIENT = 4.0
+"""Latency budgets that the watch waits for a ping: upstream answers one request after another, and the one before may
+be another client's inference. Deadlines of our own calls come from `Patience`."""
+
+
+class RldxExtras(BaseModel):
+    """`policy_extras` of a manifest of this family."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    embodiment_tag: str = DEFAULT_TAG
+    """Name of upstream's EmbodimentTag under which the checkpoint keeps its statistics."""
+
+
+def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.environ) -> SidecarSettings:
+    """Read `OPENRAL_RLDX_AUTO_SPAWN` (1), `_HOST` (127.0.0.1), `_PORT` (5555; 0: any free one), `_TOKEN`.
+
+    Besides, `_SOURCE` is a folder with upstream's repository, used instead of the pinned commit, and `_PYTHON` an
+    interpreter that has all that the server needs; without it `<cache>/rldx-sidecar/source/.venv` is taken where it
+    exists, and else an environment is built.
+
+    Raises:
+        PolicyError: one of them is malformed.
+    """
+    port, spawn = (
+        environment.get(f"{PREFIX}PORT", str(DEFAULT_PORT)),
+        environment.get(f"{PREFIX}AUTO_SPAWN", "1"),
+    )
+    if not (port.isdecimal() and int(port) < 65536):
+        raise PolicyError(f"{PREFIX}PORT is '{port}'; write a port, or 0 for any free one")
+    if spawn not in ("0", "1"):
+        raise PolicyError(
+            f"{PREFIX}AUTO_SPAWN is '{spawn}'; write 1 to start the server, 0 to use one that runs"
+        )
+    source = environment.get(f"{PREFIX}SOURCE")
+    python = interpreter_from(environment)
+    if spawn == "0":
+        python = Path(sys.executable)  # nothing is started, so no environment has to be built
+    return SidecarSettings(
+        host=environment.get(f"{PREFIX}HOST", "127.0.0.1"),
+        port=int(port),
+        auto_spawn=spawn == "1",
+        source=Path(source).expanduser() if source else None,
+        python=python,
+        token=environment.get(f"{PREFIX}TOKEN", ""),
+        call_timeout_s=max(LEAST_S, _PATIENT * manifest.latency_budget.per_chunk_ms * 1e-3),
+    )
+
+
+def interpreter_from(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the interpreter that `OPENRAL_RLDX_PYTHON` names, or that of the usual place; None: build one."""
+    named = environment.get(f"{PREFIX}PYTHON")
+    if named:
+        return Path(named).expanduser()
+    usual = cache_home() / "rldx-sidecar" / "source" / ".venv" / "bin" / "python"
+    return usual if usual.exists() and not environment.get(f"{PREFIX}SOURCE") else None
+
+
+def identity_for(package: RSkillPackage) -> Identity:
+    """Return which model a skill's server must hold.
+
+    Raises:
+        PolicyError: the manifest asks for a number format that this family cannot serve, or its policy_extras are
+            malformed.
+    """
+    manifest = package.manifest
+    quantization = _QUANTIZATION.get(manifest.quantization.dtype)
+    if quantization is None:
+        raise PolicyError(
+            f"{manifest.name}: quantization.dtype {manifest.quantization.dtype} cannot be served; "
+            f"write one of {', '.join(_QUANTIZATION)}"
+        )
+    try:
+        extras = RldxExtras.model_validate(dict(manifest.policy_extras))
+    except ValidationError as error:
+        raise PolicyError(
+            f"{manifest.name}: policy_extras: {error.errors()[0]['msg']}; known is embodiment_tag"
+        ) from error
+    uri = manifest.weights_uri or ""
+    if not uri.startswith(HUB):
+        return Identity(str(package.checkpoint().absolute()), extras.embodiment_tag, quantization)
+    wanted = HubReference.parse(uri)
+    revision = wanted.revision if wanted.is_pinned else ""
+    return Identity(wanted.repository, extras.embodiment_tag, quantization, revision)

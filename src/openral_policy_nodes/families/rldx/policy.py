@@ -1,0 +1,127 @@
+"""An RLDX-1 skill as a Policy: its server is found or started, compared with the manifest, and asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import PolicyError, SidecarError
+from openral_core.manifest import RSkillManifest
+from openral_core.types import PolicyBatch
+from openral_policy_nodes.families.adaptive_timeout import Patience
+from openral_policy_nodes.families.rldx.arguments import rldx_arguments
+from openral_policy_nodes.families.rldx.handshake import modality_faults
+from openral_policy_nodes.families.rldx.layouts import layout_named
+from openral_policy_nodes.families.rldx.options import identity_for, settings_from
+from openral_policy_nodes.families.rldx.spec import SPEC
+from openral_rskill.registry import RSkillPackage
+from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.spec import SidecarSpec
+
+HANDSHAKE_S = 10.0
+"""[s] `get_modality_config` needs no model."""
+
+
+class Server(Protocol):
+    """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
+
+    def call(
+        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        """Ask the server."""
+        ...
+
+    def close(self) -> None:
+        """End it, if it was started for us."""
+        ...
+
+
+class RldxPolicy:
+    """Asks a server of RLDX-1 through the wrapper for simulations; see `layouts.py` for the names."""
+
+    def __init__(self, manifest: RSkillManifest, server: Server) -> None:
+        """Compare the server's checkpoint with the manifest.
+
+        Raises:
+            PolicyError: they do not fit, one clause a fault; or the server does not answer.
+        """
+        self._name, self._server = manifest.name, server
+        self._layout = layout_named(manifest.state_contract.layout if manifest.state_contract else None)
+        self._horizon = manifest.chunk_size
+        self._budget = manifest.latency_budget
+        self._patience = Patience(self._budget)
+        self._sessions: set[str] = set()
+        """Those that the server may remember."""
+        self._seen: set[str] = set()
+        """Those of the last batch."""
+        found = self._call("get_modality_config", None, HANDSHAKE_S)
+        faults = modality_faults(found, self._layout, manifest)
+        if faults:
+            raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
+
+    def reset(self, episodes: Sequence[str]) -> None:
+        """See Policy.reset. Episodes that are over are forgotten too, since the server forgets nothing by itself."""
+        over = self._sessions - self._seen
+        self._forget([*episodes, *sorted(over - set(episodes))])
+        self._sessions = (self._sessions - over) | set(episodes)
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        """See Policy.predict: (B, chunk_size, A), position and rotation in units of the controller, gripper -1 or 1."""
+        options = {"session_ids": list(batch.episodes)} if batch.episodes and all(batch.episodes) else None
+        data = {"observation": self._layout.observation(batch), "options": options}
+        rows, begun = len(batch), time.monotonic()
+        answer = self._call("get_action", data, self._patience.limit_s(rows)).get("result")
+        self._patience.note(rows, time.monotonic() - begun)
+        if not isinstance(answer, list) or len(answer) != 2:
+            raise PolicyError(
+                f"{self._name}: the server answered no (action, info); it is no RLDX-1 policy server"
+            )
+        self._seen = set(batch.episodes)
+        self._sessions |= self._seen
+        return self._layout.chunks(answer[0], rows, self._horizon)
+
+    def close(self) -> None:
+        """Forget our episodes and leave the server; one that was started for this policy ends."""
+        try:
+            if self._sessions:
+                self._forget(sorted(self._sessions))
+        except PolicyError:
+            pass  # it is gone or about to go, with all that it remembered
+        finally:
+            self._server.close()
+
+    def _forget(self, episodes: Sequence[str]) -> None:
+        self._call("reset", {"options": {"session_ids": list(episodes)}}, self._patience.least_s)
+
+    def _call(self, op: str, data: Mapping[str, Any] | None, timeout_s: float) -> dict[str, Any]:
+        try:
+            return self._server.call(op, data, timeout_s=timeout_s)
+        except SidecarError as error:
+            self._patience = Patience(self._budget)  # whoever answers next may have just been started
+            raise PolicyError(f"{self._name}: {error}") from error
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> RldxPolicy:
+    """Use the server of a skill, or start one; see `settings_from` for where.
+
+    Raises:
+        LicenseError: the terms of the weights were not accepted.
+        PolicyError: the server does not start, holds another model, or its checkpoint does not fit the manifest.
+    """
+    return load_with(SPEC, package, device)
+
+
+def load_with(spec: SidecarSpec, package: RSkillPackage, device: str = "cpu") -> RldxPolicy:
+    """The same with another spec, such as one whose module is the conformance server. See `load`."""
+    manifest = package.manifest
+    package.require_license()
+    settings, identity = settings_from(manifest), identity_for(package)
+    arguments = rldx_arguments(identity, device)
+    if settings.auto_spawn:
+        arguments += ["--checkpoint", str(package.checkpoint().absolute())]
+    with skill_sidecar(manifest, spec, arguments, identity, settings) as server:
+        return RldxPolicy(manifest, server)

@@ -1,0 +1,1 @@
+"""The policy node: one skill behind the action `skills/<slug>/execute`."""

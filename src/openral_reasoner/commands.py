@@ -1,0 +1,73 @@
+"""The verbs `openral prompt` and `openral mission`; light to import, rclpy comes in when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+
+Patience = Annotated[float, numbers.seconds("Seconds to wait for a reasoner.")]
+
+mission = typer.Typer(help="See the reasoner's mission, its log, and stop it.", no_args_is_help=True)
+
+
+def prompt(
+    sentence: Annotated[
+        str, typer.Argument(help="What to do, in plain words; 'stop' stops every motion; or an answer.")
+    ],
+    patience: Patience = 5.0,
+) -> None:
+    """Say a sentence to the running reasoner and follow its mission; a question of the reasoner is answered so, too.
+
+    Exit code 0: the mission was done. 1: it failed, was stopped or replaced. 2: no reasoner took the sentence.
+    """
+    from openral_reasoner.ros.prompt import converse  # `openral --help` must not load rclpy
+
+    raise typer.Exit(converse(sentence, patience))
+
+
+@mission.command()
+def show(
+    patience: Patience = 5.0,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of the table.")] = False,
+) -> None:
+    """Print the mission: its tasks, how often each was tried, and why it ended."""
+    from openral_reasoner.ros import mission_topics as mission_node
+
+    raise typer.Exit(mission_node.show(patience, json))
+
+
+@mission.command()
+def watch(patience: Patience = 5.0) -> None:
+    """Follow the mission until it has ended. Exit code 0: it was done."""
+    from openral_reasoner.ros import mission_topics as mission_node
+
+    raise typer.Exit(mission_node.watch(patience))
+
+
+@mission.command()
+def log(
+    patience: Patience = 5.0,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")] = False,
+) -> None:
+    """Print every step of the mission with its reason."""
+    from openral_reasoner.ros import mission_topics as mission_node
+
+    raise typer.Exit(mission_node.log(patience, follow))
+
+
+@mission.command()
+def cancel(patience: Patience = 5.0) -> None:
+    """Stop the mission, and whatever else moves the arm."""
+    from openral_reasoner.ros import mission_topics as mission_node
+
+    raise typer.Exit(mission_node.cancel(patience))
+
+
+if __name__ == "__main__":
+    app = typer.Typer()
+    app.command()(prompt)
+    app.add_typer(mission, name="mission")
+    app()

@@ -1,0 +1,81 @@
+"""The verb `openral reasoner eval`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from openral_core.output_folder import check_file
+from openral_reasoner.evaluation.ablation_command import ablation_command
+
+reasoner = typer.Typer(help="Look into the reasoner.", no_args_is_help=True)
+
+
+reasoner.command("ablation")(ablation_command)
+
+
+@reasoner.command("eval")
+def evaluate_command(
+    suite: Annotated[Path | None, typer.Option(help="Missions; default: those that ship with it.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="provider:name of a language model; default: the offline planner.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Its endpoint, if it is not the provider's own.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file for rows and summary.")] = None,
+) -> None:
+    """Run written missions in a simulated deployment; print accuracy, wrong skills, needless goals and time."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from openral_reasoner.deployment import Deployment
+    from openral_reasoner.evaluation.score import evaluate, report, summary
+    from openral_reasoner.evaluation.suite import DEFAULT, load_suite
+    from openral_reasoner.llm.factory import agent_maker
+
+    if out is not None:
+        check_file(out, "--out")
+    loaded = load_suite(suite or DEFAULT)
+    section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
+    maker = agent_maker(Deployment(reasoner=section)) if model else None
+    who, make_agent = maker or ("offline", None)
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"asking {who}", total=len(loaded.missions))
+        rows = evaluate(loaded, make_agent=make_agent, who=who, progress=lambda row: bar.advance(task))
+    lines = list(summary(rows))
+    _print_table(who, lines)
+    for row in rows:
+        if row.wrong:
+            Console().print(
+                f"[red]wrong skill[/] {row.kind}: {row.say!r} ran {', '.join(row.done) or 'something'}"
+            )
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(report(rows, who), indent=1) + "\n")
+
+
+def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"planner: {who}", title_justify="left", box=None, header_style="bold")
+    for name in ("kind", "n", "right", "share", "95 %", "wrong", "needless", "asked", "p50 s"):
+        table.add_column(name, justify="left" if name == "kind" else "right", no_wrap=True)
+    for line in lines:
+        low, high = line["interval"]
+        table.add_row(
+            str(line["kind"]).replace("_", " "),
+            str(line["missions"]),
+            str(line["correct"]),
+            f"{line['accuracy']:.2f}",
+            f"{low:.2f}-{high:.2f}",
+            f"{line['wrong_skill_rate']:.2f}",
+            str(line["needless_goals"]),
+            str(line["asked"]),
+            f"{line['seconds_p50']:.3f}",
+        )
+    Console().print(table)

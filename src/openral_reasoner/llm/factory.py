@@ -1,0 +1,43 @@
+"""From a deployment to the maker of its agents; the language model's code is imported only if one is configured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from openral_core.errors import InstallationError
+from openral_reasoner.deployment import Deployment
+from openral_reasoner.memory.memory import Memory
+from openral_reasoner.mission.planning_service import Agent, MakeAgent
+from openral_reasoner.mission.request_queue import Desk
+
+
+def agent_maker(deployment: Deployment, memory_file: str = "") -> tuple[str, MakeAgent] | None:
+    """Return the model's name and a function that makes the agent of one mission; None: no model is configured.
+
+    Args:
+        deployment: its `reasoner` section, with the environment's OPENRAL_REASONER_* before it.
+        memory_file: where notes are kept; empty: the model keeps none.
+
+    Raises:
+        OpenralError: the section is wrong, a key is missing, or the client is not installed.
+    """
+    from openral_reasoner.llm.settings import model_settings
+
+    settings = model_settings(deployment.reasoner)
+    if settings is None:
+        return None
+    try:
+        from openral_reasoner.llm.agent import MissionAgent
+        from openral_reasoner.llm.models import build_model
+    except ImportError as error:
+        raise InstallationError(
+            f"{settings.model}: {error.name} is not installed: pip install 'openral[reasoner]'"
+        ) from error
+    model = build_model(settings)
+    memory = Memory(Path(memory_file).expanduser()) if memory_file else None
+    cameras = [camera.name for camera in deployment.cameras]
+
+    def make(desk: Desk) -> Agent:
+        return MissionAgent(model, settings, desk, memory=memory, cameras=cameras)
+
+    return settings.model, make

@@ -1,0 +1,1 @@
+"""What the reasoner remembers of earlier missions."""

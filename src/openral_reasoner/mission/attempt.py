@@ -1,0 +1,138 @@
+"""One attempt at a task, the director's settings, and the commands that it gives."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from openral_reasoner.condition import Condition
+from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict, judge
+from openral_reasoner.mission.mission import MAX_ATTEMPTS
+from openral_reasoner.palette import Palette, Skill
+
+
+class DirectorConfig(BaseModel):
+    """How patient the director is, in [s]; wall time is monotonic, the rest is on the node's clock."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
+    """Attempts at a task with one skill before the next rung of the ladder."""
+    max_skills: int = Field(default=3, ge=1)
+    """Skills that may try the same task, one after the other."""
+    max_depth: int = Field(default=2, ge=0)
+    """How often a step may come from the decomposition of another one."""
+    ask_patience_s: float = Field(default=0.0, ge=0)
+    """Wall time the operator has for a question about a task that failed; 0: nobody is asked, it is abandoned."""
+    resume_patience_s: float = Field(default=60.0, gt=0)
+    """Wall time the operator has to say whether a mission that a restart broke off goes on."""
+    default_deadline_s: float = Field(default=30.0, gt=0)
+    """Deadline of an attempt when the skill suggests none."""
+    palette_patience_s: float = Field(default=60.0, gt=0)
+    """Wall time a mission waits for the first active skill."""
+    palette_settle_s: float = Field(default=0.5, ge=0)
+    """Wall time without a change after which the palette counts as complete."""
+    comeback_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time a task waits for its skill to come back."""
+    answer_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time a policy node has to answer a goal or a cancellation."""
+    condition_patience_s: float = Field(default=30.0, gt=0)
+    """How long a task waits for its "when …", on wall time."""
+    bridge_patience_s: float = Field(default=10.0, gt=0)
+    """Wall time without `/openral/control_status` in an attempt after which the bridge counts as dead."""
+    heartbeat_patience_s: float = Field(default=5.0, gt=1)
+    """Wall time without an announcement of an active skill, which come once a second, after which it counts as lost."""
+
+
+@dataclass(frozen=True)
+class Propose:
+    """Ask the planner; answer with `Director.planned`."""
+
+    ticket: int
+    sentence: str
+    palette: Palette
+    part: bool = False
+    """A task of a mission that has its plan: no agent takes it over."""
+    history: tuple[str, ...] = ()
+    """What became of the mission's tasks before a restart, one line each."""
+
+
+@dataclass(frozen=True)
+class SendGoal:
+    """Send an ExecuteSkill goal; answer with `Director.goal_answered` and later `Director.goal_ended`."""
+
+    key: int
+    skill: Skill
+    instruction: str
+    task: str
+    deadline_s: float
+
+
+@dataclass(frozen=True)
+class CancelGoal:
+    """Cancel that goal; its end is reported with `Director.goal_ended`."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class AskWorld:
+    """Find out whether a condition holds; answer with `Director.found_out`."""
+
+    key: int
+    condition: Condition
+
+
+@dataclass(frozen=True)
+class StopSkills:
+    """Cancel every goal of every skill in the graph, whoever sent it: "stop" means the arm, not one's own goal."""
+
+    goal: str = ""
+    """Hex UUID of a goal that the bridge still executes, and shall drop at once; empty: the cancellation is enough."""
+
+
+Command = Propose | SendGoal | CancelGoal | AskWorld | StopSkills
+
+
+@dataclass
+class Attempt:
+    """A goal in flight."""
+
+    key: int
+    skill: Skill
+    started_s: float
+    """[s] node clock."""
+    deadline_s: float
+    """[s] from the start."""
+    sent_wall_s: float
+    goal_id: str = ""
+    """Hex UUID, empty until the goal is accepted."""
+    readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=512))
+    ending: Judgement | None = None
+    """Why the goal is being cancelled."""
+    cancelled_wall_s: float = 0.0
+    abstaining: bool = False
+
+    def judge(self, now_s: float, gate: GateConfig) -> Judgement:
+        """What the readings say while the goal runs."""
+        return self._judge(now_s, self.deadline_s, gate)
+
+    def judge_own_end(self, outcome: str, why: str, now_s: float, gate: GateConfig) -> Judgement:
+        """What the readings say about a goal that ended without being asked to.
+
+        What the skill calls itself does not count: its success is one only if the gate agrees, and a success that
+        the gate sees is one even if the deadline was a moment faster.
+        """
+        judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
+        if judgement.verdict is Verdict.SUCCEEDED or outcome == "DEADLINE":
+            return judgement
+        if outcome != "SUCCEEDED":
+            return Judgement(Verdict.STALLED, f"{self.skill.name} ended: {why}")
+        if judgement.verdict is Verdict.UNVERIFIED:
+            return judgement
+        return Judgement(Verdict.STALLED, "the skill calls itself done, the reward monitor does not")
+
+    def _judge(self, now_s: float, deadline_s: float, gate: GateConfig) -> Judgement:
+        return judge(self.readings, started_s=self.started_s, now_s=now_s, deadline_s=deadline_s, config=gate)

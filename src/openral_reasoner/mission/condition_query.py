@@ -1,0 +1,97 @@
+"""Answers `AskWorld`: the reward monitor is asked until its answers agree.
+
+One answer of a learned judge is worth little, so as many in a row must agree as the gate's dwell. Where a task has an
+opposite ("close the drawer" undoes "open the drawer"), only a high score of the opposite says that it is not done;
+where it has none, low scores do. A monitor that stays silent or in doubt leaves the question open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from openral_reasoner.mission.attempt import AskWorld
+from openral_reasoner.mission.gate import GateConfig
+from openral_reasoner.mission.request_queue import QueryProgress, Reply
+
+PERIOD_S = 0.3
+"""[s] wall time between two questions; the monitor has a new frame about three times a second."""
+PATIENCE_S = 10.0
+"""[s] wall time for one `AskWorld`."""
+REFUSALS = 3
+"""Answers in a row without a score after which it is no use to go on."""
+
+Sense = Callable[[QueryProgress, Callable[[Reply], None]], None]
+"""`openral_reasoner.mission.planning_service.Senses.sense`."""
+Told = tuple[int, "bool | None", str]
+"""Key of the `AskWorld`, whether its condition holds as it stands (None: nobody can tell), and why."""
+
+
+@dataclass
+class _Open:
+    asked: AskWorld
+    until_wall_s: float
+    next_wall_s: float
+    waiting: bool = False
+    agreeing: Counter[bool] = field(default_factory=Counter)
+    refusals: int = 0
+    turn: int = 0
+    why: str = "the reward monitor did not answer"
+
+
+class Inquiry:
+    """Asks about one condition at a time; a newer one takes its place. Not thread-safe."""
+
+    def __init__(self, sense: Sense, gate: GateConfig) -> None:
+        self._sense, self._gate = sense, gate
+        self._open: _Open | None = None
+
+    def ask(self, asked: AskWorld, wall_s: float) -> None:
+        """Begin; the answer comes from `tick`."""
+        self._open = _Open(asked, wall_s + PATIENCE_S, wall_s)
+
+    def tick(self, wall_s: float) -> Told | None:
+        """Ask on, and tell the answer once there is one."""
+        open_ = self._open
+        if open_ is None:
+            return None
+        state = self._state(open_)
+        if state is not None or open_.refusals >= REFUSALS or wall_s >= open_.until_wall_s:
+            self._open = None
+            holds = None if state is None else state is not open_.asked.condition.negated
+            return open_.asked.key, holds, open_.why
+        if not open_.waiting and wall_s >= open_.next_wall_s:
+            open_.waiting, open_.next_wall_s = True, wall_s + PERIOD_S
+            self._question(open_)
+        return None
+
+    def _state(self, open_: _Open) -> bool | None:
+        return next((state for state, count in open_.agreeing.items() if count >= self._gate.dwell), None)
+
+    def _question(self, open_: _Open) -> None:
+        """Ask about the task, or in turns about it and its opposite."""
+        condition = open_.asked.condition
+        opposite = bool(condition.undone) and open_.turn % 2 == 1
+        open_.turn += 1
+        words = condition.undone if opposite else condition.task
+
+        def answered(reply: Reply) -> None:
+            open_.waiting = False
+            open_.why = reply.text
+            open_.refusals = 0 if reply.ok else open_.refusals + 1
+            if not reply.ok or math.isnan(reply.success):
+                open_.agreeing.clear()
+                return
+            high = reply.success >= self._gate.success_threshold
+            if high:
+                open_.agreeing[opposite] = 0
+                open_.agreeing[not opposite] += 1
+            elif condition.undone:
+                open_.agreeing[not opposite] = 0
+            else:
+                open_.agreeing[True] = 0
+                open_.agreeing[False] += 1
+
+        self._sense(QueryProgress(words), answered)

@@ -1,0 +1,120 @@
+"""Where a mission decides: a guard before its first task begins, a loop when its last task is done.
+
+The director asks `Decisions` before it begins a task. A question goes out as `AskWorld`; whoever looks at the world
+answers with True, False or None, and None, which means that nobody can tell, ends the mission: to act on a
+guess could be the opposite of what was ordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from openral_reasoner.condition import Condition, Guard
+from openral_reasoner.mission.attempt import AskWorld
+from openral_reasoner.mission.mission import Mission, MissionState, TaskState
+
+WAIT_S = 1.0
+"""[s] wall time between two looks at a condition that is waited for."""
+
+
+@dataclass
+class _Open:
+    """A condition in the air."""
+
+    condition: Condition
+    asked: bool = False
+    since_wall_s: float = 0.0
+    next_wall_s: float = 0.0
+
+
+class Decisions:
+    """The conditions of one mission. Not thread-safe."""
+
+    def __init__(self, patience_s: float) -> None:
+        """Begin with nothing to decide.
+
+        Args:
+            patience_s: [s] wall time that a "when …" is waited for.
+        """
+        self._patience_s = patience_s
+        self._key = 0
+        self._decided: set[int] = set()
+        self._open: _Open | None = None
+
+    def forget(self) -> None:
+        """Another mission begins; answers that are still on their way count no more."""
+        self._key += 1
+        self._decided.clear()
+        self._open = None
+
+    def due(self, mission: Mission, now_s: float, wall_s: float) -> list[AskWorld] | None:
+        """What is to be asked before the current task; None: nothing, it may begin."""
+        task = mission.current
+        condition = _undecided(mission) if task and mission.active_task not in self._decided else None
+        if task is None or condition is None:
+            return None
+        if self._open is None:
+            self._open = _Open(condition, since_wall_s=wall_s, next_wall_s=wall_s)
+            mission.say(now_s, "condition", f"is it so that {condition.text}?")
+        if self._open.asked or wall_s < self._open.next_wall_s:
+            return []
+        self._open.asked = True
+        self._key += 1
+        return [AskWorld(self._key, condition)]
+
+    def question(self, key: int) -> Condition | None:
+        """The condition that the `AskWorld` of that key is about; None: it counts no more."""
+        return self._open.condition if self._open is not None and key == self._key else None
+
+    def found_out(
+        self, mission: Mission, key: int, holds: bool | None, why: str, now_s: float, wall_s: float
+    ) -> None:
+        """The answer to `AskWorld`: whether the condition as it stands, with its "not", holds."""
+        if self._open is None or key != self._key or mission.current is None:
+            return
+        open_, planned = self._open, mission.current.planned
+        if holds is None:
+            self._open = None
+            mission.end(
+                MissionState.FAILED, now_s, f"nobody could tell whether {open_.condition.text}: {why}"
+            )
+            return
+        waited = wall_s - open_.since_wall_s
+        looping = mission.current.state is TaskState.DONE
+        if not holds and not looping and planned.guard and planned.guard.wait:
+            if waited < self._patience_s:
+                open_.asked, open_.next_wall_s = False, wall_s + WAIT_S
+                return
+            why = f"{why}, after {waited:.0f} s"
+        self._open = None
+        if looping:
+            self._decide_loop(mission, holds, why, now_s)
+        elif planned.guard:
+            self._decided.add(mission.active_task)
+            mission.branch(planned.guard, holds, _told(open_.condition, holds, why), now_s)
+
+    def _decide_loop(self, mission: Mission, holds: bool, why: str, now_s: float) -> None:
+        until = mission.tasks[mission.active_task].planned.until
+        assert until is not None
+        reason = _told(until.condition, holds, why)
+        if holds:
+            mission.say(now_s, "condition", f"{reason}: the repetition ends")
+            mission.advance(now_s)
+        elif until.rounds <= 1:
+            mission.end(MissionState.FAILED, now_s, f"{reason}, and the repetition has had all its rounds")
+        else:
+            mission.again(until, f"{reason}: once more", now_s)
+
+
+def _undecided(mission: Mission) -> Condition | None:
+    """The condition that stands before the current task, or behind it when it is done."""
+    task = mission.tasks[mission.active_task]
+    if task.state is TaskState.DONE:
+        return task.planned.until.condition if task.planned.until else None
+    guard: Guard | None = task.planned.guard
+    return guard.condition if guard and task.state is TaskState.PENDING and not task.attempts else None
+
+
+def _told(condition: Condition, holds: bool, why: str) -> str:
+    true = holds is not condition.negated
+    return f"{condition.text}: {'yes' if true else 'no'} ({why})"

@@ -1,0 +1,453 @@
+"""The director: carries a mission through its tasks. Without ROS, threads or clocks of its own.
+
+Events come in (prompt, palette, reading, goal answers, ticks), commands go out (`Command`). A verified success leads
+to the next task, anything else to the next rung of the ladder (`recovery_steps`); what nobody could verify
+is never called a success. At most one goal is in flight; the next one is sent when the last has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from openral_core.scene import Resume
+from openral_reasoner.condition import Condition
+from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
+from openral_reasoner.mission.decisions import Decisions
+from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict
+from openral_reasoner.mission.goal_tracker import GoalKeeper
+from openral_reasoner.mission.halting import Halting
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
+from openral_reasoner.mission.question import YES_OR_NO, Answered, Question
+from openral_reasoner.mission.recovery import Climb
+from openral_reasoner.mission.resume import KEY, Resumption
+from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
+from openral_reasoner.mission.second_look import SecondLook
+from openral_reasoner.mission.stop_words import Heard, heard
+from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
+from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.parser import MAX_CHARACTERS
+from openral_reasoner.plain_line import plain_line
+from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
+
+
+class Director:
+    """Holds one mission at a time. Not thread-safe: call it from one thread.
+
+    Every method that may cause commands returns them, in their order. `now_s` is the node's clock, `wall_s`
+    monotonic time.
+    """
+
+    def __init__(
+        self,
+        log: Callable[[LogEntry], None],
+        *,
+        gate: GateConfig | None = None,
+        config: DirectorConfig | None = None,
+    ) -> None:
+        self._log = log
+        self._gate = gate or GateConfig()
+        self._config = config or DirectorConfig()
+        self._palette = Palette()
+        self._palette_wall_s = 0.0
+        self._seen = SeenIds()
+        self._ticket = 0
+        self._proposed = False
+        self._waiting_since_wall_s = 0.0
+        self._estopped = False
+        self._question: Question | None = None
+        self._resumption: Resumption | None = None
+        self._goals = GoalKeeper(self._say, self._settled, self._gate, self._config)
+        self._halting = Halting()
+        self._second = SecondLook(self._config.comeback_patience_s)
+        self._decisions = Decisions(self._config.condition_patience_s)
+        self._climb = Climb(self.ask, self._config)
+        self.mission = Mission("", "", log)
+        self.others_move = False
+        """A policy node announces that it runs a goal."""
+
+    @property
+    def idle(self) -> bool:
+        """No goal in flight, and no mission in work."""
+        return not self._goals.busy and not self._active
+
+    @property
+    def running(self) -> bool:
+        """A goal of the mission runs."""
+        return self._goals.running
+
+    @property
+    def recovering(self) -> bool:
+        """A mission that a restart broke off is not yet going on: nothing may run that was begun before."""
+        return self._resumption is not None and self._active
+
+    @property
+    def _active(self) -> bool:
+        return self.mission.state is MissionState.ACTIVE
+
+    # -- the operator ------------------------------------------------------------------------------
+
+    def prompt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
+        """Words from the operator: a stop, an answer, or a mission in place of the running one.
+
+        What could mean "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is. Any
+        other words are ignored if their id is known, and refused if they are too long or hold control characters.
+        """
+        said, fresh = heard(text), self._seen.add(prompt_id)
+        if self._is_stop(said):
+            return self._halt(prompt_id, text, now_s, wall_s)
+        if not fresh:
+            return []
+        refusal = why_refused(prompt_id, text)
+        if not refusal and self.operator_says(text):
+            return self.tick(now_s, wall_s)
+        if not refusal and said is Heard.GO_ON:
+            refusal = "it says not to stop, which orders nothing; say what to do"
+        if refusal:
+            self._refuse(prompt_id, text, refusal, now_s, wall_s)
+            return []
+        # What an earlier process began, and what might be meant by a "hold on" before an order, must not go on.
+        unwanted = self.recovering or said is Heard.STOP_AND_MORE
+        commands: list[Command] = (
+            [self._halting.begin(self._goals.active_goal or "", wall_s)] if unwanted else []
+        )
+        commands += self.stop(f'replaced by "{plain_line(text)}"', now_s, wall_s)
+        self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), wall_s)
+        self.mission.say(now_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
+        if self._estopped:
+            self.mission.end(
+                MissionState.FAILED, now_s, "the E-stop is latched; reset it with /openral/estop_reset"
+            )
+        return [*commands, *self.tick(now_s, wall_s)]
+
+    def _is_stop(self, said: Heard) -> bool:
+        """Whether words are a stop now: in doubt they are while anything goes on, and no answer while it moves."""
+        moves = self._goals.busy or bool(self._goals.active_goal) or self.others_move
+        if said is Heard.OBJECTION:
+            return moves or (self._active and not self.question)
+        return said is Heard.STOP or (said is Heard.STOP_AND_MORE and (moves or self._active))
+
+    def _halt(self, prompt_id: str, text: str, now_s: float, wall_s: float) -> list[Command]:
+        shown = plain_line(text)
+        what = "the mission and every motion end" if self._active else "no mission is running"
+        self._log(LogEntry(now_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
+        commands = self.stop(f'stopped: the operator said "{shown}"', now_s, wall_s)
+        return [*commands, self._halting.begin(self._goals.active_goal or "", wall_s)]
+
+    def _refuse(self, prompt_id: str, text: str, why: str, now_s: float, wall_s: float) -> None:
+        """Say why a prompt is no order; a mission that is in work goes on."""
+        prompt_id, shown = plain_line(prompt_id, MAX_ID), plain_line(text)
+        if self._active:
+            self._log(LogEntry(now_s, "refused", f'"{shown}": {why}', prompt_id))
+            return
+        self._begin(Mission(prompt_id, shown, self._log, MissionState.ACTIVE), wall_s)
+        self.mission.end(MissionState.FAILED, now_s, f'"{plain_line(shown, 80)}" is refused: {why}')
+
+    def stop(
+        self, reason: str, now_s: float, wall_s: float, state: MissionState = MissionState.STOPPED
+    ) -> list[Command]:
+        """End the mission, if one is in work."""
+        if not self._active:
+            return []
+        self.mission.end(state, now_s, reason)
+        return self._goals.cancel(Judgement(Verdict.RUNNING, reason), wall_s)
+
+    def estop(self, pressed: bool, now_s: float, wall_s: float) -> list[Command]:
+        """The E-stop was pressed or reset. Pressing it ends the mission."""
+        fresh = pressed and not self._estopped
+        self._estopped = pressed
+        return self.stop("stopped: the E-stop was pressed", now_s, wall_s) if fresh else []
+
+    def resume(self, mission: Mission, policy: Resume, now_s: float, wall_s: float) -> list[Command]:
+        """Take up a mission that was in work when an earlier process ended; see `Resumption`."""
+        self._seen.add(mission.id)
+        self._begin(mission, wall_s)
+        self._proposed = bool(mission.tasks) and not mission.open_ended
+        self._resumption = Resumption(mission, policy, self._config.resume_patience_s, self.ask)
+        self._resumption.begin(now_s)
+        return [StopSkills()]
+
+    def _begin(self, mission: Mission, wall_s: float) -> None:
+        self.mission = mission
+        self._proposed = False
+        self._question = self._resumption = None
+        self._climb.forget()
+        self._second.attempt_begins()
+        self._decisions.forget()
+        self._waiting_since_wall_s = wall_s
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    @property
+    def question(self) -> str:
+        """What the operator is asked; empty: nothing."""
+        return self._question.text if self._question and self._active else ""
+
+    def ask(
+        self,
+        text: str,
+        patience_s: float,
+        answered: Answered,
+        now_s: float,
+        wall_s: float,
+        options: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
+        """Ask the operator; the answer, or None after `patience_s` [s], is told at a later tick."""
+        self._question = Question(text, wall_s + patience_s, answered, options or {})
+        self.mission.question = text
+        self.mission.say(now_s, "question", text)
+
+    def operator_says(self, text: str) -> bool:
+        """Take words as the answer to the open question; False if none is open, or they are none of its answers."""
+        return bool(self.question) and self._question is not None and self._question.take(text)
+
+    def _hear(self, now_s: float, wall_s: float) -> None:
+        question = self._question
+        if question is None or (question.answer is None and wall_s <= question.until_wall_s):
+            return
+        self._question, self.mission.question = None, ""
+        said = question.answer
+        told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
+        self.mission.say(now_s, "answer", told)
+        self._waiting_since_wall_s = wall_s
+        question.answered(question.answer, now_s, wall_s)
+
+    # -- the plan ----------------------------------------------------------------------------------
+
+    def palette(self, palette: Palette, wall_s: float) -> None:
+        """The usable skills changed."""
+        if palette != self._palette:
+            self._palette = palette
+            self._palette_wall_s = wall_s
+
+    def planned(self, ticket: int, result: Proposal, now_s: float, wall_s: float) -> list[Command]:
+        """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
+        if ticket != self._ticket or not self._proposed or not self._active:
+            return []
+        self._waiting_since_wall_s = wall_s
+        if self._climb.waits:
+            self._climb.planned(self.mission, result, now_s, wall_s)
+        elif isinstance(result, Plan):
+            self.mission.adopt(result, now_s)
+        elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
+            self._ask_which(result, now_s, wall_s)
+        else:
+            self.mission.end(MissionState.FAILED, now_s, result.sentence)
+        return self.tick(now_s, wall_s)
+
+    def _ask_which(self, asked: Ask, now_s: float, wall_s: float) -> None:
+        """Let the operator choose between what the words may mean; silence chooses nothing."""
+        single = len(asked.options) == 1
+        signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
+        options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
+        answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
+
+        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            if choice is None or choice == "no":
+                self.mission.end(MissionState.FAILED, now_s, asked.sentence)
+            else:
+                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now_s)
+
+        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now_s, wall_s, options)
+
+    def _propose(self, now_s: float, wall_s: float) -> list[Command]:
+        if self._ready(now_s, wall_s):
+            self._proposed = True
+            self._ticket += 1
+            return [Propose(self._ticket, self.mission.text, self._palette, history=self.mission.history())]
+        return []
+
+    def _propose_part(self) -> list[Command]:
+        """Ask the planner for another way to do a task that failed, once."""
+        wanted = self._climb.take_wanted()
+        if wanted is None:
+            return []
+        self._ticket += 1
+        return [Propose(self._ticket, *wanted, part=True)]
+
+    def _ready(self, now_s: float, wall_s: float) -> bool:
+        """Whether the palette has settled; a mission that waited too long for it has failed."""
+        settled = wall_s - self._palette_wall_s >= self._config.palette_settle_s
+        if self._palette.skills and settled:
+            return True
+        if wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
+            why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
+            found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
+            patience = f"{self._config.palette_patience_s:.0f} s"
+            self.mission.end(MissionState.FAILED, now_s, f"no skill is ready after {patience} ({found})")
+        return False
+
+    # -- an agent in place of a plan ---------------------------------------------------------------
+
+    def steered(self, ticket: int, who: str, now_s: float) -> bool:
+        """An agent took the `Propose` of that ticket: it will add tasks and end the mission.
+
+        Returns:
+            Whether the ticket still counts.
+        """
+        if ticket != self._ticket or not self._active:
+            return False
+        self.mission.open_ended = True
+        self.mission.say(now_s, "model", f"{who} plans step by step")
+        return True
+
+    def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
+        """The agent of that ticket broke down. True: nothing was run yet, another planner may take the ticket."""
+        if ticket != self._ticket or not self._active:
+            return False
+        self.mission.say(now_s, "model", reason)
+        if self.mission.tasks:
+            self.mission.end(MissionState.FAILED, now_s, f"the language model failed: {reason}")
+            return False
+        self.mission.open_ended = False
+        return True
+
+    def find_skill(self, name: str) -> Skill | None:
+        """The skill of that name, if it may be used now."""
+        return self._palette.find(name)
+
+    def add_task(self, planned: PlannedTask, now_s: float, wall_s: float) -> list[Command]:
+        """Add a task to an open-ended mission and begin it."""
+        self.mission.append(planned, now_s)
+        self._waiting_since_wall_s = wall_s
+        return self.tick(now_s, wall_s)
+
+    def finish(self, done: bool, words: str, now_s: float) -> None:
+        """The agent says that the mission is over."""
+        self.mission.finish(done, words, now_s)
+
+    # -- the tasks ---------------------------------------------------------------------------------
+
+    def tick(self, now_s: float, wall_s: float) -> list[Command]:
+        """Look at the time: call it often (10 Hz), on wall time."""
+        unfinished = self._halting.due(self._goals.active_goal or "", wall_s)
+        if self._goals.busy:
+            return [*(unfinished or []), *self._goals.watch(now_s, wall_s)]
+        if unfinished is not None:
+            return unfinished
+        if self._active:
+            self._hear(now_s, wall_s)
+        if not self._active:
+            return []
+        if self._resumption is not None:
+            return self._take_up(self._resumption, now_s, wall_s)
+        if self._question is not None:
+            return []
+        if self._second.waits:
+            return self._look_again(now_s, wall_s)
+        if not self._proposed:
+            return self._propose(now_s, wall_s)
+        if self._climb.waits:
+            return self._propose_part()
+        undecided = self._decisions.due(self.mission, now_s, wall_s)
+        if undecided is not None:
+            return list(undecided)
+        return self._start(now_s, wall_s) if self.mission.current else []
+
+    def _start(self, now_s: float, wall_s: float) -> list[Command]:
+        planned = self.mission.tasks[self.mission.active_task].planned
+        skill = self._palette.find(planned.skill.name)
+        if skill is not None:
+            self._second.attempt_begins()
+            return [self._goals.send(self.mission.attempt(now_s), skill, now_s, wall_s)]
+        loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
+        patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
+        if wall_s - self._waiting_since_wall_s > patience_s:
+            gone = Judgement(
+                Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
+            )
+            self._climb.fail(self.mission, self._palette, gone, now_s, wall_s, lost=True)
+        return []
+
+    def _take_up(self, resumption: Resumption, now_s: float, wall_s: float) -> list[Command]:
+        """Go on after a restart, as far as that is settled."""
+        unsettled = resumption.step(
+            now_s, wall_s, lambda: self._ready(now_s, wall_s), self._goals.active_goal
+        )
+        if unsettled is not None:
+            return unsettled
+        self._resumption = None
+        self._waiting_since_wall_s = wall_s
+        return self.tick(now_s, wall_s)
+
+    def found_out(self, key: int, holds: bool | None, why: str, now_s: float, wall_s: float) -> list[Command]:
+        """The answer to the `AskWorld` of that key; None: the reward monitor cannot tell, so the operator is asked."""
+        if not self._active:
+            return []
+        self._waiting_since_wall_s = wall_s
+        doubt = self._decisions.question(key)
+        if self._resumption is not None and key == KEY:
+            resumption, self._resumption = self._resumption, None
+            self._judged(resumption.judge(holds, why), now_s, wall_s)
+        elif key == SECOND_LOOK:
+            if (judgement := self._second.judge(holds, why)) is not None:
+                self._judged(judgement, now_s, wall_s)
+        elif holds is None and doubt and self._config.ask_patience_s > 0:
+            self._ask_whether(doubt, key, why, now_s, wall_s)
+        else:
+            self._decisions.found_out(self.mission, key, holds, why, now_s, wall_s)
+        return self.tick(now_s, wall_s)
+
+    def _ask_whether(self, condition: Condition, key: int, why: str, now_s: float, wall_s: float) -> None:
+        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            holds = None if choice is None else (choice == "yes") is not condition.negated
+            told = "nobody answered" if choice is None else "the operator says so"
+            self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now_s, wall_s)
+
+        self.ask(condition.question, self._config.ask_patience_s, answered, now_s, wall_s, YES_OR_NO)
+
+    def _settled(self, task: Task, judgement: Judgement, now_s: float, wall_s: float) -> None:
+        """The goal is out of the way."""
+        self._waiting_since_wall_s = wall_s
+        if not self._active or task is not self.mission.current:
+            return  # the mission was stopped or replaced
+        if self._second.begin(judgement, wall_s):
+            self.mission.say(now_s, "monitor", f"{judgement.reason}; it is asked when it is back")
+        else:
+            self._judged(judgement, now_s, wall_s)
+
+    def _look_again(self, now_s: float, wall_s: float) -> list[Command]:
+        """Judge the task that the reward monitor did not see to its end, as soon as it can be asked."""
+        due = self._second.due(self.mission.tasks[self.mission.active_task].planned, wall_s)
+        if isinstance(due, Judgement):
+            self._judged(due, now_s, wall_s)
+            return self.tick(now_s, wall_s)
+        return list(due)
+
+    def _judged(self, judgement: Judgement, now_s: float, wall_s: float) -> None:
+        if judgement.verdict is Verdict.SUCCEEDED:
+            self.mission.complete(now_s, judgement.reason)
+        else:
+            self._climb.fail(self.mission, self._palette, judgement, now_s, wall_s)
+
+    # -- what the neighbours say -------------------------------------------------------------------
+
+    def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
+        """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
+        self._goals.reading(goal_id, reading, now_s)
+
+    def monitor(self, silent: bool, there: bool) -> None:
+        """Whether the reward monitor owes readings of a goal that runs, and whether it is in the graph."""
+        self._second.monitor(silent, there)
+
+    def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
+        """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
+        self._goals.bridge_says(active_goal, wall_s)
+
+    def goal_answered(
+        self, key: int, goal_id: str, accepted: bool, now_s: float, wall_s: float
+    ) -> list[Command]:
+        """The policy node took the goal, or refused it."""
+        return self._goals.answered(key, goal_id, accepted, now_s, wall_s)
+
+    def goal_ended(
+        self, key: int, outcome: str, check: str, message: str, now_s: float, wall_s: float
+    ) -> None:
+        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
+        self._goals.ended(key, outcome, check, message, now_s, wall_s)
+
+    def skill_lost(self, name: str, reason: str, now_s: float, wall_s: float) -> None:
+        """The policy node of that skill is gone; a goal it held will never be answered."""
+        self._goals.skill_lost(name, reason, now_s, wall_s)
+
+    def _say(self, now_s: float, kind: str, reason: str) -> None:
+        self.mission.say(now_s, kind, reason)

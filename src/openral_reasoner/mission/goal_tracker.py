@@ -1,0 +1,147 @@
+"""The goal in flight: sends it, watches it, judges it, and sees that it ends. At most one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
+from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict
+from openral_reasoner.mission.mission import Task, TaskState
+from openral_reasoner.palette import Skill
+
+Say = Callable[[float, str, str], None]
+"""([s] node clock, kind of the step, reason): a line of the mission log."""
+Settled = Callable[[Task, Judgement, float, float], None]
+"""(task, judgement, [s] node clock, [s] monotonic): the goal of that task is out of the way."""
+
+
+class GoalKeeper:
+    """Carries one attempt from its goal to its judgement. Not thread-safe; clocks as in `Director`."""
+
+    def __init__(self, say: Say, settled: Settled, gate: GateConfig, config: DirectorConfig) -> None:
+        self._say, self._settled = say, settled
+        self._gate, self._config = gate, config
+        self._attempt: Attempt | None = None
+        self._task: Task | None = None
+        self._keys = 0
+        self._bridge_wall_s = 0.0
+        self.active_goal: str | None = None
+        """Hex UUID of the goal that the bridge executes, empty: none; None: the bridge has not spoken yet."""
+
+    @property
+    def busy(self) -> bool:
+        """A goal is in flight."""
+        return self._attempt is not None
+
+    @property
+    def running(self) -> bool:
+        """A policy node took the goal in flight, and it is not being ended."""
+        return self._attempt is not None and bool(self._attempt.goal_id) and self._attempt.ending is None
+
+    def send(self, task: Task, skill: Skill, now_s: float, wall_s: float) -> SendGoal:
+        """Begin an attempt at a task."""
+        planned = task.planned
+        self._keys += 1
+        deadline_s = skill.max_execution_s or self._config.default_deadline_s
+        self._attempt = Attempt(self._keys, skill, now_s, deadline_s, wall_s)
+        self._task = task
+        self._bridge_wall_s = wall_s
+        words_sent = f'{skill.name} is asked to "{planned.instruction}"'
+        self._say(now_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
+        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s)
+
+    def watch(self, now_s: float, wall_s: float) -> list[Command]:
+        """Look at the time."""
+        attempt, patience = self._attempt, self._config.answer_patience_s
+        if attempt is None:
+            return []
+        if attempt.ending is not None:
+            if wall_s - attempt.cancelled_wall_s > patience:
+                self._say(now_s, "silent", f"{attempt.skill.node} did not answer the cancellation")
+                self._settle(attempt.ending, now_s, wall_s)
+            return []
+        if not attempt.goal_id:
+            if wall_s - attempt.sent_wall_s > patience:
+                silent = f"{attempt.skill.node} did not answer the goal within {patience:.0f} s"
+                return self.cancel(Judgement(Verdict.STALLED, silent), wall_s)
+            return []
+        if wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
+            silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
+            return self.cancel(Judgement(Verdict.STALLED, silent), wall_s)
+        return self._judge(attempt, now_s, wall_s)
+
+    def _judge(self, attempt: Attempt, now_s: float, wall_s: float) -> list[Command]:
+        judgement = attempt.judge(now_s, self._gate)
+        if judgement.verdict is Verdict.ABSTAINED and not attempt.abstaining and attempt.readings:
+            self._say(now_s, "abstained", judgement.reason)
+        attempt.abstaining = judgement.verdict is Verdict.ABSTAINED
+        if judgement.verdict in (Verdict.RUNNING, Verdict.ABSTAINED):
+            return []
+        self._say(now_s, "verdict", f"{judgement.verdict.value}: {judgement.reason}")
+        return self.cancel(judgement, wall_s)
+
+    def cancel(self, judgement: Judgement, wall_s: float) -> list[Command]:
+        """End the goal in flight, if there is one, with this judgement."""
+        attempt, task = self._attempt, self._task
+        if attempt is None or attempt.ending is not None:
+            return []
+        attempt.ending = judgement
+        attempt.cancelled_wall_s = wall_s
+        if task is not None and task.state is TaskState.ACTIVE:
+            task.state = TaskState.VERIFYING
+        return [CancelGoal(attempt.key)]
+
+    def bridge_says(self, active_goal: str, wall_s: float) -> None:
+        """The bridge spoke: which goal it executes, empty for none."""
+        self._bridge_wall_s = wall_s
+        self.active_goal = active_goal
+
+    def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
+        """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
+        attempt, task = self._attempt, self._task
+        if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
+            return
+        if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
+            return  # the same frame once more tells nothing new
+        attempt.readings.append(reading)
+        task.progress, task.success = reading.progress, reading.success
+        above = not reading.abstained and reading.score >= self._gate.success_threshold
+        task.state = TaskState.VERIFYING if above else TaskState.ACTIVE
+        self._say(now_s, "reading", f"progress {reading.progress:.2f}, success {reading.success:.2f}")
+
+    # -- answers of the policy node ----------------------------------------------------------------
+
+    def answered(self, key: int, goal_id: str, accepted: bool, now_s: float, wall_s: float) -> list[Command]:
+        """The policy node took the goal, or refused it."""
+        attempt = self._attempt
+        if attempt is None or attempt.key != key:
+            return [CancelGoal(key)] if accepted else []  # a late yes to a goal that was given up
+        if not accepted:
+            reason = f"{attempt.skill.node} refused the goal"
+            self._settle(attempt.ending or Judgement(Verdict.STALLED, reason), now_s, wall_s)
+            return []
+        attempt.goal_id = goal_id
+        attempt.started_s = now_s
+        return [CancelGoal(key)] if attempt.ending else []
+
+    def ended(self, key: int, outcome: str, check: str, message: str, now_s: float, wall_s: float) -> None:
+        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
+        attempt = self._attempt
+        if attempt is None or attempt.key != key:
+            return
+        if attempt.ending is None:
+            why = f"{check}: {message}".rstrip(": ")
+            attempt.ending = attempt.judge_own_end(outcome, why, now_s, self._gate)
+            self._say(now_s, "verdict", f"{attempt.ending.verdict.value}: {attempt.ending.reason}")
+        self._settle(attempt.ending, now_s, wall_s)
+
+    def skill_lost(self, name: str, reason: str, now_s: float, wall_s: float) -> None:
+        """The policy node of that skill is gone; a goal it held will never be answered."""
+        attempt = self._attempt
+        if attempt is not None and attempt.skill.name == name:
+            self._settle(attempt.ending or Judgement(Verdict.STALLED, reason), now_s, wall_s)
+
+    def _settle(self, judgement: Judgement, now_s: float, wall_s: float) -> None:
+        task, self._task, self._attempt = self._task, None, None
+        if task is not None:
+            self._settled(task, judgement, now_s, wall_s)

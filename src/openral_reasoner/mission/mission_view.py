@@ -1,0 +1,68 @@
+"""A mission as people read it: a table, a line of its log, plain values; for messages and all that has their fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
+
+ENDED = ("done", "failed", "stopped")
+COLOURS = {"done": "green", "active": "cyan", "verifying": "cyan", "abandoned": "red", "failed": "red"}
+
+
+def table_of(mission: Any) -> Table:
+    """The tasks of an `openral/msg/Mission`, each with its reason; steps of a decomposition are indented."""
+    table = Table(
+        title=Text(plain_line(mission.text, MAX_SHOWN)) if mission.text else None,
+        title_justify="left",
+        box=None,
+    )
+    for column in ("task", "skill", "state", "attempts", "progress", "seconds", "why"):
+        table.add_column(column, overflow="fold")
+    for task in mission.tasks:
+        seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
+        progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
+        state = Text(task.state, style=COLOURS.get(task.state, ""))
+        words, why = plain_line(task.text, MAX_SHOWN), plain_line(task.outcome, MAX_SHOWN)
+        table.add_row(
+            Text("  " * min(task.depth, 9) + words),
+            Text(plain_line(task.skill)),
+            state,
+            str(task.attempts),
+            progress,
+            seconds,
+            Text(why),
+        )
+    return table
+
+
+def line_of(step: Any) -> str:
+    """An `openral/msg/MissionStep` as a line: node clock, kind, reason."""
+    stamp = step.header.stamp
+    kind, reason = plain_line(step.kind, 20), plain_line(step.reason, MAX_SHOWN)
+    return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {kind:<11} {reason}"
+
+
+def values_of(mission: Any) -> dict[str, Any]:
+    """An `openral/msg/Mission` as plain values."""
+    names = ("id", "text", "state", "active_task", "message", "question")
+    of_task = (
+        "id",
+        "text",
+        "skill",
+        "skill_task",
+        "match_score",
+        "state",
+        "attempts",
+        "depth",
+        "progress",
+        "success",
+        "outcome",
+        "started_s",
+        "ended_s",
+    )
+    tasks = [{name: getattr(task, name) for name in of_task} for task in mission.tasks]
+    return {**{name: getattr(mission, name) for name in names}, "tasks": tasks}

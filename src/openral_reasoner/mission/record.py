@@ -1,0 +1,164 @@
+"""The mission on disk: `mission.jsonl`, one step a line, and `mission.json`, the newest state.
+
+A disk that fails while a mission runs costs the record, which is said once, and not the mission: every later step is
+tried again.
+
+`mission.json` holds what `openral/msg/Mission` holds, and under `resume` all that a restarted node needs to go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from openral_core.errors import ManifestError
+from openral_core.output_folder import check_folder, make_private
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
+
+_TASKS = TypeAdapter(list[Task])
+_log = logging.getLogger(__name__)
+
+
+class MissionRecord:
+    """Writes a run folder. Every line is written at once, so a killed process loses nothing that was decided.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        check_folder(folder, "run_dir")
+        make_private(folder)
+        self._final = folder / "mission.json"
+        self._steps = (folder / "mission.jsonl").open("ab", buffering=0)
+        self._complained = False
+
+    def step(self, entry: LogEntry, wall_time: float) -> None:
+        """Append one step.
+
+        Args:
+            entry: the step.
+            wall_time: [s] since the epoch.
+        """
+        line = json.dumps({**asdict(entry), "wall_time": round(wall_time, 3)}) + "\n"
+        with self._said_once():
+            self._append(line.encode())
+
+    def state(self, mission: Mission) -> None:
+        """Replace `mission.json` by the mission as it is now; a reader never sees half a file."""
+        partial = self._final.with_suffix(".json.part")
+        with self._said_once():
+            try:
+                partial.write_text(json.dumps(written(mission), indent=2) + "\n", encoding="utf-8")
+                os.replace(partial, self._final)
+            except OSError:
+                partial.unlink(missing_ok=True)
+                raise
+
+    def unfinished(self, log: Callable[[LogEntry], None]) -> Mission | None:
+        """The mission that was in work when the last process ended; None: there was none.
+
+        Args:
+            log: takes the steps of the mission from now on.
+
+        Raises:
+            ManifestError: the file was altered, and is no mission any more.
+        """
+        try:
+            fields = json.loads(self._final.read_text(encoding="utf-8"))
+            if fields["state"] != MissionState.ACTIVE.value:
+                return None
+            kept = fields["resume"]
+            return Mission(
+                id=str(fields["id"]),
+                text=str(fields["text"]),
+                log=log,
+                state=MissionState.ACTIVE,
+                tasks=_TASKS.validate_python(kept["tasks"]),
+                active_task=int(fields["active_task"]),
+                message=str(fields["message"]),
+                open_ended=bool(kept["open_ended"]),
+                stamp_s=float(kept["stamp_s"]),
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+            what = " ".join(str(error).split())[:200]
+            raise ManifestError(
+                f"{self._final}: {type(error).__name__}: {what}; move it away to begin without its mission"
+            ) from None
+
+    def close(self) -> None:
+        """Close the log; called once."""
+        self._steps.close()
+
+    def _append(self, line: bytes) -> None:
+        """Write a whole line or nothing, so that a reader never meets two halves joined."""
+        size = os.fstat(self._steps.fileno()).st_size
+        try:
+            if self._steps.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            os.ftruncate(self._steps.fileno(), size)
+            raise
+
+    @contextlib.contextmanager
+    def _said_once(self) -> Iterator[None]:
+        """Let a fault of the disk pass, and say the first one."""
+        try:
+            yield
+        except OSError as error:
+            if not self._complained:
+                self._complained = True
+                what = "the mission goes on, and what is decided from now on may be missing there"
+                _log.error("error: %s: %s; %s", self._final.parent, error.strerror, what)
+
+
+def written(mission: Mission) -> dict[str, Any]:
+    """The mission as `mission.json` holds it."""
+    kept = {
+        "open_ended": mission.open_ended,
+        "stamp_s": mission.stamp_s,
+        "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
+    }
+    return {**describe(mission), "resume": kept}
+
+
+def describe(mission: Mission) -> dict[str, Any]:
+    """The mission as plain values, with the field names of `openral/msg/Mission`."""
+    return {
+        "id": mission.id,
+        "text": mission.text,
+        "state": mission.state.value,
+        "active_task": mission.active_task,
+        "message": mission.message,
+        "question": mission.question,
+        "tasks": [
+            {
+                "id": f"{mission.id}/{index}",
+                "text": task.planned.text,
+                "instruction": task.planned.instruction,
+                "skill": task.planned.skill.name,
+                "skill_task": task.planned.skill_task,
+                "match_score": task.planned.score,
+                "state": task.state.value,
+                "attempts": task.attempts,
+                "depth": task.depth,
+                "progress": task.progress,
+                "success": task.success,
+                "outcome": task.outcome,
+                "started_s": task.started_s,
+                "ended_s": task.ended_s,
+            }
+            for index, task in enumerate(mission.tasks)
+        ],
+    }

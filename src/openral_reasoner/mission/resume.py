@@ -1,0 +1,163 @@
+"""A mission after a restart of its node: never silently repeated motion.
+
+What was begun before is cancelled first, whatever comes next. Then somebody allows the mission to go on, or nobody
+does. A task that was in work is looked at before anything moves: done, it counts as done; not done, the ladder
+decides about another attempt; and if nobody can tell, it is treated like every attempt that could not be verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from openral_core.scene import Resume
+from openral_reasoner.condition import Condition
+from openral_reasoner.mission.attempt import AskWorld, Command, StopSkills
+from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.mission import Mission, MissionState, TaskState
+from openral_reasoner.mission.question import YES_OR_NO, AskOperatorFor
+
+KEY = -1
+"""Of the one `AskWorld` of a resumption; those of `Decisions` are positive."""
+REST_PATIENCE_S = 30.0
+"""[s] wall time that motion begun before the restart may take to end."""
+STOP_PERIOD_S = 1.0
+"""[s] wall time between two cancellations of such motion."""
+
+
+class Resumption:
+    """The way of one mission from the restart to its next task. Not thread-safe."""
+
+    def __init__(self, mission: Mission, policy: Resume, patience_s: float, ask: AskOperatorFor) -> None:
+        """Begin.
+
+        Args:
+            mission: as it was written down; its current task is the one that was in work.
+            policy: `always`: it goes on; `ask`: if the operator says so; `never`: it is stopped.
+            patience_s: [s] wall time the operator has for an answer.
+            ask: asks the operator.
+        """
+        self._mission, self._policy = mission, policy
+        self._patience_s, self._ask = patience_s, ask
+        self._allowed = self._asking = self._looking = self._rested = False
+        self._rest_since_wall_s: float | None = None
+        self._stopped_wall_s = float("-inf")
+
+    def begin(self, now_s: float) -> None:
+        """Say what was found."""
+        mission, task = self._mission, self._mission.current
+        done = sum(task.state is TaskState.DONE for task in mission.tasks)
+        where = (
+            f'in "{task.planned.text}", attempt {task.attempts}'
+            if task and task.attempts
+            else "between two tasks"
+        )
+        mission.question = ""
+        stamp_s = mission.stamp_s
+        mission.say(
+            now_s,
+            "resume",
+            f"the reasoner was restarted {where}; {done} of {len(mission.tasks)} tasks are done",
+        )
+        mission.stamp_s = stamp_s  # the clock may have begun anew, and is compared with this
+
+    def step(
+        self, now_s: float, wall_s: float, ready: Callable[[], bool], active_goal: str | None
+    ) -> list[Command] | None:
+        """Go on as far as possible; None: there is nothing left to find out, the mission goes on.
+
+        Args:
+            now_s: [s] node clock; 0: simulation time has not begun.
+            wall_s: [s] monotonic.
+            ready: whether the skills are there; ends the mission if they never come.
+            active_goal: what the bridge executes, empty: nothing; None: it has not spoken.
+        """
+        mission = self._mission
+        commands = self._stop(wall_s, active_goal)
+        if now_s <= 0:
+            return commands
+        if now_s < mission.stamp_s:
+            mission.end(
+                MissionState.STOPPED, now_s, "stopped: the world began anew since, so nothing of it holds"
+            )
+        elif not self._at_rest(now_s, wall_s, ready, active_goal) or self._asking:
+            return commands
+        elif not self._allowed:
+            self._ask_leave(now_s, wall_s, ready)
+        else:
+            return self._look(now_s)
+        return commands
+
+    def judge(self, holds: bool | None, why: str) -> Judgement:
+        """What the look at the world says about the attempt that was broken off."""
+        if holds is None:
+            return Judgement(Verdict.UNVERIFIED, f"the restart broke it off: {why}")
+        if holds:
+            return Judgement(Verdict.SUCCEEDED, f"it was done when the reasoner came back: {why}")
+        return Judgement(Verdict.STALLED, f"the restart broke it off, and it is not done: {why}")
+
+    def _ask_leave(self, now_s: float, wall_s: float, ready: Callable[[], bool]) -> None:
+        mission = self._mission
+        if self._policy == "never":
+            mission.end(
+                MissionState.STOPPED,
+                now_s,
+                "stopped: the reasoner was restarted, and here nothing is resumed",
+            )
+            return
+        if not ready():
+            return
+        if self._policy == "always":
+            self._allow(now_s, "it goes on, because this deployment always resumes")
+            return
+
+        def answered(choice: str | None, now_s: float, wall_s: float) -> None:
+            self._asking = False
+            if choice == "yes":
+                self._allow(now_s, "it goes on, the operator wants it")
+            else:
+                mission.end(
+                    MissionState.STOPPED,
+                    now_s,
+                    "stopped: the reasoner was restarted, and nobody said to go on",
+                )
+
+        self._asking = True
+        text = f'The reasoner was restarted in the middle of "{mission.text}". Go on, yes or no?'
+        self._ask(text, self._patience_s, answered, now_s, wall_s, YES_OR_NO)
+
+    def _allow(self, now_s: float, reason: str) -> None:
+        self._allowed = True
+        self._mission.say(now_s, "resume", reason)
+
+    def _look(self, now_s: float) -> list[Command] | None:
+        task = self._mission.current
+        if task is None or task.state not in (TaskState.ACTIVE, TaskState.VERIFYING):
+            return None
+        if self._looking:
+            return []
+        self._looking = True
+        self._mission.say(now_s, "resume", f'is "{task.planned.text}" done?')
+        words = task.planned.instruction
+        return [AskWorld(KEY, Condition(text=f'"{task.planned.text}" is done', task=words))]
+
+    def _stop(self, wall_s: float, active_goal: str | None) -> list[Command]:
+        """Cancel what still moves, again and again: the node that holds it may not have been seen yet."""
+        if not active_goal or self._rested or wall_s - self._stopped_wall_s < STOP_PERIOD_S:
+            return []
+        self._stopped_wall_s = wall_s
+        return [StopSkills()]
+
+    def _at_rest(
+        self, now_s: float, wall_s: float, ready: Callable[[], bool], active_goal: str | None
+    ) -> bool:
+        """Whether nothing moves any more; the mission fails if that never comes."""
+        self._rested = self._rested or active_goal == ""
+        if self._rested or not ready():
+            return self._rested
+        self._rest_since_wall_s = self._rest_since_wall_s or wall_s
+        if wall_s - self._rest_since_wall_s > REST_PATIENCE_S:
+            what = "the bridge is silent" if active_goal is None else f"goal {active_goal} does not end"
+            self._mission.end(
+                MissionState.FAILED, now_s, f"the mission cannot go on after the restart: {what}"
+            )
+        return False

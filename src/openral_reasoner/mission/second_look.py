@@ -1,0 +1,67 @@
+"""An attempt that the reward monitor did not see to its end, because it was away, is judged when it is back."""
+
+from __future__ import annotations
+
+from openral_reasoner.condition import Condition
+from openral_reasoner.mission.attempt import AskWorld
+from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.planner import PlannedTask
+
+KEY = -2
+"""Of the one `AskWorld` of a second look."""
+
+
+class SecondLook:
+    """Waits for the monitor, then asks it once. Not thread-safe; times are monotonic, [s]."""
+
+    def __init__(self, patience_s: float) -> None:
+        """Begin with nothing to look at.
+
+        Args:
+            patience_s: how long the monitor is waited for.
+        """
+        self._patience_s = patience_s
+        self._first: Judgement | None = None
+        self._until_wall_s = 0.0
+        self._asked = self._missed = self._there = False
+
+    @property
+    def waits(self) -> bool:
+        """A task is not yet judged."""
+        return self._first is not None
+
+    def attempt_begins(self) -> None:
+        """What was missed before does not count any more."""
+        self._first, self._missed = None, False
+
+    def monitor(self, silent: bool, there: bool) -> None:
+        """Take in whether the monitor owes readings, and whether it is in the graph."""
+        self._missed, self._there = self._missed or silent, there
+
+    def begin(self, judgement: Judgement, wall_s: float) -> bool:
+        """Put a judgement off; False: there is no reason to, the monitor was there all the time."""
+        if judgement.verdict is not Verdict.UNVERIFIED or not self._missed:
+            return False
+        self._first, self._asked, self._missed = judgement, False, False
+        self._until_wall_s = wall_s + self._patience_s
+        return True
+
+    def due(self, planned: PlannedTask, wall_s: float) -> list[AskWorld] | Judgement:
+        """What is to be asked now, or the judgement where the monitor does not come back."""
+        if self._first is not None and not self._asked and not self._there and wall_s > self._until_wall_s:
+            first, self._first = self._first, None
+            return first
+        if self._asked or not self._there:
+            return []
+        self._asked = True
+        return [AskWorld(KEY, Condition(text=f'"{planned.text}" is done', task=planned.instruction))]
+
+    def judge(self, holds: bool | None, why: str) -> Judgement | None:
+        """The judgement, by what the monitor sees now; None: nothing was put off."""
+        first, self._first = self._first, None
+        if first is None or holds is None:
+            return first
+        verdict = Verdict.SUCCEEDED if holds else Verdict.STALLED
+        return Judgement(
+            verdict, f"the reward monitor is back and sees it{'' if holds else ' not'} done: {why}"
+        )

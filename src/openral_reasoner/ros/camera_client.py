@@ -1,0 +1,131 @@
+"""What an agent may see of the world: the newest image of a camera, and the reward monitor's opinion."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import cv2
+from openral.srv import QueryTaskProgress
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image
+
+from openral_core.errors import OpenralError
+from openral_core.image_message import decode_image
+from openral_core.scene import SceneCamera
+from openral_reasoner.mission.gate import Reading
+from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
+from openral_reasoner.plain_line import plain_line
+from openral_reasoner.ros.skill_client import Guard
+
+PATIENCE_S = 5.0
+"""[s] wall time a camera or the reward monitor has to answer."""
+SERVICE = "/openral/perception/query_task_progress"
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+Answer = Callable[[Reply], None]
+
+
+@dataclass
+class _Waiting:
+    answer: Answer
+    until_wall_s: float
+    what: str
+    release: Callable[[], object] = lambda: None
+
+
+class CameraAndMonitor:
+    """Serves `Look` and `QueryProgress`; call `tick` now and then so that silence has an end."""
+
+    def __init__(self, node: Node, guard: Guard, cameras: Sequence[SceneCamera]) -> None:
+        self._node, self._guard = node, guard
+        self._cameras = {camera.name: camera for camera in cameras}
+        self._client = node.create_client(QueryTaskProgress, SERVICE)
+        self._waiting: list[_Waiting] = []
+
+    def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
+        """See `openral_reasoner.mission.planning_service.Senses.sense`."""
+        if isinstance(request, Look):
+            self._look(request.camera, answer)
+        else:
+            self._query(request, answer)
+
+    def tick(self) -> None:
+        """Answer for those that stayed silent."""
+        for waiting in [w for w in self._waiting if time.monotonic() > w.until_wall_s]:
+            self._end(waiting, Reply(False, f"{waiting.what} did not answer within {PATIENCE_S:.0f} s"))
+
+    def close(self) -> None:
+        """Take back what was made on the node."""
+        for waiting in list(self._waiting):
+            self._end(waiting, Reply(False, "the reasoner ends"))
+        self._node.destroy_client(self._client)
+
+    def _look(self, name: str, answer: Answer) -> None:
+        camera = self._cameras.get(name)
+        if camera is None:
+            answer(Reply(False, f"there is no camera '{name[:40]}'; there is {', '.join(self._cameras)}"))
+            return
+        topic = f"/openral/cameras/{name}/image_raw"
+        waiting = self._wait(answer, f"camera {name}")
+        seen = partial(self._seen, waiting, camera)
+        subscription = self._node.create_subscription(Image, topic, seen, NEWEST)
+        waiting.release = lambda: self._node.destroy_subscription(subscription)
+
+    def _seen(self, waiting: _Waiting, camera: SceneCamera, message: Any) -> None:
+        size = (message.width, message.height)
+        try:
+            image = decode_image(camera, *size, message.encoding, message.step, message.data)
+        except OpenralError as error:
+            self._end(waiting, Reply(False, str(error)))
+            return
+        encoded = cv2.imencode(".png", image[:, :, ::-1])[1].tobytes()
+        self._end(waiting, Reply(True, f"the newest image of {waiting.what}", encoded))
+
+    def _query(self, request: QueryProgress, answer: Answer) -> None:
+        if not self._client.service_is_ready():
+            answer(Reply(False, "the reward monitor is not running"))
+            return
+        waiting = self._wait(answer, "the reward monitor")
+        # Who asks again and again wants another look at the world, not the same scores again.
+        wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
+        answered = self._guard(partial(self._answered, waiting), SERVICE)
+        self._client.call_async(wanted).add_done_callback(answered)
+
+    def _answered(self, waiting: _Waiting, future: Any) -> None:
+        self._end(waiting, progress_reply(future.result()))
+
+    def _wait(self, answer: Answer, what: str) -> _Waiting:
+        waiting = _Waiting(answer, time.monotonic() + PATIENCE_S, what)
+        self._waiting.append(waiting)
+        return waiting
+
+    def _end(self, waiting: _Waiting, reply: Reply) -> None:
+        if waiting in self._waiting:
+            self._waiting.remove(waiting)
+            waiting.release()
+            waiting.answer(reply)
+
+
+def progress_reply(response: Any) -> Reply:
+    """The monitor's answer in one sentence."""
+    if response is None or not response.ok:
+        why = plain_line(response.message) if response is not None else "no answer"
+        return Reply(False, f"no score: {why}")
+    age = f", {response.age_s:.1f} s old and stale" if response.stale else ""
+    done = "the task counts as done" if response.succeeded else "the task does not count as done"
+    if response.abstained:
+        done = f"the monitor cannot tell whether the task is done: {plain_line(response.message)}"
+    doubtful = response.abstained or response.stale
+    # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
+    read = Reading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
+    return Reply(
+        True,
+        f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
+        success=math.nan if doubtful else read.score,
+    )

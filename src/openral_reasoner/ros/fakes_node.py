@@ -1,0 +1,172 @@
+"""Scripted stand-ins for the reasoner's neighbours: a policy node with its bridge, and a reward monitor.
+
+    python -m openral_reasoner.ros.fakes_node skill   --ros-args -p phrases:="['open the drawer']"
+    python -m openral_reasoner.ros.fakes_node monitor --ros-args -p levels:="[0.3, 1.0]"
+
+Nothing moves and nothing is learned: the skill runs every goal until it is cancelled or its deadline
+passes, the monitor's progress rises to the level that the script gives for this attempt.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import rclpy
+from openral.action import ExecuteSkill
+from openral.msg import ControlStatus, SkillInfo, TaskProgress
+from openral.srv import QueryTaskProgress
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+
+from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.ros.messages import LATCHED
+
+PERIOD_S = 0.05
+HEARTBEAT_S = 1.0
+"""[s] between two announcements of a skill."""
+
+
+class FakeSkillServer(GuardedCallbacks, Node):
+    """A policy node and its bridge in one: announces a skill, runs its goals, says which goal is active.
+
+    Parameters: `phrases` (one for each task; the task ids are the phrases with dashes), `max_execution_s`
+    [s], `tag` (embodiment).
+    """
+
+    def __init__(self, slug: str = "fake", **kwargs: Any) -> None:
+        super().__init__(slug, namespace="/openral/policy", **kwargs)
+        self.declare_parameter("phrases", ["open the drawer", "close the drawer"])
+        self.declare_parameter("max_execution_s", 6.0)
+        self.declare_parameter("tag", "any")
+        self._active: tuple[str, str] = ("", "")
+        name = f"/openral/skills/{slug}/execute"
+        self._info = self.create_publisher(SkillInfo, "/openral/skills", LATCHED)
+        self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        self._server = ActionServer(
+            self,
+            ExecuteSkill,
+            name,
+            execute_callback=self._execute,
+            goal_callback=lambda request: GoalResponse.ACCEPT,
+            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup(),
+        )
+        self.create_timer(PERIOD_S, self._report)
+        self._announced = (slug, name)
+        self.create_timer(HEARTBEAT_S, self._announce)
+        self._announce()
+
+    def _announce(self) -> None:
+        slug, server = self._announced
+        phrases = list(self.get_parameter("phrases").value)
+        info = SkillInfo(
+            name=f"openral/rskill-{slug}",
+            slug=slug,
+            kind="vla",
+            license="apache-2.0",
+            commercial_use=True,
+            embodiment_tags=[self.get_parameter("tag").value],
+            tasks=[phrase.replace(" ", "-") for phrase in phrases],
+            examples=phrases,
+            node=self.get_fully_qualified_name(),
+            action_server=server,
+            state="active",
+            active=True,
+            max_execution_s=self.get_parameter("max_execution_s").value,
+            goal_id=self._active[0],
+        )
+        self._info.publish(info)
+
+    def _report(self) -> None:
+        goal_id, instruction = self._active
+        status = ControlStatus(
+            active_goal=goal_id, instruction=instruction, mode="realtime", control_hz=1 / PERIOD_S
+        )
+        status.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(status)
+
+    def _execute(self, goal: Any) -> Any:
+        mine = self._active = (bytes(goal.goal_id.uuid).hex(), goal.request.instruction)
+        self._announce()
+        begin = time.monotonic()
+        result = ExecuteSkill.Result()
+        while True:
+            time.sleep(PERIOD_S)
+            result.duration_s = time.monotonic() - begin
+            if goal.is_cancel_requested:
+                goal.canceled()
+                result.outcome, result.check = ExecuteSkill.Result.CANCELED, "client_cancel"
+                break
+            if result.duration_s >= goal.request.deadline_s:
+                goal.abort()
+                result.outcome, result.check = ExecuteSkill.Result.DEADLINE, "deadline"
+                break
+        if self._active == mine:  # else the next goal has begun in another thread
+            self._active = ("", "")
+        self._announce()
+        return result
+
+
+class FakeMonitor(GuardedCallbacks, Node):
+    """A reward monitor whose progress rises over `rise_s` [s] to `levels[attempt]`.
+
+    The last level serves all later attempts. Asked, it tells the newest value, whatever the words are.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("reward_monitor", namespace="/openral", **kwargs)
+        self.declare_parameter("levels", [1.0])
+        self.declare_parameter("rise_s", 0.5)
+        self._goal = ""
+        self._begin = 0.0
+        self._attempt = -1
+        self._value: float | None = None
+        self._publisher = self.create_publisher(TaskProgress, "/openral/progress", 10)
+        self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10)
+        self.create_service(QueryTaskProgress, "/openral/perception/query_task_progress", self._on_query)
+
+    def _on_query(self, request: Any, response: Any) -> Any:
+        response.ok = self._value is not None
+        response.message = "" if response.ok else "no attempt has been seen yet"
+        response.progress_now = response.success_now = self._value or 0.0
+        return response
+
+    def _on_status(self, status: ControlStatus) -> None:
+        if not status.active_goal:
+            return
+        if status.active_goal != self._goal:
+            self._goal = status.active_goal
+            self._begin = time.monotonic()
+            self._attempt += 1
+        levels = self.get_parameter("levels").value
+        share = min(1.0, (time.monotonic() - self._begin) / self.get_parameter("rise_s").value)
+        self._value = value = share * levels[min(self._attempt, len(levels) - 1)]
+        reading = TaskProgress(goal_id=self._goal, task=status.instruction, progress=value, success=value)
+        reading.header.stamp = self.get_clock().now().to_msg()
+        self._publisher.publish(reading)
+
+
+def main() -> None:
+    """Run one of the two until the process is told to end."""
+    kinds = {"skill": FakeSkillServer, "monitor": FakeMonitor}
+    if len(sys.argv) < 2 or sys.argv[1] not in kinds:
+        raise SystemExit(f"usage: fakes_node ({' | '.join(kinds)}) [--ros-args …]")
+    rclpy.init(args=sys.argv)
+    node = kinds[sys.argv[1]]()
+    executor = MultiThreadedExecutor(3)
+    executor.add_node(node)
+    try:
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.get_logger().info("interrupted")
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Between the reasoner's values and openral's messages, and the QoS profile both sides of a latched topic use.
+
+Anybody in the graph may send anything: what comes in is checked here, field by field, before it is kept or repeated.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from openral.msg import ControlStatus, MissionStep, MissionTask, SkillInfo, TaskProgress
+from openral.msg import Mission as MissionMessage
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from openral_core.errors import ContractError
+from openral_core.message_fields import goal_id_field, stamp_field, text_field
+from openral_reasoner.mission.gate import Reading
+from openral_reasoner.mission.mission import LogEntry, Mission
+from openral_reasoner.mission.record import describe
+from openral_reasoner.palette import Skill
+from openral_reasoner.plain_line import plain_line
+
+LATCHED = QoSProfile(
+    depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Deep enough for one message of each policy node on `/openral/skills`."""
+
+NEWEST = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Of `/openral/mission`: who comes late gets the mission as it is now, and none as it was."""
+STEPS = QoSProfile(
+    depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Of `/openral/mission_log`: who comes late gets the last 256 steps."""
+
+
+MAX_TEXT = 256
+"""Characters of a name, an id, a tag."""
+MAX_DESCRIPTION = 2000
+"""Characters of a skill's description that are kept."""
+MAX_PHRASES = 4096
+"""Characters of the phrases of one task."""
+MAX_ENTRIES = 512
+"""Entries of a list."""
+MAX_ALL = 200_000
+"""Characters of all texts of one message."""
+AHEAD_S = 2.0
+"""[s] that the stamp of a reading may be ahead of the reasoner's clock, which follows `/clock`."""
+_ROS_NAME = re.compile(r"(?:/[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def skill_of(info: SkillInfo) -> Skill:
+    """Return a palette entry from what a policy node says about itself.
+
+    Raises:
+        ContractError: a field is no honest description of a skill; the text names it.
+    """
+    lists = (info.embodiment_tags, info.actions, info.objects, info.scenes, info.tasks, info.examples)
+    length = len(info.name) + sum(len(text) for each in lists for text in each)
+    if length > MAX_ALL:
+        raise ContractError(f"its texts have {length} characters; send at most {MAX_ALL}")
+    if not info.name:
+        raise ContractError("name is empty; send the manifest's")
+    if not (math.isfinite(info.max_execution_s) and info.max_execution_s >= 0):
+        raise ContractError(f"max_execution_s is {info.max_execution_s}; send seconds, 0 for none")
+    goal_id_field("goal_id", info.goal_id)
+    ids, examples = _texts("tasks", info.tasks), _texts("examples", info.examples, MAX_PHRASES)
+    return Skill(
+        name=text_field("name", info.name, MAX_TEXT),
+        slug=text_field("slug", info.slug, MAX_TEXT),
+        node=_ros_name("node", info.node),
+        action_server=_ros_name("action_server", info.action_server),
+        active=info.active,
+        kind=text_field("kind", info.kind, MAX_TEXT),
+        description=plain_line(info.description, MAX_DESCRIPTION),
+        license=text_field("license", info.license, MAX_TEXT),
+        commercial_use=info.commercial_use,
+        embodiment_tags=_texts("embodiment_tags", info.embodiment_tags),
+        actions=_texts("actions", info.actions),
+        objects=_texts("objects", info.objects),
+        scenes=_texts("scenes", info.scenes),
+        tasks=Skill.parse_tasks(ids, examples),
+        max_execution_s=info.max_execution_s,
+    )
+
+
+def _texts(field: str, values: Sequence[str], longest: int = MAX_TEXT) -> tuple[str, ...]:
+    if len(values) > MAX_ENTRIES:
+        raise ContractError(f"{field} has {len(values)} entries; send at most {MAX_ENTRIES}")
+    return tuple(text_field(field, value, longest) for value in values)
+
+
+def _ros_name(field: str, value: str) -> str:
+    if len(value) > MAX_TEXT or not _ROS_NAME.fullmatch(value):
+        raise ContractError(f"{field} is {plain_line(value, 40)!r}; send a fully qualified ROS name")
+    return value
+
+
+def goal_of(status: ControlStatus) -> str:
+    """Return the hex UUID of the goal that the bridge executes, empty for none.
+
+    Raises:
+        ContractError: it is none.
+    """
+    return goal_id_field("active_goal", status.active_goal)
+
+
+def reading_of(message: TaskProgress, now_s: float) -> tuple[str, Reading]:
+    """Return the goal and the reading of a message of the reward monitor.
+
+    Args:
+        message: as received; numbers that are not finite are left to `Reading.valid`.
+        now_s: [s] node clock.
+
+    Raises:
+        ContractError: its goal is no UUID, or its stamp is none, or in the future.
+    """
+    stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
+    if stamp_s > now_s + AHEAD_S:
+        raise ContractError(f"header.stamp is {stamp_s - now_s:.1f} s in the future; is use_sim_time set?")
+    return goal_id_field("goal_id", message.goal_id), Reading(
+        stamp_s,
+        message.progress,
+        message.success,
+        calibrated=message.calibrated,
+        abstained=message.abstained,
+        remark=plain_line(message.remark),
+    )
+
+
+def step_of(entry: LogEntry) -> MissionStep:
+    """A step of the mission log as it is published."""
+    sec, nanosec = divmod(round(entry.stamp_s * 1e9), 1_000_000_000)
+    message = MissionStep(
+        mission=entry.mission,
+        task=entry.task,
+        text=entry.text,
+        kind=entry.kind,
+        reason=entry.reason,
+        attempt=entry.attempt,
+        state=entry.outcome,
+    )
+    message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
+    return message
+
+
+def message_of(mission: Mission, stamp: Any) -> MissionMessage:
+    """The mission as it is published, with a `builtin_interfaces/Time`."""
+    fields = describe(mission)
+    tasks = [
+        MissionTask(**{name: value for name, value in task.items() if name != "instruction"})
+        for task in fields.pop("tasks")
+    ]
+    message = MissionMessage(**fields, tasks=tasks)
+    message.header.stamp = stamp
+    return message

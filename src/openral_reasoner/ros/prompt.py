@@ -1,0 +1,140 @@
+"""`openral prompt "open the drawer, then close it"`: say a sentence, follow the mission."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+import rclpy
+from openral.msg import Mission, MissionStep
+from openral.msg import Prompt as PromptMessage
+from rclpy.node import Node
+from rich.console import Console
+
+from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.mission.mission_view import ENDED, table_of
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
+from openral_reasoner.ros.messages import NEWEST, STEPS
+
+DONE, FAILED, NOBODY = 0, 1, 2
+"""Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence."""
+
+
+class PromptNode(GuardedCallbacks, Node):
+    """Sends one prompt and keeps the newest mission."""
+
+    def __init__(self, sentence: str) -> None:
+        self.prompt_id = uuid4().hex
+        super().__init__(f"prompt_{self.prompt_id[:8]}", namespace="/openral")
+        self.sentence = sentence
+        self.mission: Any = None
+        self.taken = False
+        """The reasoner showed the mission of this prompt, took it as the answer to its question, or logged it."""
+        self.became = ""
+        """What words that began no mission were taken for: stop or refused."""
+        self.reason = ""
+        self._asked: tuple[str, str] | None = None
+        self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
+        self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
+        self.create_subscription(MissionStep, "/openral/mission_log", self._on_step, STEPS)
+
+    def _on_step(self, step: Any) -> None:
+        if step.mission == self.prompt_id and step.kind in ("stop", "refused"):
+            self.became, self.reason, self.taken = step.kind, plain_line(step.reason, MAX_SHOWN), True
+
+    def _on_mission(self, mission: Any) -> None:
+        self.mission = mission
+        self.taken = self.taken or mission.id == self.prompt_id or self._answered(mission)
+
+    def _answered(self, mission: Any) -> bool:
+        """Whether the question that was open when the words went out is open no more, in the same mission."""
+        return self._asked is not None and mission.id == self._asked[0] and mission.question != self._asked[1]
+
+    @property
+    def replaced(self) -> bool:
+        """Another mission came in the place of the one that is followed."""
+        followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
+        return self.taken and not self.became and self.mission.id not in followed
+
+    def send(self, patience_s: float) -> bool:
+        """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
+        came in time."""
+        end = time.monotonic() + patience_s
+        while self.mission is None or not self._publisher.get_subscription_count():
+            if time.monotonic() > end:
+                return False
+            rclpy.spin_once(self, timeout_sec=0.05)
+        if self.mission.question:
+            self._asked = (self.mission.id, self.mission.question)
+        message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._publisher.publish(message)
+        return True
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the mission is running."""
+        mission = self.mission
+        if self.became == "stop":
+            return DONE if mission.state in (*ENDED, "idle") else None
+        if self.became == "refused":
+            return FAILED
+        if not self.taken:
+            return None
+        if self.replaced:
+            return FAILED
+        return (DONE if mission.state == "done" else FAILED) if mission.state in ENDED else None
+
+
+def converse(sentence: str, patience_s: float) -> int:
+    """Say a sentence, show what becomes of it, and return the exit code; Ctrl-C leaves the mission running."""
+    console = Console()
+    rclpy.init()
+    node = PromptNode(sentence)
+    try:
+        return _follow(node, console, patience_s)
+    except KeyboardInterrupt:
+        console.print("[yellow]The mission goes on; `openral prompt stop` stops it.[/yellow]")
+        return FAILED
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
+    if not node.send(patience_s):
+        console.print(
+            "[red]No reasoner listens on /openral/prompt.[/red] Start one with `openral deploy sim`."
+        )
+        return NOBODY
+    end = time.monotonic() + patience_s
+    shown = ""
+    with console.status("waiting for the reasoner") as status:
+        while (code := node.exit_code) is None:
+            rclpy.spin_once(node, timeout_sec=0.1)
+            if not node.taken:
+                if time.monotonic() > end:
+                    console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
+                    return NOBODY
+                continue
+            words = plain_line(node.mission.message, MAX_SHOWN)
+            status.update(words)
+            if words != shown and not words.startswith("progress "):
+                console.print(words, markup=False, highlight=False, soft_wrap=True)
+            shown = words
+    if node.became:
+        style = "green" if code == DONE else "red"
+        console.print(node.reason, markup=False, highlight=False, style=style, soft_wrap=True)
+    elif node.replaced:
+        console.print(
+            f'The mission was replaced by "{plain_line(node.mission.text, MAX_SHOWN)}".', markup=False
+        )
+    if node.became == "refused" or node.replaced:
+        return code
+    if node.mission.tasks:
+        console.print(table_of(node.mission))
+    if (words := plain_line(node.mission.message, MAX_SHOWN)) != shown:
+        style = "green" if code == DONE else "red"
+        console.print(words, markup=False, style=style, soft_wrap=True)
+    return code

@@ -1,0 +1,421 @@
+"""The lifecycle node `/openral/reasoner`: brings the graph's events to the director, and back its commands.
+
+Progress comes from the topic `/openral/progress` alone, not from the monitor's service: a reading there
+names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
+its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
+monotonic clock. All callbacks run on one thread and none of them waits; whoever plans, which may take long,
+has a thread of its own (`Thinker`).
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, get_args
+from uuid import uuid4
+
+import rclpy
+from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
+from pydantic import BaseModel
+from rclpy.action import get_action_names_and_types
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.task import Future
+from std_msgs.msg import Bool
+
+from openral_core.errors import ContractError, ManifestError, OpenralError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.scene import Resume
+from openral_reasoner.deployment import Deployment, load_deployment
+from openral_reasoner.llm.factory import agent_maker
+from openral_reasoner.mission.attempt import (
+    AskWorld,
+    CancelGoal,
+    Command,
+    DirectorConfig,
+    Propose,
+    SendGoal,
+    StopSkills,
+)
+from openral_reasoner.mission.condition_query import Inquiry
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.gate import GateConfig
+from openral_reasoner.mission.mission import LogEntry, MissionState
+from openral_reasoner.mission.mission import Mission as HeldMission
+from openral_reasoner.mission.monitor_watch import MonitorWatch
+from openral_reasoner.mission.planning_service import Thinker
+from openral_reasoner.mission.record import MissionRecord
+from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.planner import Planner
+from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_reasoner.ros.camera_client import CameraAndMonitor
+from openral_reasoner.ros.messages import (
+    LATCHED,
+    NEWEST,
+    STEPS,
+    goal_of,
+    message_of,
+    reading_of,
+    step_of,
+)
+from openral_reasoner.ros.skill_client import SkillClients
+from openral_reasoner.ros.skill_registry import PROGRESS, Roster
+from openral_rskill.license import accepts_noncommercial
+
+TICK_S = 0.1
+FAREWELL_S = 0.5
+"""[s] between the end of the mission and the end of the process, so that every listener gets the last
+words."""
+
+
+EXECUTE_SKILL = "openral/action/ExecuteSkill"
+MAX_SERVERS = 64
+"""Action servers that nobody announced, and that a stop reaches as well."""
+IGNORED_PERIOD_S = 5.0
+"""[s] between two warnings about messages that are not to be trusted."""
+
+
+class ReasonerNode(GuardedCallbacks, LifecycleNode):
+    """Parameters: `scene`, `mission`, `run_dir`, `memory_file`, `autostart`, `exit_when_done`, `commercial`,
+    `await_monitor` (no task begins before the reward monitor watches), `resume` (ask, always or never; empty: the
+    scene's), `gate.*`, `director.*`."""
+
+    def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
+        super().__init__("reasoner", namespace="/openral", **kwargs)
+        for name, default in (
+            ("scene", ""),
+            ("mission", ""),
+            ("run_dir", ""),
+            ("memory_file", ""),
+            ("resume", ""),
+        ):
+            self.declare_parameter(name, default)
+        # What the policy nodes may load, their operator having accepted its terms, may be used, too.
+        commercial = not accepts_noncommercial()
+        for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
+            self.declare_parameter(name, flag)
+        self.declare_parameter("await_monitor", False)
+        self._planner = PlaybookPlanner(planner or OfflinePlanner())
+        self._deployment = Deployment()
+        self._record: MissionRecord | None = None
+        self._unfinished: HeldMission | None = None
+        self._policy: Resume = "ask"
+        self._roster: Roster
+        self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
+        self._listeners: list[tuple[str, Any]] = []
+        self._publisher: Any = None
+        self._steps: Any = None
+        self._chunks: Any = None
+        self._watch: MonitorWatch
+        self._changed = True
+        self._ended_wall_s: float | None = None
+        self._director = Director(self._note)
+        self._thinker = Thinker(self._director, self._planner)
+        self._senses: CameraAndMonitor | None = None
+        self._inquiry: Inquiry
+        self.finished: Any = Future()
+        """Done when the process may end (`exit_when_done`)."""
+
+    # -- lifecycle ---------------------------------------------------------------------------------
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Read the scene and the thresholds, open the run folder."""
+        try:
+            self._deployment = load_deployment(self.get_parameter("scene").value)
+            gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
+            director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
+            model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
+            self._policy = self._resume_policy()
+            run_dir = self.get_parameter("run_dir").value
+            self._record = MissionRecord(Path(run_dir)) if run_dir else None
+            self._unfinished = self._record.unfinished(self._note) if self._record else None
+        except (OpenralError, ValueError, OSError) as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        self._roster = Roster(
+            self,
+            self._deployment,
+            commercial=self.get_parameter("commercial").value,
+            await_monitor=self.get_parameter("await_monitor").value,
+            patience_s=director.heartbeat_patience_s,
+        )
+        self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
+        self._director = Director(self._note, gate=gate, config=director)
+        self._senses = CameraAndMonitor(self, self.guard, self._deployment.cameras)
+        self._inquiry = Inquiry(self._senses.sense, gate)
+        who, make_agent = model or ("", None)
+        self._thinker = Thinker(
+            self._director, self._planner, make_agent=make_agent, who=who, senses=self._senses
+        )
+        self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
+        self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
+        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
+        for kind, topic, callback, qos in (
+            (SkillInfo, "/openral/skills", self._on_skill, LATCHED),
+            (Prompt, "/openral/prompt", self._on_prompt, 10),
+            (TaskProgress, PROGRESS, self._on_progress, 10),
+            (ControlStatus, "/openral/control_status", self._on_status, 10),
+            (Bool, "/openral/estop_state", self._on_estop, LATCHED),
+        ):
+            self._listeners.append(("subscription", self.create_subscription(kind, topic, callback, qos)))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        tick = self.guard(self._tick, "the look at the mission", failed=self._give_up)
+        self._listeners.append(("timer", self.create_timer(TICK_S, tick, clock=steady)))
+        self._begin()
+        self._flush()
+        return super().on_activate(state)
+
+    def _resume_policy(self) -> Resume:
+        said = self.get_parameter("resume").value or self._deployment.resume
+        for policy in get_args(Resume):
+            if said == policy:
+                return policy  # type: ignore[no-any-return]
+        raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
+
+    def _begin(self) -> None:
+        ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
+        if unfinished is not None and ordered in ("", unfinished.text):
+            self._run(self._director.resume(unfinished, self._policy, *self._now()))
+        elif ordered:
+            self._run(self._director.prompt(uuid4().hex, ordered, *self._now()))
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop the mission and stop listening."""
+        self._run(self._director.stop("stopped: the reasoner was deactivated", *self._now()))
+        self._flush()
+        self._release()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Forget everything."""
+        self._goals.close()
+        self._end_thinking()
+        for publisher in (self._publisher, self._steps, self._chunks):
+            self.destroy_publisher(publisher)
+        self._publisher = self._steps = self._chunks = None
+        if self._record:
+            self._record.close()
+        self._record = None
+        self._director = Director(self._note)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Let go of the planner's thread."""
+        self._release()
+        self._end_thinking()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _end_thinking(self) -> None:
+        self._thinker.close()
+        if self._senses:
+            self._senses.close()
+        self._senses = None
+
+    def _release(self) -> None:
+        for kind, entity in self._listeners:
+            getattr(self, f"destroy_{kind}")(entity)
+        self._listeners.clear()
+
+    def _settings(self, prefix: str, defaults: BaseModel) -> dict[str, Any]:
+        """Every field of a settings model is a parameter of the node."""
+        names = {name: f"{prefix}.{name}" for name in type(defaults).model_fields}
+        for name, parameter in names.items():
+            if not self.has_parameter(parameter):
+                self.declare_parameter(parameter, getattr(defaults, name))
+        return {name: self.get_parameter(parameter).value for name, parameter in names.items()}
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def _now(self) -> tuple[float, float]:
+        """Node clock and monotonic time, [s]."""
+        return self.get_clock().now().nanoseconds * 1e-9, time.monotonic()
+
+    def _on_skill(self, info: SkillInfo) -> None:
+        try:
+            skill, returned = self._roster.announce(info, time.monotonic())
+        except ContractError as error:
+            self._ignored("/openral/skills", error)
+            return
+        if self._director.recovering or returned:  # what was begun before must not go on unwatched
+            self._goals.stop(skill.action_server)
+        self._director.others_move = self._roster.moves
+        self._director.palette(self._roster.palette(), time.monotonic())
+
+    def _ignored(self, topic: str, error: ContractError) -> None:
+        self.get_logger().warning(
+            f"a message on {topic} is ignored: {error}", throttle_duration_sec=IGNORED_PERIOD_S
+        )
+
+    def _on_prompt(self, prompt: Prompt) -> None:
+        before, ended = self._director.mission, self._director.mission.state.ended
+        self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, *self._now()))
+        if before.state.ended and not ended and before is not self._director.mission:
+            self._publish(before)  # who follows the mission that was replaced learns its end
+        self._flush()
+
+    def _on_progress(self, message: TaskProgress) -> None:
+        try:
+            goal, reading = reading_of(message, self._now()[0])
+        except ContractError as error:
+            self._ignored(PROGRESS, error)
+            return
+        self._watch.reading(time.monotonic())
+        self._director.reading(goal, reading, self._now()[0])
+        self._run(self._director.tick(*self._now()))
+        self._flush()
+
+    def _on_status(self, status: ControlStatus) -> None:
+        try:
+            self._director.bridge_alive(time.monotonic(), goal_of(status))
+        except ContractError as error:
+            self._ignored("/openral/control_status", error)
+
+    def _on_estop(self, state: Bool) -> None:
+        self._run(self._director.estop(state.data, *self._now()))
+        self._flush()
+
+    def _tick(self) -> None:
+        self._look_for_lost_nodes()
+        if self._senses:
+            self._senses.tick()
+        self._run(self._thinker.tick(*self._now()))
+        if told := self._inquiry.tick(time.monotonic()):
+            self._run(self._director.found_out(*told, *self._now()))
+        self._goals.retry()
+        self._run(self._director.tick(*self._now()))
+        self._flush()
+        self._farewell()
+
+    def _look_for_lost_nodes(self) -> None:
+        """A policy node that left the graph, or hangs, takes its skill and its goal with it."""
+        now_s, wall_s = self._now()
+        for skill, reason in self._roster.take_lost(wall_s):
+            self._director.skill_lost(skill.name, reason, now_s, wall_s)
+            self._goals.stop(skill.action_server)  # it may only hang, and go on later
+        self._director.others_move = self._roster.moves
+        self._director.palette(self._roster.palette(), wall_s)
+        publishers = self.count_publishers(PROGRESS)
+        news = self._watch.news(publishers, self._director.running, wall_s)
+        self._director.monitor(self._watch.silent and self._director.running, publishers > 0)
+        if news and self._director.mission.state is MissionState.ACTIVE:
+            self._director.mission.say(now_s, "monitor", news)
+
+    def _give_up(self, why: str) -> None:
+        """A bug in the look at the mission: nobody watches it, so it ends, and the arm is stopped."""
+        self._run(
+            [
+                *self._director.stop(f"the mission failed: {why}", *self._now(), MissionState.FAILED),
+                StopSkills(),
+            ]
+        )
+        self._flush()
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def _run(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Propose):
+                self._thinker.propose(command, self._now()[0])
+            elif isinstance(command, SendGoal):
+                self._goals.send(command)
+            elif isinstance(command, CancelGoal):
+                self._goals.cancel(command.key)
+            elif isinstance(command, AskWorld):
+                self._inquiry.ask(command, time.monotonic())
+            elif isinstance(command, StopSkills):
+                self._stop_everything(command.goal)
+
+    def _stop_everything(self, goal: str) -> None:
+        """Cancel all goals of all skills, also of those that nobody announced; let the bridge drop a goal's chunks."""
+        found = (name for name, kinds in get_action_names_and_types(self) if EXECUTE_SKILL in kinds)
+        for server in {*self._roster.servers, *list(found)[:MAX_SERVERS]}:
+            self._goals.stop(server)
+        if goal and self._chunks is not None:
+            self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended
+
+    def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
+        self._run(self._director.goal_answered(key, goal_id, accepted, *self._now()))
+        self._flush()
+
+    def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
+        self._director.goal_ended(key, outcome, check, message, *self._now())
+        self._flush()
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _note(self, entry: LogEntry) -> None:
+        self._changed = True
+        if entry.kind != "reading":
+            self.get_logger().info(f"{entry.kind}: {entry.reason}")
+            if self._steps is not None:
+                self._steps.publish(step_of(entry))
+        if self._record:
+            self._record.step(entry, time.time())
+
+    def _flush(self) -> None:
+        """Publish and write the mission if anything in it changed."""
+        if not self._changed:
+            return
+        self._changed = False
+        self._publish(self._director.mission)
+
+    def _publish(self, mission: HeldMission) -> None:
+        if self._publisher is not None:
+            self._publisher.publish(message_of(mission, self.get_clock().now().to_msg()))
+        if self._record:
+            self._record.state(mission)
+
+    def interrupted(self) -> None:
+        """Write the mission off in the run folder; the graph is gone already."""
+        self._publisher = self._steps = self._chunks = None
+        if self._director.mission.state is MissionState.ACTIVE:
+            self._director.mission.end(
+                MissionState.STOPPED, self._now()[0], "stopped: the process was interrupted"
+            )
+        self._flush()
+
+    def _farewell(self) -> None:
+        if not (
+            self.get_parameter("exit_when_done").value
+            and self._director.mission.state.ended
+            and self._director.idle
+        ):
+            self._ended_wall_s = None
+            return
+        self._ended_wall_s = self._ended_wall_s or time.monotonic()
+        if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
+            self.finished.set_result(None)
+
+
+def main() -> None:
+    """Run the node until the graph shuts down, or until the mission ended with `exit_when_done`.
+
+    Exit code 0 in both cases, whatever became of the mission; EXIT_UNFIT if the node could not be configured.
+    """
+    rclpy.init()
+    node = ReasonerNode()
+    ready = True
+    try:
+        if node.get_parameter("autostart").value:
+            ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+            if ready:
+                node.trigger_activate()
+        if ready:
+            rclpy.spin_until_future_complete(node, node.finished)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.interrupted()
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    if not ready:
+        raise SystemExit(EXIT_UNFIT)
+
+
+if __name__ == "__main__":
+    main()

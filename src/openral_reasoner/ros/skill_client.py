@@ -1,0 +1,158 @@
+"""The reasoner's side of `/openral/skills/<slug>/execute`: sends goals, cancels them, tells how they end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from action_msgs.srv import CancelGoal
+from openral.action import ExecuteSkill
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from openral_reasoner.mission.attempt import SendGoal
+from openral_reasoner.plain_line import plain_line
+
+OUTCOMES: dict[int, str] = {
+    getattr(ExecuteSkill.Result, name): name
+    for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED")
+}
+
+
+STOP_PATIENCE_S = 2.0
+"""[s] wall time that an action server has to answer a stop, and that no goal is sent to it meanwhile."""
+MAX_STOPPERS = 128
+"""Servers that a stop was sent to and whose client is kept; the newest ones."""
+MAX_CHECK = 64
+"""Characters of the name of the check that ended a goal."""
+
+Guard = Callable[[Callable[..., Any], str], Callable[..., Any]]
+"""`GuardedCallbacks.guard`: (callback, what it serves) -> callback that logs what it raises."""
+
+
+@dataclass
+class _Stop:
+    """A cancellation of all goals of one server that was not yet answered."""
+
+    until_wall_s: float
+    answer: Any = None
+    """Future of the answer; None: the server was not there yet."""
+
+
+class SkillClients:
+    """One action client for each skill that was asked so far.
+
+    Args:
+        node: owner of the clients; its executor runs the two callbacks.
+        guard: of the node.
+        on_answer: key, goal id (hex UUID), whether the node took the goal.
+        on_end: key, name of the outcome, check, message.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        guard: Guard,
+        on_answer: Callable[[int, str, bool], None],
+        on_end: Callable[[int, str, str, str], None],
+    ) -> None:
+        self._node, self._guard = node, guard
+        self._on_answer = on_answer
+        self._on_end = on_end
+        self._clients: dict[str, ActionClient] = {}
+        self._waiting: dict[int, SendGoal] = {}
+        self._handles: dict[int, Any] = {}
+        self._stoppers: dict[str, Any] = {}
+        self._stops: dict[str, _Stop] = {}
+
+    def send(self, command: SendGoal) -> None:
+        """Send a goal as soon as its server is in the graph."""
+        server = command.skill.action_server
+        if server not in self._clients:
+            self._clients[server] = ActionClient(self._node, ExecuteSkill, server)
+        self._waiting[command.key] = command
+        self.retry()
+
+    def retry(self) -> None:
+        """Look again for the servers of stops and goals that wait; called from a timer."""
+        for server in list(self._stops):
+            self._try_stop(server)
+        for key, command in list(self._waiting.items()):
+            server = command.skill.action_server
+            # All goals of that server are being cancelled: one that came now could be hit, too.
+            if server not in self._stops and self._clients[server].server_is_ready():
+                del self._waiting[key]
+                answer = self._clients[server].send_goal_async(_goal(command))
+                answer.add_done_callback(self._guard(partial(self._answered, key), f"an answer of {server}"))
+
+    def cancel(self, key: int) -> None:
+        """Cancel a goal; one that was not sent yet never will be, and has ended with that."""
+        if self._waiting.pop(key, None):
+            self._on_end(key, "CANCELED", "not_sent", "its action server never appeared")
+        elif key in self._handles:
+            self._handles[key].cancel_goal_async()
+
+    def stop(self, server: str) -> None:
+        """Cancel every goal of an action server, whoever sent it; a server that does not appear has none."""
+        if server not in self._stoppers:
+            if len(self._stoppers) >= MAX_STOPPERS:
+                self._drop_stopper(next(iter(self._stoppers)))
+            self._stoppers[server] = self._node.create_client(CancelGoal, f"{server}/_action/cancel_goal")
+        if server in self._stops:
+            self._forget_stop(server)
+        self._stops[server] = _Stop(time.monotonic() + STOP_PATIENCE_S)
+        self._try_stop(server)
+
+    def _try_stop(self, server: str) -> None:
+        stop = self._stops[server]
+        if time.monotonic() > stop.until_wall_s or (stop.answer is not None and stop.answer.done()):
+            self._forget_stop(server)
+        elif stop.answer is None and self._stoppers[server].service_is_ready():
+            # Id and stamp of zero mean all goals. A stamp of now would spare later ones, but the clocks of two nodes
+            # need not agree, and a stop must not depend on that.
+            stop.answer = self._stoppers[server].call_async(CancelGoal.Request())
+
+    def _drop_stopper(self, server: str) -> None:
+        if server in self._stops:
+            self._forget_stop(server)
+        self._node.destroy_client(self._stoppers.pop(server))
+
+    def _forget_stop(self, server: str) -> None:
+        stop = self._stops.pop(server)
+        if stop.answer is not None and not stop.answer.done():
+            self._stoppers[server].remove_pending_request(stop.answer)
+
+    def close(self) -> None:
+        """Destroy all clients."""
+        for stopper in self._stoppers.values():
+            self._node.destroy_client(stopper)
+        self._stoppers.clear()
+        self._stops.clear()
+        self._waiting.clear()
+        self._handles.clear()
+        for client in self._clients.values():
+            client.destroy()
+        self._clients.clear()
+
+    def _answered(self, key: int, answer: Any) -> None:
+        handle = answer.result()
+        if handle.accepted:
+            self._handles[key] = handle
+            ended = self._guard(partial(self._ended, key), "the end of a goal")
+            handle.get_result_async().add_done_callback(ended)
+        self._on_answer(key, bytes(handle.goal_id.uuid).hex(), handle.accepted)
+
+    def _ended(self, key: int, answer: Any) -> None:
+        result = answer.result().result
+        self._handles.pop(key, None)
+        outcome = OUTCOMES.get(result.outcome, f"outcome {result.outcome}")
+        self._on_end(key, outcome, plain_line(result.check, MAX_CHECK), plain_line(result.message))
+
+
+def _goal(command: SendGoal) -> Any:
+    return ExecuteSkill.Goal(
+        instruction=command.instruction, task=command.task, deadline_s=command.deadline_s, params_json=""
+    )

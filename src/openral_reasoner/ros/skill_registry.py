@@ -1,0 +1,117 @@
+"""Which skills are there now: what policy nodes announced on `/openral/skills`, less those that went away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from openral.msg import SkillInfo
+from rclpy.node import Node
+
+from openral_core.errors import ContractError
+from openral_reasoner.deployment import Deployment
+from openral_reasoner.heartbeat import Heartbeats
+from openral_reasoner.palette import Palette, Skill, build_palette
+from openral_reasoner.ros.messages import skill_of
+
+PROGRESS = "/openral/progress"
+MAX_SKILLS = 64
+"""Skills of one deployment; further ones are not taken up."""
+
+
+class Roster:
+    """The deployed skills, as far as a node of the graph can see them."""
+
+    def __init__(
+        self, node: Node, deployment: Deployment, *, commercial: bool, await_monitor: bool, patience_s: float
+    ) -> None:
+        """Begin with none.
+
+        Args:
+            node: looks into the graph.
+            deployment: robot, tasks and playbooks.
+            commercial: skills whose licence excludes commercial use may not be used.
+            await_monitor: no skill may be used before a reward monitor was seen.
+            patience_s: [s] wall time without an announcement after which an active skill is lost.
+        """
+        self._node, self._deployment, self._commercial = node, deployment, commercial
+        self._monitor_seen = not await_monitor
+        self._deployed: dict[str, Skill] = {}
+        self._goals: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._beats = Heartbeats(patience_s)
+        self._lost: set[str] = set()
+
+    @property
+    def servers(self) -> list[str]:
+        """Action servers of the skills."""
+        return [skill.action_server for skill in self._deployed.values()]
+
+    @property
+    def moves(self) -> bool:
+        """Some policy node announces that it runs a goal."""
+        return any(self._goals.values())
+
+    def announce(self, info: SkillInfo, wall_s: float) -> tuple[Skill, bool]:
+        """A policy node told what it can do.
+
+        Returns:
+            The skill, and whether it was lost before: a goal that it then held is nobody's any more.
+
+        Raises:
+            ContractError: the message is not to be trusted, or there are too many skills.
+        """
+        skill = skill_of(info)
+        if skill.name not in self._deployed and len(self._deployed) >= MAX_SKILLS:
+            raise ContractError(f"{skill.name} is one skill too many; {MAX_SKILLS} are taken up at most")
+        self._deployed[skill.name], self._goals[skill.name] = skill, info.goal_id
+        if skill.active:
+            self._beats.beat(skill.name, wall_s)
+        else:
+            self._beats.forget(skill.name)  # a node that loads its weights says nothing for minutes
+        returned = skill.name in self._lost
+        self._lost.discard(skill.name)
+        return skill, returned
+
+    def take_lost(self, wall_s: float) -> list[tuple[Skill, str]]:
+        """Forget, and return with the reason, the skills whose node left the graph, or fell silent while active."""
+        present = {
+            f"{space.rstrip('/')}/{name}" for name, space in self._node.get_node_names_and_namespaces()
+        }
+        silent = self._beats.silent(wall_s)
+        lost = []
+        for skill in list(self._deployed.values()):
+            if skill.node in present:
+                self._seen.add(skill.node)
+            gone = skill.node in self._seen and skill.node not in present
+            if gone or skill.name in silent:
+                self._seen.discard(skill.node)
+                self._forget(skill)
+                how = "went away" if gone else f"has been silent for {self._beats.patience_s:.0f} s"
+                lost.append((skill, f"the policy node {skill.node} {how}"))
+        return lost
+
+    def _forget(self, skill: Skill) -> None:
+        del self._deployed[skill.name], self._goals[skill.name]
+        self._beats.forget(skill.name)
+        if len(self._lost) < MAX_SKILLS:
+            self._lost.add(skill.name)
+
+    def palette(self) -> Palette:
+        """What may be used now, and why other skills may not."""
+        if self._node.get_clock().now().nanoseconds == 0:  # a deadline cannot begin before simulation time
+            return Palette((), {"/clock": "simulation time has not begun"})
+        if not self._monitor_watches():  # an attempt that begins before could only end unverified
+            return Palette((), {PROGRESS: "the reward monitor does not watch yet"})
+        palette = build_palette(
+            self._deployed.values(),
+            embodiment_tags=self._deployment.embodiment_tags,
+            commercial=self._commercial,
+            scene_tasks=self._deployment.scene_tasks,
+        )
+        usable = {skill.name for skill in palette.skills}
+        books = (book for book in self._deployment.playbooks if usable.issuperset(book.skills))
+        return replace(palette, playbooks=tuple(books))
+
+    def _monitor_watches(self) -> bool:
+        self._monitor_seen = self._monitor_seen or self._node.count_publishers(PROGRESS) > 0
+        return self._monitor_seen

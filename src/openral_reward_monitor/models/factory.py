@@ -1,0 +1,96 @@
+"""What a monitor is made of: a reward skill that passed its gates, its model, and the cameras it is to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openral_core.errors import NotFoundError
+from openral_core.manifest import Reward
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, SceneCamera, load_scene
+from openral_reward_monitor.models.calibration import Calibration, load_calibration
+from openral_reward_monitor.models.reward_model import RewardModel, checked, load_reward_model
+from openral_rskill.contract import match, package_findings, require
+from openral_rskill.registry import RSkillPackage, resolve
+
+WARM_UP_SIZE = 224
+"""[px] side of the black frames that warm the model up where no scene says how large a camera's are."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Ready to watch."""
+
+    package: RSkillPackage
+    reward: Reward
+    model: RewardModel
+    calibration: Calibration | None
+    cameras: dict[str, SceneCamera | None]
+    """By name, the preferred one first; None: of whatever size its first image is."""
+
+    @property
+    def summary(self) -> str:
+        """One line for the log."""
+        manifest, names = self.package.manifest, ", ".join(self.cameras)
+        known = sorted(self.calibration.cameras) if self.calibration else []
+        judged = f"calibrated for {', '.join(known)}" if known else "uncalibrated: raw scores count"
+        return f"{manifest.name} {manifest.version} watches camera {names} ({judged})"
+
+
+def assemble(
+    scene_ref: str, skill_ref: str, cameras: Sequence[str], device: str, allow_unevaluated: bool
+) -> Assembly:
+    """Check the reward skill, against the scene if there is one, load its model and score two black frames.
+
+    Args:
+        scene_ref: name or path; empty: no scene, any robot.
+        skill_ref: name, reference or folder; empty: the scene's `reward_skill`.
+        cameras: names, the preferred one first; none: the scene's first.
+        device: where the model runs, in torch's words.
+        allow_unevaluated: the skill may run in a scene that it was not evaluated in.
+
+    Raises:
+        OpenralError: something does not fit, is not there or is not to be used; one line each.
+    """
+    scene = load_scene(scene_ref) if scene_ref else None
+    ref = skill_ref or (scene.reward_skill if scene else None)
+    if not ref:
+        raise NotFoundError("no reward skill: set the parameter skill, or reward_skill in the scene")
+    package = resolve(ref)
+    manifest = package.manifest
+    if scene is None:
+        require(package_findings(manifest, folder=package.folder))
+    else:
+        robot = load_robot(scene.robot_id)
+        require(match(manifest, robot, scene, folder=package.folder, allow_unevaluated=allow_unevaluated))
+    watched = _cameras(scene, cameras)
+    calibration = load_calibration(package) if manifest.kind == "reward" else None
+    model = load_reward_model(package, device)
+    assert manifest.reward is not None, "the schema gives every manifest of kind reward its reward section"
+    try:
+        _warm_up(model, next(iter(watched.values())), manifest.description)
+    except BaseException:
+        model.close()
+        raise
+    return Assembly(package, manifest.reward, model, calibration, watched)
+
+
+def _warm_up(model: RewardModel, camera: SceneCamera | None, words: str) -> None:
+    size = (camera.height, camera.width) if camera else (WARM_UP_SIZE, WARM_UP_SIZE)
+    black = np.zeros((2, *size, 3), np.uint8)
+    checked(model.score(black, words), len(black))
+
+
+def _cameras(scene: DeployScene | None, names: Sequence[str]) -> dict[str, SceneCamera | None]:
+    if scene is None:
+        if not names:
+            raise NotFoundError("no camera: without a scene, name them in the parameter cameras")
+        return dict.fromkeys(names)
+    known = {camera.name: camera for camera in scene.cameras}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise NotFoundError(f"the scene has no camera '{unknown[0]}'; it has {', '.join(known)}")
+    return {name: known[name] for name in names or [scene.cameras[0].name]}

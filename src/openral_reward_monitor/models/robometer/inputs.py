@@ -1,0 +1,102 @@
+"""From frames and words to the tokens the model was trained on.
+
+Source of the prompt and of its layout: `RBMBatchCollator` of https://github.com/robometer/robometer (MIT), as it is
+for several pictures with one progress token each; of the pictures' sizes: `qwen_vl_utils.fetch_image`, which it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+from transformers import AutoProcessor
+from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
+
+from openral_core.errors import PolicyError
+from openral_reward_monitor.models.robometer.config import (
+    PROGRESS_TOKEN,
+    SPECIAL_TOKENS,
+)
+
+PROGRESS_PROMPT = (
+    "The task for the robot is '{task}'. Given the trajectory video, predict the task progress at each frame, how "
+    "far along the robot is towards completing the task, a float between 0 and 1, where 0 is the starting state and "
+    "1 is when the task is completed. If the robot is not performing the same task, predict 0 progress."
+)
+"""Word for word: the model was trained on it."""
+MIN_TOKENS, MAX_TOKENS = 4, 16384
+"""Tokens of a picture, at least and at most; `qwen_vl_utils`' defaults."""
+
+Frames = NDArray[np.uint8]
+
+
+class RbmInputs:
+    """The tokenizer and the image processor of a checkpoint."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load them.
+
+        Raises:
+            PolicyError: a file is missing, or the five tokens of Robometer are not in the vocabulary.
+        """
+        try:
+            self._processor: Any = AutoProcessor.from_pretrained(
+                folder, local_files_only=True, padding_side="right", use_fast=True
+            )
+        except (OSError, ValueError) as error:
+            raise PolicyError(
+                f"{folder}: the processor's files are incomplete: {error}; fetch them again"
+            ) from error
+        self._tokenizer = self._processor.tokenizer
+        absent = [token for token in SPECIAL_TOKENS if token not in self._tokenizer.get_vocab()]
+        if absent:
+            raise PolicyError(f"{folder}: the tokenizer lacks {', '.join(absent)}; use the checkpoint's own")
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens, Robometer's five among them."""
+        return len(self._tokenizer)
+
+    def token(self, text: str) -> int:
+        """Return the id of one token."""
+        return int(self._tokenizer.convert_tokens_to_ids(text))
+
+    def progress(self, frames: Frames, task: str) -> dict[str, Tensor]:
+        """Return the model's inputs that ask for the progress at each of (T, H, W, 3) uint8 RGB frames."""
+        return self._encode([_text(PROGRESS_PROMPT.format(task=task)), *_shown(len(frames))], frames)
+
+    def _encode(self, content: list[dict[str, str]], frames: Frames) -> dict[str, Tensor]:
+        words = self._processor.apply_chat_template(
+            [{"role": "user", "content": content}],
+            tokenize=False,
+            add_generation_prompt=False,
+            add_vision_id=True,
+        )
+        pictures = [Image.fromarray(frame) for frame in frames]
+        encoded = self._processor(
+            text=[words], images=self._sized(pictures), do_resize=False, return_tensors="pt"
+        )
+        return {
+            name: encoded[name] for name in ("input_ids", "attention_mask", "pixel_values", "image_grid_thw")
+        }
+
+    def _sized(self, pictures: Sequence[Image.Image]) -> list[Image.Image]:
+        """Bring the sides to multiples of a merged patch, which is all the resizing there is."""
+        images = self._processor.image_processor
+        factor = images.patch_size * images.merge_size
+        width, height = pictures[0].size
+        sides = smart_resize(height, width, factor, MIN_TOKENS * factor**2, MAX_TOKENS * factor**2)
+        return [picture.resize((sides[1], sides[0])) for picture in pictures]
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+def _shown(frames: int) -> list[dict[str, str]]:
+    return [part for _ in range(frames) for part in ({"type": "image"}, _text(PROGRESS_TOKEN))]

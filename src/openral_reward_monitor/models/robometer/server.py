@@ -1,0 +1,118 @@
+"""The sidecar: frames and words in, progress and success of every frame out.
+
+    python -m openral_reward_monitor.models.robometer.server --checkpoint FOLDER --port 5769
+
+One operation, `score`: {"frames": (T, H, W, 3) uint8 RGB, T at most 8, oldest first; "task": str} to {"progress": (T,)
+float32 0..1, "success": (T,) float32 0..1}. The same input gives the same bits, in this process and in the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
+from openral_reward_monitor.models.robometer.identity import identity_of
+from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES
+from openral_rskill.nf4.rule import MIN_NUMEL
+from openral_sidecar.errors import SidecarRefused
+from openral_sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.torchvision_shim import ensure_torchvision
+
+
+def pin_kernels() -> None:
+    """Make the results a function of the inputs: no kernel that sums in an order of its own, no reduced precision."""
+    torch.use_deterministic_algorithms(True)
+    # Else every tensor made without values is filled first: the skeleton's 9 GB too, which are never used.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cuda.enable_math_sdp(True)
+
+
+class Scorer:
+    """A loaded checkpoint."""
+
+    def __init__(self, folder: Path, *, device: str, quantize: bool, min_numel: int = MIN_NUMEL) -> None:
+        """Load it.
+
+        Args:
+            folder: of the checkpoint.
+            device: in torch's words.
+            quantize: pack plain weights in place; packed ones stay packed either way.
+            min_numel: least number of weights of a layer that is packed in place.
+
+        Raises:
+            PolicyError: a file is missing or does not fit the others.
+        """
+        ensure_torchvision()
+        from openral_reward_monitor.models.robometer.checkpoint import load_rbm
+        from openral_reward_monitor.models.robometer.inputs import RbmInputs
+
+        pin_kernels()
+        self._device = device
+        self._inputs = RbmInputs(folder)
+        self._model, self.packed = load_rbm(
+            folder, self._inputs, device=device, quantize=quantize, min_numel=min_numel
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a client may want to know of the model."""
+        head = self._model.progress_head[-1]
+        return {
+            "bins": head.out_features,
+            "max_frames": MAX_FRAMES,
+            "vocabulary": self._inputs.vocabulary,
+            "packed_modules": len(self.packed),
+            "weight_bytes": sum(value.numel() * value.element_size() for value in self._model.parameters()),
+            "device": self._device,
+        }
+
+    def score(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Answer the operation `score`."""
+        frames, task = data.get("frames"), data.get("task")
+        if not isinstance(frames, np.ndarray) or frames.dtype != np.uint8 or frames.shape[3:] != (3,):
+            raise SidecarRefused("input", "frames must be a (T, H, W, 3) uint8 array")
+        if not 1 <= len(frames) <= MAX_FRAMES or 0 in frames.shape:
+            raise SidecarRefused(
+                "input", f"frames are {frames.shape}; send 1 to {MAX_FRAMES} that are not empty"
+            )
+        if not isinstance(task, str) or not task.strip():
+            raise SidecarRefused("input", "task must say in words what the attempt is for")
+        inputs = self._inputs.progress(frames, task)
+        logits = self._model({name: value.to(self._device) for name, value in inputs.items()})
+        return {
+            "progress": decode_progress(logits.progress.cpu().numpy()),
+            "success": decode_success(logits.success.cpu().numpy()),
+        }
+
+
+def main() -> None:
+    """Load the checkpoint that the command line names and serve it."""
+    parser = argparse.ArgumentParser(description="Serves a Robometer checkpoint.")
+    parser.add_argument("--checkpoint", type=Path, required=True, help="folder: weights, configs, tokenizer")
+    parser.add_argument("--device", default="cpu", help="in torch's words: cpu, cuda, cuda:1")
+    parser.add_argument("--quantization", choices=("none", "nf4"), default="nf4")
+    parser.add_argument("--min-numel", type=int, default=MIN_NUMEL, help="smallest layer packed in place")
+    server_arguments(parser)
+    args = parser.parse_args()
+    options = server_options(args)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    scorer = Scorer(
+        args.checkpoint, device=args.device, quantize=args.quantization == "nf4", min_numel=args.min_numel
+    )
+    identity = identity_of(args.checkpoint.absolute(), args.quantization)
+    serve({"score": scorer.score}, identity, options, describe=scorer.describe)
+
+
+if __name__ == "__main__":
+    main()

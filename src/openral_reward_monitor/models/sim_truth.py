@@ -1,0 +1,97 @@
+"""A reward model that knows: the verdict of a running simulator, from the record that its bridge keeps. For tests.
+
+A manifest of kind reward with `model_family: sim_truth` gets it; `policy_extras` holds the fields of `SimTruthSource`.
+Outside a simulator nobody writes such a record, and the model refuses to run. No picture is looked at.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from openral_core.errors import PolicyError
+from openral_reward_monitor.models.reward_model import RewardScores
+from openral_rskill.registry import RSkillPackage
+
+RECORD = "truth.npz"
+"""What `openral_sim_bridge.recorder` writes, again and again while the world runs."""
+FRESH_S = 10.0
+"""[s] wall time; an older record is that of a simulator that has ended."""
+_LOOK_S = 0.1
+
+
+class SimTruthSource(BaseModel):
+    """Where the truth is, and which words mean which task."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_dir: Path
+    """Folder of the bridge's run."""
+    tasks: dict[str, str] = Field(min_length=1)
+    """Instruction -> the simulator's task id."""
+    wait_s: float = Field(default=60.0, ge=0)
+    """[s] wall time that a simulator may take to come up."""
+
+
+class SimTruthModel:
+    """Progress and success are 1 where the simulator calls the task solved now, and 0 where not."""
+
+    def __init__(self, source: SimTruthSource) -> None:
+        """Take the source as it is; see `load` for the wait."""
+        self._source = source
+
+    def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
+        """See RewardModel.score; every frame gets the newest verdict. Words that stand for no task score 0.
+
+        Raises:
+            PolicyError: no simulator is running, or it does not have the task that the words stand for.
+        """
+        verdict = np.full(len(frames), self._verdict(instruction), np.float32)
+        return RewardScores(verdict, verdict.copy())
+
+    def close(self) -> None:
+        """See RewardModel.close: there is nothing to give up."""
+
+    def is_running(self) -> bool:
+        """Whether a simulator keeps a record."""
+        path = self._source.run_dir / RECORD
+        return path.is_file() and time.time() - path.stat().st_mtime <= FRESH_S
+
+    def _verdict(self, instruction: str) -> float:
+        if not self.is_running():
+            raise PolicyError(
+                f"sim_truth runs beside a simulator only, and none keeps a record in {self._source.run_dir}"
+            )
+        with np.load(self._source.run_dir / RECORD, allow_pickle=False) as record:
+            tasks, success = [str(name).rsplit("/", 1)[-1] for name in record["tasks"]], record["success"]
+        task = self._source.tasks.get(instruction)
+        if task is None:
+            return 0.0
+        if task not in tasks:
+            raise PolicyError(f"sim_truth: the simulator has no task '{task}'; it has {', '.join(tasks)}")
+        return float(success[-1, tasks.index(task)])
+
+
+def load(package: RSkillPackage, device: str = "cpu") -> SimTruthModel:
+    """Build the model that a manifest describes, once a simulator is running; `device` is ignored.
+
+    Raises:
+        PolicyError: `policy_extras` is no `SimTruthSource`, or no simulator came up.
+    """
+    try:
+        source = SimTruthSource.model_validate(dict(package.manifest.policy_extras))
+    except ValidationError as error:
+        raise PolicyError(f"{package.manifest.name}: policy_extras of sim_truth: {error}") from error
+    model, end = SimTruthModel(source), time.monotonic() + source.wait_s
+    while not model.is_running():
+        if time.monotonic() > end:
+            raise PolicyError(
+                f"{package.manifest.name}: sim_truth runs beside a simulator only, and none kept a record in "
+                f"{source.run_dir} within {source.wait_s:g} s"
+            )
+        time.sleep(_LOOK_S)
+    return model

@@ -1,0 +1,297 @@
+"""The lifecycle node `/openral/reward_monitor`: watches cameras and says how far the running attempt got.
+
+It is advisory: nothing on the action path reads it. Intake, the service and the progress topic run in the executor's
+thread and never wait for the model, which has a thread of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import rclpy
+from openral.msg import ControlStatus, TaskProgress
+from openral.srv import QueryTaskProgress
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import Image, JointState
+
+from openral_core.errors import ContractError, OpenralError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.image_message import ENCODINGS, decode_image
+from openral_reward_monitor.cameras import Cameras
+from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_stamp, parse_status
+from openral_reward_monitor.models.factory import Assembly, assemble
+from openral_reward_monitor.query_request import parse_query
+from openral_reward_monitor.reading import Reading, ReadingMaker
+from openral_reward_monitor.ros.messages import progress_message, refuse
+from openral_reward_monitor.ros.progress_service import Questions
+from openral_reward_monitor.scorer import Job, Scorer
+
+SERVICE = "/openral/perception/query_task_progress"
+MAX_RATE_HZ = 3.0
+"""[Hz] of the bridge's clock; `/openral/progress` is never faster."""
+INTAKE_DEPTH = 10
+"""Frames of a camera that may wait to be taken in."""
+COMPLAINT_PERIOD_S = 5.0
+"""[s] between two lines about messages that were dropped."""
+EXPIRY_S = 0.2
+"""[s] wall time between two looks for questions that wait too long."""
+
+
+class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
+    """Parameters: `skill` (default: the scene's `reward_skill`), `scene` (empty: any robot), `cameras` (names with
+    commas, the preferred one first; default: the scene's first), `task` (words to watch for while no goal is running),
+    `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
+
+    def __init__(self) -> None:
+        super().__init__("reward_monitor", namespace="/openral")
+        for name in ("skill", "scene", "cameras", "task", "run_dir"):
+            self.declare_parameter(name, "")
+        self.declare_parameter("device", "cpu")
+        self.declare_parameter("allow_unevaluated", False)
+        self.declare_parameter("autostart", True)
+        self.declare_parameter("max_frames", 8)
+        self.declare_parameter("stale_after_s", 3.0)
+        self.declare_parameter("answer_timeout_s", 5.0)
+        self._progress: Any = None
+        self._assembly: Assembly | None = None
+        self._cameras: Cameras | None = None
+        self._scorer: Scorer | None = None
+        self._questions: Questions | None = None
+        self._watched_s = float("-inf")
+        self._subscriptions_made: list[Any] = []
+        self._group = ReentrantCallbackGroup()  # a question that waits must not hold up intake
+        self._done = self.create_guard_condition(self._look, callback_group=self._group)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(EXPIRY_S, self._look, callback_group=self._group, clock=steady)
+        self.create_service(QueryTaskProgress, SERVICE, self._on_query, callback_group=self._group)
+
+    # -- lifecycle ---------------------------------------------------------------------------------
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Check the reward skill against the scene, load its model and score two black frames to warm it up."""
+        try:
+            self._load()
+        except OpenralError as error:
+            for line in str(error).splitlines():
+                self.get_logger().error(f"the reward monitor cannot run: {line}")
+            return TransitionCallbackReturn.FAILURE
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Begin to watch. Who sees the publisher of `/openral/progress`, made here, knows that readings will come."""
+        assert self._assembly is not None
+        if self._progress is None:
+            self._progress = self.create_publisher(TaskProgress, "/openral/progress", 10)
+        # Deep enough to catch up after a moment in which the process did not get the processor.
+        best_effort = QoSProfile(depth=INTAKE_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._subscriptions_made = [
+            self.create_subscription(
+                Image, f"/openral/cameras/{name}/image_raw", partial(self._on_image, name), best_effort
+            )
+            for name in self._assembly.cameras
+        ]
+        self._subscriptions_made += [
+            self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10),
+            self.create_subscription(JointState, "/joint_states", self._on_joints, best_effort),
+        ]
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop watching; the frames of the last attempt can still be asked for."""
+        self._stop_watching()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Forget frames and model."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Forget frames and model for good."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def close(self) -> None:
+        """End the scoring thread and the model."""
+        self._stop_watching()
+        scorer, self._scorer, self._cameras, self._questions = self._scorer, None, None, None
+        if scorer is not None and not scorer.close():
+            self.get_logger().warning("the reward model still hangs; its thread ends with the process")
+        publisher, self._progress = self._progress, None
+        if publisher is not None:
+            self.destroy_publisher(publisher)
+
+    def _load(self) -> None:
+        names = [name.strip() for name in self._value("cameras").split(",") if name.strip()]
+        made = assemble(
+            self._value("scene"),
+            self._value("skill"),
+            names,
+            self._value("device"),
+            self._value("allow_unevaluated"),
+        )
+        stale_after_s = float(self._value("stale_after_s"))
+        self._cameras = Cameras(
+            list(made.cameras),
+            made.reward,
+            int(self._value("max_frames")),
+            stale_after_s,
+            self._value("task"),
+        )
+        on_scored = self.guard(self._on_scored, "a scoring")
+        self._scorer = Scorer(made.model, ReadingMaker(made.reward, made.calibration), on_scored)
+        self._questions = Questions(
+            self._cameras,
+            self._scorer,
+            needs_words=made.reward.instruction_required,
+            patience_s=float(self._value("answer_timeout_s")),
+            stale_after_s=stale_after_s,
+        )
+        self._assembly = made
+        self.get_logger().info(made.summary)
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    def _stop_watching(self) -> None:
+        for subscription in self._subscriptions_made:
+            self.destroy_subscription(subscription)
+        self._subscriptions_made = []
+        if self._cameras is not None:
+            self._cameras.end()
+
+    # -- intake ------------------------------------------------------------------------------------
+
+    def _now_s(self) -> float:
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def _drop(self, what: str, why: ContractError) -> None:
+        self.get_logger().warning(f"dropped {what}: {why}", throttle_duration_sec=COMPLAINT_PERIOD_S)
+
+    def _on_status(self, message: ControlStatus) -> None:
+        cameras = self._cameras
+        if cameras is None:
+            return
+        try:
+            attempt = parse_status(message.active_goal, message.instruction)
+        except ContractError as error:
+            self._drop("a control status", error)
+            return
+        if attempt is None:
+            cameras.end()
+        elif cameras.goal is None or cameras.goal.goal_id != attempt.goal_id:
+            cameras.begin(attempt)
+            self._watched_s = float("-inf")
+
+    def _on_joints(self, message: JointState) -> None:
+        try:
+            positions = parse_joints(message.name, message.position)
+        except ContractError as error:
+            self._drop("joint states", error)
+            return
+        if self._cameras is not None and positions is not None:
+            self._cameras.joints(positions)
+
+    def _on_image(self, name: str, message: Image) -> None:
+        cameras, assembly = self._cameras, self._assembly
+        if cameras is None or assembly is None:
+            return
+        now_s, stamp = self._now_s(), message.header.stamp
+        try:
+            camera = assembly.cameras[name] or camera_of_size(name, message.width, message.height)
+            frame = decode_image(
+                camera,
+                message.width,
+                message.height,
+                message.encoding,
+                message.step,
+                message.data,
+                accepted=ENCODINGS,
+            )
+            stamp_s = parse_stamp(name, stamp.sec, stamp.nanosec, now_s)
+        except ContractError as error:
+            self._drop("a picture", error)
+            cameras.by_name[name].fault = str(error)
+            return
+        assembly.cameras[name] = camera
+        cameras.forget_future(name, now_s)
+        # The message's own memory may be shared with the transport, and a frame is kept for long here.
+        if cameras.add(name, stamp_s, frame if frame.flags.owndata else frame.copy(), time.monotonic()):
+            self._watch(cameras, name, stamp_s)
+
+    def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
+        """Have the newest frames scored, if it is time to and they are of the camera to look at."""
+        due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # a clock may begin anew
+        if self._scorer is None or cameras.words is None or not due:
+            return
+        camera = cameras.watched(self._now_s())
+        selection = camera.select()
+        if camera.name == name and selection is not None and len(selection.pictures) >= 2:
+            self._watched_s = stamp_s
+            self._scorer.watch(selection)
+
+    # -- answers -----------------------------------------------------------------------------------
+
+    def _on_scored(self, job: Job) -> None:
+        """Take a finished scoring; called in the scorer's thread."""
+        cameras = self._cameras
+        if not job.watched:
+            self._done.trigger()
+        elif job.reading is None:
+            self.get_logger().error(f"no progress reading: {job.error}", throttle_duration_sec=5.0)
+        elif cameras is not None and cameras.words is not None:
+            running = cameras.goal.goal_id if cameras.goal else ""
+            if job.reading.attempt.goal_id == running:
+                self._tell(job.reading)
+
+    def _tell(self, reading: Reading) -> None:
+        try:
+            self._progress.publish(progress_message(reading))
+        except RCLError:
+            if self.context.ok():  # else the process is being ended, and nobody waits for a reading any more
+                raise
+
+    async def _on_query(self, request: Any, response: Any) -> Any:
+        if self._questions is None:
+            return refuse(response, "the reward monitor is not configured")
+        try:
+            asked = parse_query(request.window_s, request.task, request.camera, request.fresh)
+        except ContractError as error:
+            return refuse(response, str(error))
+        return await self._questions.answer(asked, response, self._now_s())
+
+    def _look(self) -> None:
+        if self._questions is not None:
+            self._questions.look()
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the reward skill unfit to run."""
+    rclpy.init(args=args)
+    node = RewardMonitorNode()
+    try:
+        if node.get_parameter("autostart").value:
+            for transition in (node.trigger_configure, node.trigger_activate):
+                if transition() != TransitionCallbackReturn.SUCCESS:
+                    return EXIT_UNFIT
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.get_logger().debug("interrupted")
+    finally:
+        node.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

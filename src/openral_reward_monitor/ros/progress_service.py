@@ -1,0 +1,115 @@
+"""The service `/openral/perception/query_task_progress`: from the newest scores at once, or of a fresh scoring."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rclpy.task import Future
+
+from openral_reward_monitor.cameras import Cameras, CameraWatch
+from openral_reward_monitor.query_request import QueryRequest
+from openral_reward_monitor.reading import Reading
+from openral_reward_monitor.ros.messages import fill, refuse
+from openral_reward_monitor.scorer import Job, Scorer
+from openral_reward_monitor.window import Selection
+
+
+@dataclass
+class _Question:
+    """A request that waits for its scoring."""
+
+    job: Job
+    asked_s: float
+    """[s] monotonic clock."""
+    answered: Any = field(default_factory=Future)
+    """Future of None; done when the job is, or when patience is over."""
+
+
+class Questions:
+    """Answers requests; only a scoring that was asked for is waited for, and that not for long."""
+
+    def __init__(
+        self, cameras: Cameras, scorer: Scorer, *, needs_words: bool, patience_s: float, stale_after_s: float
+    ) -> None:
+        """Begin without a question.
+
+        Args:
+            cameras: what is watched.
+            scorer: who scores.
+            needs_words: the model cannot score without a task's words.
+            patience_s: [s] wall time that a question waits for its scoring.
+            stale_after_s: [s] age from which on a frame is not to be trusted.
+        """
+        self._cameras, self._scorer, self._needs_words = cameras, scorer, needs_words
+        self._patience_s, self._stale_after_s = patience_s, stale_after_s
+        self._waiting: list[_Question] = []
+
+    async def answer(self, request: QueryRequest, response: Any, now_s: float) -> Any:
+        """Answer one request; `now_s` [s] is the node's clock."""
+        cameras = self._cameras
+        if request.camera and request.camera not in cameras.by_name:
+            names = ", ".join(cameras.by_name)
+            return refuse(response, f"camera '{request.camera}' is not watched; there is {names}")
+        camera = cameras.by_name[request.camera] if request.camera else cameras.watched(now_s)
+        if camera.fault:
+            return refuse(response, camera.fault)
+        attempt = camera.window.attempt
+        task = request.task or attempt.instruction
+        if not task and not attempt.goal_id:
+            return refuse(response, "no attempt has been seen yet; send a goal first, or give task")
+        if not task and self._needs_words:
+            return refuse(response, "the running goal has no words; give task")
+        selection = camera.select(request.window_s)
+        if selection is None:
+            return refuse(response, f"no picture of camera {camera.name} has come yet")
+        newest = None if request.fresh else self._newest(selection, task)
+        if newest is not None:
+            newest = replace(newest.over(request.window_s), frames_seen=selection.frames_seen)
+            return self._fill(response, newest, camera, now_s)
+        return await self._score(response, selection, camera, task, now_s)
+
+    def _newest(self, selection: Selection, task: str) -> Reading | None:
+        """Return the newest reading; of words that nobody watches for, only one of the newest picture there is."""
+        reading = self._scorer.newest(selection.attempt, selection.camera, task)
+        if reading is None or task == self._cameras.words:
+            return reading
+        return reading if reading.stamp_s >= selection.stamps_s[-1] else None
+
+    async def _score(
+        self, response: Any, selection: Selection, camera: CameraWatch, task: str, now_s: float
+    ) -> Any:
+        busy_s = self._scorer.busy_s()
+        if busy_s > self._patience_s:
+            return refuse(
+                response, f"the reward model has not answered for {busy_s:.1f} s; restart the monitor"
+            )
+        job = self._scorer.query(selection, task)
+        if job is None:
+            return refuse(response, "too many questions wait for the reward model; ask again later")
+        question = _Question(job, time.monotonic())
+        self._waiting.append(question)
+        await question.answered
+        if job.reading is None:
+            silent = f"the reward model has not answered within {self._patience_s:g} s"
+            return refuse(response, job.error or silent)
+        return self._fill(response, job.reading, camera, now_s)
+
+    def look(self) -> None:
+        """Let every question go on whose scoring is finished or overdue."""
+        waiting = []
+        for question in self._waiting:
+            finished = question.job.reading is not None or question.job.error
+            if finished or time.monotonic() - question.asked_s > self._patience_s:
+                question.answered.set_result(None)
+            else:
+                waiting.append(question)
+        self._waiting = waiting
+
+    def _fill(self, response: Any, reading: Reading, camera: CameraWatch, now_s: float) -> Any:
+        return fill(response, reading, self._age_s(reading, camera, now_s), self._stale_after_s)
+
+    def _age_s(self, reading: Reading, camera: CameraWatch, now_s: float) -> float:
+        # Wall time as well: when the bridge dies, its clock stops and nothing seems to age.
+        return max(0.0, now_s - reading.stamp_s, time.monotonic() - camera.arrived_wall_s)

@@ -1,0 +1,1 @@
+"""Simulators behind `Backend`, one folder a simulator."""

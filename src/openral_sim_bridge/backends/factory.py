@@ -1,0 +1,60 @@
+"""From a scene's words to a simulator. Simulators are imported only when a scene asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openral_core.errors import NotFoundError
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend
+
+
+def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = None) -> Backend:
+    """Build the simulator of a scene.
+
+    Args:
+        scene: its `backend_options.family` names the simulator.
+        num_envs: how many worlds.
+        horizon: control steps until an episode is done; None: never.
+
+    Raises:
+        NotFoundError: no such family, task, camera or render profile.
+        OpenralError: the simulator could not be built.
+    """
+    world = scene.scene
+    settings: dict[str, Any] = dict(world.backend_options)
+    family, tasks = settings.get("family"), [str(task) for task in settings.get("tasks", [])]
+    size = {"width": world.observation_width, "height": world.observation_height}
+    if family == "metaworld":
+        from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+
+        look = str(settings.get("render_profile", "fast"))
+        return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+    if family == "mjcf":
+        from openral_sim_bridge.backends.mjcf.backend import open_mjcf
+
+        return open_mjcf(scene, num_envs=num_envs, horizon=horizon)
+    arms: dict[str, Any] = {
+        "representation": scene.action.representation,
+        "num_envs": num_envs,
+        "horizon": horizon,
+        "render_profile": str(settings.get("render_profile", "published")),
+        **size,
+    }
+    if family == "libero":
+        from openral_sim_bridge.backends.libero.backend import open_libero
+
+        return open_libero(tasks, **arms)
+    if family == "robosuite":
+        from openral_sim_bridge.backends.robosuite.backend import open_robosuite
+
+        return open_robosuite(tasks, robot=scene.robot_id, **arms)
+    if family == "fake":
+        from openral_sim_bridge.backends.fake import FakeBackend
+
+        faults = {name: settings[name] for name in ("fail_after", "hang_in") if name in settings}
+        return FakeBackend(tasks, num_envs=num_envs, control_hz=scene.control_hz, **faults, **size)
+    raise NotFoundError(
+        f"{world.id}: backend_options.family: there is no simulator '{family}'; "
+        "use metaworld, libero, robosuite, mjcf or fake"
+    )

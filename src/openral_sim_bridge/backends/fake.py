@@ -1,0 +1,217 @@
+"""A point arm without dynamics: the smallest world that satisfies `Backend`, to test and try out nodes.
+
+The arm is a gantry of three slides with a finger. An action moves it exactly as commanded, so every state
+is known beforehand. Task k asks it to reach the k-th of a row of points. Nothing is random, and no OpenGL
+is needed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import (
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
+from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+
+STEP_M = 0.01
+"""[m] motion of the end effector for an action of 1, as in MetaWorld."""
+REACH_M = 0.03
+"""[m] a task has succeeded within this distance of its point."""
+HOME = (0.0, 0.6, 0.2)
+OPENING_M = 0.1
+JOINT_NAMES = (*(f"right_j{i}" for i in range(7)), "right_gripper")
+"""Sawyer's, so that its description and its skills fit; the slides stand for the first three."""
+_LOW, _HIGH = np.array([-0.5, 0.2, 0.0]), np.array([0.5, 1.0, 0.5])
+
+_MJCF = """
+<mujoco>
+  <worldbody>
+    <body name="right_arm_base_link">
+      <geom type="box" size="0.02 0.02 0.02"/>
+      <body name="carriage_x"><joint name="right_j0" type="slide" axis="1 0 0" range="-1 1" limited="true"/>
+        <geom type="box" size="0.02 0.02 0.02"/>
+        <body name="carriage_y"><joint name="right_j1" type="slide" axis="0 1 0" range="-1 1" limited="true"/>
+          <geom type="box" size="0.02 0.02 0.02"/>
+          <body name="hand"><joint name="right_j2" type="slide" axis="0 0 1" range="-1 1" limited="true"/>
+            <geom type="sphere" size="0.02"/>
+            <body name="finger" pos="0 0.01 0"><joint name="r_close" type="slide" axis="0 1 0" range="0 0.1"
+              limited="true"/><geom type="box" size="0.01 0.005 0.02"/></body>
+          </body>
+        </body>
+      </body>
+    </body>
+    <body name="mocap" mocap="true"/>
+    <camera name="corner2" pos="0 -0.6 0.5" xyaxes="1 0 0 0 0.3 1" fovy="60"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+class FakeBackend:
+    """N point arms that go where they are told; see the module's docstring."""
+
+    action_dim = 4
+
+    def __init__(
+        self,
+        task_ids: Sequence[str],
+        *,
+        num_envs: int = 1,
+        width: int = 128,
+        height: int = 128,
+        control_hz: float = 80.0,
+        horizon: int | None = None,
+        fail_after: int | None = None,
+        hang_in: int | None = None,
+    ) -> None:
+        """Build the worlds.
+
+        Args:
+            task_ids: any names; each gets a point of its own.
+            num_envs: N
+            width: [px] of rendered images.
+            height: [px]
+            control_hz: [Hz]
+            horizon: control steps until an episode is done; None: never.
+            fail_after: control steps after which `step` raises SimulationError; None: never.
+            hang_in: initial state in which `step` never returns; None: it always does.
+        """
+        self.task_ids = tuple(task_ids)
+        self.num_envs = num_envs
+        self.control_hz = control_hz
+        self._size = (width, height)
+        self._horizon = horizon
+        self._fail_after, self._hang_in = fail_after, hang_in
+        self._model = mujoco.MjModel.from_xml_string(_MJCF)
+        self._articulation = Articulation(self._model, "right_arm_base_link")
+        self._data = [mujoco.MjData(self._model) for _ in range(num_envs)]
+        self._steps = np.zeros(num_envs, dtype=np.int64)
+        self._init_ids = [0] * num_envs
+        self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
+
+    def target(self, task_id: str) -> NDArray[np.float64]:
+        """Return the point (3,) [m] in the world frame that a task asks for."""
+        offset = 0.15 * (self.task_ids.index(task_id) + 1)
+        return np.array([offset - 0.3, HOME[1] + 0.1, HOME[2]])
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """See Backend.reset. State i begins i mm further along y, modulo 50."""
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
+        for env, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
+            if task_id not in self.task_ids:
+                raise NotFoundError(
+                    f"task '{task_id}' is not of this scene, which has {', '.join(self.task_ids)}"
+                )
+            self._steps[env], self._init_ids[env] = 0, init_id
+            self._place(env, np.array([HOME[0], HOME[1] + 0.001 * (init_id % 50), HOME[2]]), OPENING_M)
+        return [self._state(env) for env in chosen]
+
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """See Backend.step. The reward is the distance [m] to the task's point, negative."""
+        check_actions(actions, self.num_envs, self.action_dim)
+        if self._hang_in in self._init_ids:
+            threading.Event().wait()
+        self._steps += 1
+        if self._fail_after is not None and self._steps.max() > self._fail_after:
+            raise SimulationError(
+                f"the fake simulator fails after {self._fail_after} steps, as its scene asked"
+            )
+        for env, action in enumerate(actions):
+            position = self._data[env].qpos[:3] + STEP_M * np.asarray(action[:3], dtype=np.float64)
+            opening = self._data[env].qpos[3] - 0.01 * float(action[3])
+            self._place(env, np.clip(position, _LOW, _HIGH), float(np.clip(opening, 0.0, OPENING_M)))
+        states = [self._state(env) for env in range(self.num_envs)]
+        targets = np.stack([self.target(task) for task in self.task_ids])
+        distance = np.stack([np.linalg.norm(targets - state.ee_position, axis=1) for state in states])
+        done = (
+            self._steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
+        )
+        return StepResult(states, distance < REACH_M, done, -distance)
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.uint8]]:
+        """See Backend.render: a grey floor seen from above, the arm a bright disc, red for closed fingers."""
+        chosen = range(self.num_envs) if envs is None else envs
+        for camera in cameras:
+            self.camera(camera)
+        frames = np.stack([self._picture(env) for env in chosen])
+        return {camera: frames.copy() for camera in cameras}
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """See Backend.hold_action."""
+        return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])
+
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot."""
+        return self._articulation.describe(self._data[0], name, base_frame, mesh_directory)
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        return self._articulation.positions(self._data[env])
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return take_snapshot(self._data[env])
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        restore_snapshot(self._model, self._data[env], snapshot)
+
+    def camera(self, name: str) -> CameraModel:
+        """See Backend.camera."""
+        if name != "corner2":
+            raise NotFoundError(f"the fake world has no camera '{name}'; it has corner2")
+        camera = self._data[0].cam("corner2")
+        rotation = camera.xmat.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
+        fovy = float(self._model.cam_fovy[0])
+        return CameraModel(name, self._size[0], self._size[1], fovy, camera.xpos.copy(), rotation)
+
+    def close(self) -> None:
+        """See Backend.close."""
+
+    def _place(self, env: int, position: NDArray[np.float64], opening: float) -> None:
+        data = self._data[env]
+        data.qpos[:] = [*position, opening]
+        data.mocap_pos[0] = position
+        mujoco.mj_forward(self._model, data)
+
+    def _state(self, env: int) -> RobotState:
+        x, y, z, opening = self._data[env].qpos
+        return RobotState(
+            stamp_s=float(self._steps[env] / self.control_hz),
+            joint_names=JOINT_NAMES,
+            joint_positions=np.array([x, y, z, 0.0, 0.0, 0.0, 0.0, opening]),
+            ee_position=np.array([x, y, z]),
+            ee_quaternion=np.array([0.0, 0.0, 0.0, 1.0]),
+            gripper_opening=float(opening),
+        )
+
+    def _picture(self, env: int) -> NDArray[np.uint8]:
+        width, height = self._size
+        x, y, z, opening = self._data[env].qpos
+        column, row = (np.array([x, y]) - _LOW[:2]) / (_HIGH - _LOW)[:2] * [width - 1, height - 1]
+        rows, columns = np.mgrid[0:height, 0:width]
+        image = np.full((height, width, 3), 90, dtype=np.uint8)
+        disc = (columns - column) ** 2 + (rows - (height - 1 - row)) ** 2 < (
+            0.03 * width + 0.1 * width * z
+        ) ** 2
+        image[disc] = (255, int(255 * opening / OPENING_M), 40)
+        return image

@@ -1,0 +1,171 @@
+"""LIBERO's meshes and textures: where they are, and how they come there. Nobody is asked anything.
+
+    OPENRAL_LIBERO_ASSETS=<folder>      a copy of LIBERO's `libero/libero/assets`
+    OPENRAL_LIBERO_ASSETS=<file>.tar.xz the same, packed; unpacked once into the cache
+    (neither)                           fetched once from the hub, data set `lerobot/libero-assets`
+
+`python -m openral_sim_bridge.backends.libero.assets` fetches or unpacks them and says where they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from openral_core.cache import cache_home
+from openral_core.errors import HubError, OpenralError, SimulationError
+from openral_core.schema import inside
+from openral_rskill.hub.client import HubClient
+from openral_rskill.hub.reference import HubReference
+from openral_rskill.hub.store import one_at_a_time
+from openral_rskill.hub.transfer import fetch
+
+VARIABLE = "OPENRAL_LIBERO_ASSETS"
+REPOSITORY = "lerobot/libero-assets"
+PARTS = (
+    "articulated_objects",
+    "scenes",
+    "stable_hope_objects",
+    "stable_scanned_objects",
+    "textures",
+    "turbosquid_objects",
+)
+"""The folders that LIBERO's assets consist of."""
+_log = logging.getLogger("openral.libero")
+
+
+def find_assets() -> Path | None:
+    """Return the folder of the assets; None where they have yet to be unpacked or fetched.
+
+    Raises:
+        SimulationError: OPENRAL_LIBERO_ASSETS names something else.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if not chosen:
+        return next((folder for folder in sorted(_store().glob("hub-*")) if _is_whole(folder)), None)
+    path = Path(chosen).expanduser().absolute()
+    if path.is_dir():
+        missing = [part for part in PARTS if not (path / part).is_dir()]
+        if missing:
+            raise SimulationError(
+                f"{VARIABLE}={chosen} has no folder {missing[0]}; name LIBERO's assets folder"
+            )
+        return path
+    if not path.is_file():
+        raise SimulationError(f"{VARIABLE}={chosen}: there is no such folder or file; mend the path")
+    folder = _unpacked(path)
+    return folder if _is_whole(folder) else None
+
+
+def ensure_assets(progress: Callable[[str], None] = lambda line: None) -> Path:
+    """Return the folder of the assets, after unpacking or fetching them if need be.
+
+    Args:
+        progress: told one line a step.
+
+    Raises:
+        SimulationError: OPENRAL_LIBERO_ASSETS names something else, or an archive of something else.
+        HubError: they could not be fetched; the text names the variable.
+    """
+    found = find_assets()
+    if found is not None:
+        return found
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        archive = Path(chosen).expanduser().absolute()
+        progress(f"unpacking {archive.name}")
+        return _unpack(archive, _unpacked(archive))
+    try:
+        return _fetch(progress)
+    except HubError as error:
+        raise HubError(f"LIBERO's assets: {error}; or set {VARIABLE} to a copy of them") from error
+
+
+def _store() -> Path:
+    return cache_home() / "libero" / "assets"
+
+
+def _unpacked(archive: Path) -> Path:
+    """The folder for the content of an archive, by the archive's bytes."""
+    digest = hashlib.sha256()
+    with archive.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return _store() / f"file-{digest.hexdigest()[:16]}"
+
+
+def _is_whole(folder: Path) -> bool:
+    return all((folder / part).is_dir() for part in PARTS)
+
+
+def _unpack(archive: Path, folder: Path) -> Path:
+    """Unpack beside the folder and move it there in one step, so that nobody sees half of it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder.parent))
+    try:
+        try:
+            with tarfile.open(archive) as packed:
+                packed.extractall(partial, filter="data")
+        except (tarfile.TarError, OSError) as error:
+            why = str(error).splitlines()[0].rstrip(":")
+            raise SimulationError(f"{VARIABLE}={archive}: {why}; name a tar.xz of LIBERO's assets") from error
+        inner = next((path for path in (partial, *sorted(partial.iterdir())) if _is_whole(path)), None)
+        if inner is None:
+            raise SimulationError(
+                f"{VARIABLE}={archive}: there are no LIBERO assets in it; pack the folder `assets`"
+            )
+        try:
+            inner.rename(folder)
+        except OSError:
+            if not _is_whole(folder):  # another process was faster
+                raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def _fetch(progress: Callable[[str], None]) -> Path:
+    """Fetch the data set's present commit; what an interrupted download left is kept and completed."""
+    with one_at_a_time(f"files {REPOSITORY}"):
+        client = HubClient()
+        listing = client.listing(HubReference(REPOSITORY, dataset=True))
+        folder = _store() / f"hub-{listing.reference.revision[:16]}"
+        if folder.is_dir():  # by the process that was waited for
+            return folder
+        partial = folder.with_name(f".{folder.name}")
+        for number, file in enumerate(listing.files, start=1):
+            target = inside(partial, file.path)
+            if target is None:
+                raise HubError(
+                    f"{listing.reference}: {file.path!r} leaves its folder; the data set is broken"
+                )
+            if not target.is_file():  # only a whole file gets its name
+                progress(f"fetching LIBERO's assets: {file.path}, {number} of {len(listing.files)}")
+                fetch(client, listing.reference, file, target, lambda name, done, total: None)
+        missing = [part for part in PARTS if not (partial / part).is_dir()]
+        if missing:
+            raise HubError(f"{listing.reference} has no folder {missing[0]}")
+        partial.rename(folder)
+    return folder
+
+
+def main() -> int:
+    """Fetch or unpack the assets."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    try:
+        _log.info("LIBERO's assets are in %s", ensure_assets(_log.info))
+    except OpenralError as error:
+        _log.error("%s", error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""LIBERO's process: `python -m openral_sim_bridge.backends.libero.server`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from openral_core.cache import cache_home
+from openral_sim_bridge.backends.libero.upstream import prepare
+from openral_sim_bridge.backends.remote_sim.command import named_control
+from openral_sim_bridge.backends.remote_sim.service import World
+from openral_sim_bridge.backends.remote_sim.serving import main
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add LIBERO's own."""
+    parser.add_argument("--assets", type=Path, required=True, help="folder of LIBERO's assets")
+
+
+def build_worlds(args: argparse.Namespace) -> Sequence[World]:
+    """Return the worlds. Raises OpenralError: no such task, or LIBERO is not whole."""
+    prepare(args.assets, cache_home() / "libero")
+    from openral_sim_bridge.backends.libero.world import LiberoWorld
+
+    tasks, control = args.tasks.split(","), named_control(args.control)
+    worlds = [LiberoWorld(tasks, control=control) for _ in range(args.num_envs)]
+    # The first steps compile the controller (half a minute, once a machine); no client should wait for that.
+    worlds[0].reset(tasks[0], 0)
+    return worlds
+
+
+if __name__ == "__main__":
+    sys.exit(main("libero", build_worlds, add_arguments))

@@ -1,0 +1,172 @@
+"""MetaWorld behind the Backend interface: N worlds of one scene, one renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import (
+    WORLD,
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
+from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.metaworld.world import CONTROL_DT, MetaWorldWorld
+from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
+
+HORIZON = 500
+"""Control steps after which MetaWorld truncates an episode."""
+LEVEL = 0.1
+"""Share of a camera's upward axis along the world's: one that looks straight down has no up."""
+ROBOT_ROOT = "base"
+"""Body of the Sawyer that all its links hang from."""
+
+
+class MetaWorldBackend:
+    """N Sawyers over a table; every camera is shown as a person would hold it, though four hang upside down."""
+
+    control_hz = 1.0 / CONTROL_DT
+    action_dim = 4
+
+    def __init__(
+        self,
+        task_ids: Sequence[str],
+        *,
+        num_envs: int = 1,
+        width: int = 128,
+        height: int = 128,
+        render_profile: str = "fast",
+        horizon: int | None = None,
+    ) -> None:
+        """Build the worlds.
+
+        Args:
+            task_ids: tasks that share one MetaWorld scene, such as drawer-open-v3 and drawer-close-v3.
+            num_envs: N
+            width: [px] of rendered images.
+            height: [px]
+            render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
+            horizon: control steps until `done`; None: never.
+        """
+        self.task_ids = tuple(task_ids)
+        self.num_envs = num_envs
+        self._size = (width, height)
+        self._profile = profile(render_profile)
+        self._horizon = horizon
+        self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
+        self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
+        self._renderer: OffscreenRenderer | None = None
+        self._upside_down = _upside_down(self._worlds[0].model)
+
+    def world(self, env: int) -> MetaWorldWorld:
+        """Return one world, for scripted experts that read its privileged state."""
+        return self._worlds[env]
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """See Backend.reset."""
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
+        for index, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
+            self._worlds[index].reset(task_id, init_id)
+        return [self._worlds[index].robot_state() for index in chosen]
+
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """See Backend.step."""
+        check_actions(actions, self.num_envs, self.action_dim)
+        for world, action in zip(self._worlds, actions, strict=True):
+            world.step(action)
+        verdicts = [[world.judge(task) for task in self.task_ids] for world in self._worlds]
+        success = np.array([[verdict["success"] > 0 for verdict in row] for row in verdicts])
+        reward = np.array([[verdict["unscaled_reward"] for verdict in row] for row in verdicts])
+        done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
+        states = [world.robot_state() for world in self._worlds]
+        return StepResult(states, success, np.array(done), reward)
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.uint8]]:
+        """See Backend.render. One renderer draws every world: they differ in state, not in model."""
+        chosen = range(self.num_envs) if envs is None else envs
+        if self._renderer is None:
+            self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
+        images: dict[str, NDArray[np.uint8]] = {}
+        for camera in cameras:
+            turn = -1 if self._camera_id(camera) in self._upside_down else 1
+            frames = [self._renderer.render(self._worlds[index].data, camera) for index in chosen]
+            images[camera] = np.stack([frame[::turn, ::turn] for frame in frames])
+        return images
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """See Backend.hold_action: no motion, the gripper as it was commanded last (open at first)."""
+        gripper = -1.0 if last is None else float(last[3])
+        return np.array([0.0, 0.0, 0.0, gripper])
+
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot."""
+        return self._articulation.describe(self._worlds[0].data, name, base_frame, mesh_directory)
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        return self._articulation.positions(self._worlds[env].data)
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return take_snapshot(self._worlds[env].data)
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        restore_snapshot(self._worlds[env].model, self._worlds[env].data, snapshot)
+
+    def camera(self, name: str) -> CameraModel:
+        """See Backend.camera."""
+        index = self._camera_id(name)
+        model, data = self._worlds[0].model, self._worlds[0].data
+        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        rotation = data.cam_xmat[index].reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
+        if index in self._upside_down:
+            rotation = rotation @ np.diag([-1.0, -1.0, 1.0])
+        position, parent = data.cam_xpos[index].copy(), WORLD
+        body = int(model.cam_bodyid[index])
+        if body:  # it goes with the hand, which MetaWorld never turns
+            turn, parent = data.xmat[body].reshape(3, 3), model.body(body).name
+            position, rotation = turn.T @ (position - data.xpos[body]), turn.T @ rotation
+        return CameraModel(name, *self._size, float(model.cam_fovy[index]), position, rotation, parent)
+
+    def close(self) -> None:
+        """See Backend.close."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+        for world in self._worlds:
+            world.close()
+
+    def _camera_id(self, name: str) -> int:
+        model = self._worlds[0].model
+        index: int = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+        if index < 0:
+            names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, i) for i in range(model.ncam)]
+            raise NotFoundError(f"MetaWorld has no camera '{name}'; it has {', '.join(names)}")
+        return index
+
+
+def _upside_down(model: mujoco.MjModel) -> frozenset[int]:
+    """Return the fixed cameras that MetaWorld hangs on their heads: corner to corner4; lerobot turns corner2, too."""
+    fixed = [index for index in range(model.ncam) if model.cam_bodyid[index] == 0]
+    return frozenset(index for index in fixed if _up(model, index)[2] < -LEVEL)
+
+
+def _up(model: mujoco.MjModel, camera: int) -> NDArray[np.float64]:
+    axis: NDArray[np.float64] = model.cam_mat0[camera].reshape(3, 3)[:, 1]
+    return axis

@@ -1,0 +1,184 @@
+"""One MetaWorld scene that several tasks share.
+
+drawer-open and drawer-close, or window-open and window-close, are the same MuJoCo model with other goals. A world
+steps one of them and lets the others look at the same state, so that a mission can go from one task to the next
+without a reset and each task is still judged by MetaWorld's own code.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mujoco
+import numpy as np
+from metaworld.policies import ENV_POLICY_MAP
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.types import RobotState
+from openral_sim_bridge.backends.metaworld.env import make_env
+from openral_sim_bridge.backends.metaworld.initial_states import check_task, random_vector
+
+CONTROL_DT = 0.0125
+"""[s] frame_skip 5 times 2.5 ms: 80 Hz."""
+WIDE_OPEN_M = 0.1
+"""[m] between the fingers where MetaWorld's observation says 1."""
+W_LAST = [1, 2, 3, 0]
+"""Order of MuJoCo's w, x, y, z as x, y, z, w."""
+JOINTS = tuple(f"right_j{i}" for i in range(7))
+GRIPPER_JOINT = "right_gripper"
+CORNER2_POSITION = (0.75, 0.075, 0.7)
+"""[m] where lerobot's MetaWorld environment puts the camera corner2, so that datasets and checkpoints agree."""
+
+
+class MetaWorldWorld:
+    """One simulated Sawyer, and a judge for each task of its scene."""
+
+    def __init__(self, task_ids: tuple[str, ...]) -> None:
+        """Build the environments.
+
+        Raises:
+            NotFoundError: an unknown task.
+            SimulationError: the tasks do not share one MuJoCo model.
+        """
+        for task_id in task_ids:
+            check_task(task_id)
+        self.task_ids = task_ids
+        self._envs = {task: make_env(task) for task in task_ids}
+        models = {env.model_name for env in self._envs.values()}
+        if len(models) > 1:
+            raise SimulationError(
+                f"tasks {', '.join(task_ids)} do not share one scene; put them in scenes of their own"
+            )
+        for env in self._envs.values():
+            env._freeze_rand_vec = True
+            env._partially_observable = False
+            env._set_task_called = True
+            env.__dict__.pop("sawyer_observation_space", None)
+            camera = mujoco.mj_name2id(env.model, mujoco.mjtObj.mjOBJ_CAMERA, "corner2")
+            env.model.cam_pos[camera] = CORNER2_POSITION
+        self._active = task_ids[0]
+        self._hand, self._right, self._left = (
+            int(self.model.body(name).id) for name in ("hand", "rightclaw", "leftclaw")
+        )
+        self._last_action = np.zeros(4)
+        self.steps = 0
+
+    @property
+    def env(self) -> Any:
+        """The MetaWorld environment whose physics is stepped."""
+        return self._envs[self._active]
+
+    @property
+    def model(self) -> mujoco.MjModel:
+        """The model of the stepped environment."""
+        return self.env.model
+
+    @property
+    def data(self) -> mujoco.MjData:
+        """The state of the stepped environment."""
+        return self.env.data
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """Put the world into initial state `init_id` of `task_id`, and every judge beside it."""
+        if task_id not in self._envs:
+            raise NotFoundError(
+                f"task '{task_id}' is not of this scene, which has {', '.join(self.task_ids)}"
+            )
+        vector = random_vector(task_id, init_id)
+        for env in self._envs.values():
+            env._last_rand_vec = vector.copy()
+            env.reset()
+        self._active = task_id
+        self._last_action = np.zeros(4)
+        self.steps = 0
+        mujoco.mj_forward(self.model, self.data)
+
+    def step(self, action: NDArray[Any]) -> None:
+        """Advance by one control step of 12.5 ms with `action` (4,): xyz in units of 1 cm, gripper effort."""
+        env = self.env
+        self._last_action = np.asarray(action, dtype=np.float64).clip(-1.0, 1.0)
+        env.set_xyz_action(self._last_action[:3])
+        # gymnasium's do_simulation without its forces after the step, which nobody reads.
+        env.data.ctrl[:] = self._last_action[3], -self._last_action[3]
+        mujoco.mj_step(env.model, env.data, nstep=env.frame_skip)
+        mujoco.mj_forward(env.model, env.data)
+        if not np.isfinite(env.data.qpos).all():
+            raise SimulationError(
+                f"{self._active}: the simulation diverged at step {self.steps}; reset the scene"
+            )
+        self.steps += 1
+
+    def look(self, task_id: str) -> NDArray[np.float64]:
+        """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it.
+
+        The half of it that is the observation before is the present one, too: a verdict depends on one state alone.
+        """
+        env = self._envs[task_id]
+        if env is not self.env:
+            self._copy_state(env)
+        now = self._numbers(env)
+        return np.concatenate([now, now, env._get_pos_goal()])
+
+    def _numbers(self, env: Any) -> NDArray[np.float64]:
+        """Return MetaWorld's `_get_curr_obs_combined_no_goal` (18,): hand, opening, seven numbers an object, zeros.
+
+        MetaWorld's own takes three times as long, an eighth of a control step.
+        """
+        data, numbers = env.data, np.zeros(18)
+        apart = data.xpos[self._right] - data.xpos[self._left]
+        numbers[:3] = data.xpos[self._hand]
+        numbers[3] = min(math.sqrt(apart @ apart) / WIDE_OPEN_M, 1.0)
+        positions = env._get_pos_objects().reshape(-1, 3)
+        objects = numbers[4 : 4 + 7 * len(positions)].reshape(-1, 7)
+        objects[:, :3], objects[:, 3:] = positions, env._get_quat_objects().reshape(-1, 4)
+        return numbers
+
+    def judge(self, task_id: str) -> dict[str, float]:
+        """Return MetaWorld's own verdict on the present state: success, near_object, obj_to_target, …"""
+        observation = self.look(task_id)
+        _, info = self._envs[task_id].evaluate_state(observation, self._last_action.astype(np.float32))
+        return {key: float(value) for key, value in info.items()}
+
+    def expert_action(self, task_id: str, expert: Any) -> NDArray[np.float64]:
+        """Return the scripted expert's action (4,) in [-1, 1] for the present state."""
+        action = expert.get_action(self.look(task_id))
+        return np.clip(np.asarray(action, dtype=np.float64), -1.0, 1.0)
+
+    def robot_state(self) -> RobotState:
+        """Return joints, end effector (body `hand`) and gripper in the world frame."""
+        data = self.data
+        apart = data.xpos[self._right] - data.xpos[self._left]
+        opening = math.sqrt(apart @ apart)
+        return RobotState(
+            stamp_s=self.steps * CONTROL_DT,
+            joint_names=(*JOINTS, GRIPPER_JOINT),
+            joint_positions=np.concatenate((data.qpos[:7], (opening,))),
+            ee_position=data.xpos[self._hand].copy(),
+            ee_quaternion=data.xquat[self._hand][W_LAST],
+            gripper_opening=opening,
+            ee_target=data.mocap_pos[0].copy(),
+        )
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in self._envs.values():
+            env.close()
+
+    def _copy_state(self, env: Any) -> None:
+        """Let a judge see the stepped world: same bodies, joints and mocap."""
+        source, target = self.data, env.data
+        env.model.body_pos[:] = self.model.body_pos
+        env.model.body_quat[:] = self.model.body_quat
+        target.qpos[:], target.qvel[:] = source.qpos, source.qvel
+        target.mocap_pos[:], target.mocap_quat[:] = source.mocap_pos, source.mocap_quat
+        target.ctrl[:] = source.ctrl
+        mujoco.mj_forward(env.model, target)
+
+
+def make_expert(task_id: str) -> Any:
+    """Return MetaWorld's scripted expert of a task: `get_action(observation (39,)) -> (4,)`."""
+    check_task(task_id)
+    expert: type[Any] = ENV_POLICY_MAP[task_id]
+    return expert()

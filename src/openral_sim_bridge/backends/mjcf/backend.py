@@ -1,0 +1,196 @@
+"""N worlds of one MuJoCo scene behind the Backend interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.robot import RobotDescription, load_robot
+from openral_core.scene import DeployScene
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import (
+    WORLD,
+    CameraModel,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
+from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.mjcf.control import JOINTS
+from openral_sim_bridge.backends.mjcf.gripper import OPEN
+from openral_sim_bridge.backends.mjcf.naming import SHOWN
+from openral_sim_bridge.backends.mjcf.world import CompiledScene, World
+from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
+
+
+class MjcfBackend:
+    """N worlds that differ in state, not in model."""
+
+    def __init__(
+        self, scene: DeployScene, robot: RobotDescription, *, num_envs: int = 1, horizon: int | None = None
+    ) -> None:
+        """Compile the scene and build its worlds, in their first initial state; see `open_mjcf`."""
+        self._look = profile(str(scene.scene.backend_options.get("render_profile", "published")))
+        self._scene = CompiledScene(scene, robot)
+        self.control_hz = scene.control_hz
+        self.action_dim = scene.action.dim
+        self.task_ids = self._scene.options.tasks
+        self.num_envs = num_envs
+        self._horizon = horizon
+        self._size = (scene.scene.observation_width, scene.scene.observation_height)
+        self._worlds = [World(self._scene) for _ in range(num_envs)]
+        self._articulation = self._find_articulation(robot)
+        self._renderer: OffscreenRenderer | None = None
+        self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
+        for camera in scene.cameras:
+            self.camera(camera.name)
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """See Backend.reset."""
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
+        for env, task, init_id in zip(chosen, task_ids, init_ids, strict=True):
+            self._worlds[env].reset(task, init_id)
+        return [self._worlds[env].state() for env in chosen]
+
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """See Backend.step."""
+        check_actions(actions, self.num_envs, self.action_dim)
+        for world, action in zip(self._worlds, actions, strict=True):
+            world.step(action)
+        success = [[world.judge(task) for task in self.task_ids] for world in self._worlds]
+        done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
+        return StepResult([world.state() for world in self._worlds], np.array(success), np.array(done))
+
+    def world(self, env: int) -> World:
+        """Return one world, for scripted experts that read its privileged state."""
+        return self._worlds[env]
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.uint8]]:
+        """See Backend.render."""
+        chosen = range(self.num_envs) if envs is None else envs
+        for camera in cameras:
+            self._camera_id(camera)
+        if self._renderer is None:
+            hidden = self._scene.options.hidden_groups
+            self._renderer = OffscreenRenderer(
+                self._scene.model, *self._size, self._look, hidden_groups=hidden
+            )
+        renderer = self._renderer
+        return {
+            camera: np.stack([renderer.render(self._worlds[env].data, camera) for env in chosen])
+            for camera in cameras
+        }
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """See Backend.hold_action: world 0's target stays; the gripper as it was commanded last, open at first."""
+        scene = self._scene
+        action = np.zeros(self.action_dim)
+        if scene.action.representation == JOINTS:
+            action[: scene.arm_numbers] = self._worlds[0].control.joints
+        if self.action_dim > scene.arm_numbers:
+            action[-1] = OPEN if last is None else float(last[-1])
+        return action
+
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot."""
+        base = self._scene.naming.in_model(base_frame)
+        return self._articulation.describe(self._worlds[0].data, name, base, mesh_directory)
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        return self._articulation.positions(self._worlds[env].data)
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return take_snapshot(self._worlds[env].data)
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        restore_snapshot(self._scene.model, self._worlds[env].data, snapshot)
+
+    def camera(self, name: str) -> CameraModel:
+        """See Backend.camera.
+
+        Raises:
+            SimulationError: it turns by itself, rides on something that is not of the robot, or has a lens that a
+                field of view does not describe.
+        """
+        index, model, data = self._camera_id(name), self._scene.model, self._worlds[0].data
+        if model.cam_mode[index] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
+            raise SimulationError(f'camera {name} turns by itself; write mode="fixed" in the model')
+        if model.cam_sensorsize[index].any():
+            raise SimulationError(f"camera {name} has a sensorsize; describe its lens by fovy in the model")
+        body = int(model.cam_bodyid[index])
+        parent = self._articulation.link_of(body)
+        if parent is not None:
+            position, rotation = model.cam_pos[index].copy(), np.zeros(9)
+            mujoco.mju_quat2Mat(rotation, model.cam_quat[index])
+        elif model.body_weldid[body] == 0:
+            position, rotation = data.cam_xpos[index].copy(), data.cam_xmat[index].copy()
+        else:
+            raise SimulationError(
+                f"camera {name} rides on body {model.body(body).name}, which moves and is not of the robot; "
+                "fix it to the world or to a link"
+            )
+        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        optical = rotation.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
+        width, height = self._size
+        return CameraModel(
+            name, width, height, float(model.cam_fovy[index]), position, optical, parent or WORLD
+        )
+
+    def close(self) -> None:
+        """See Backend.close."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def _find_articulation(self, robot: RobotDescription) -> Articulation:
+        names = {theirs: ours for ours, theirs in self._scene.options.names.items()}
+        hand = robot.end_effectors[0].frame
+        naming, options = self._scene.naming, self._scene.options
+        is_site = naming.body_or_site(hand, "model")[0] == mujoco.mjtObj.mjOBJ_SITE
+        return Articulation(
+            self._scene.model,
+            naming.in_model(options.robot_root or robot.base_frame),
+            hidden_groups=options.hidden_groups,
+            is_root=options.robot_root is not None,
+            names=names,
+            sites=[naming.in_model(hand)] if is_site else [],
+        )
+
+    def _camera_id(self, name: str) -> int:
+        index = int(mujoco.mj_name2id(self._scene.model, mujoco.mjtObj.mjOBJ_CAMERA, name))
+        if index < 0:
+            names = self._scene.naming.known(mujoco.mjtObj.mjOBJ_CAMERA)
+            known = f"it has {', '.join(names[:SHOWN])}" if names else "it has none; add a <camera>"
+            raise NotFoundError(f"{self._scene.options.model} has no camera '{name}'; {known}")
+        return index
+
+
+def open_mjcf(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = None) -> MjcfBackend:
+    """Build the worlds of a scene.
+
+    Args:
+        scene: of family `mjcf`; its model lies beside its file.
+        num_envs: N
+        horizon: control steps until `done`; None: never.
+
+    Raises:
+        ManifestError: one line for each thing that the model lacks, with its mend.
+        NotFoundError: no such robot, camera or render profile.
+        SimulationError: the robot or a camera cannot be described, or the first initial state diverges.
+    """
+    return MjcfBackend(scene, load_robot(scene.robot_id), num_envs=num_envs, horizon=horizon)

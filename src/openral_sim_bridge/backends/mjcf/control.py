@@ -1,0 +1,240 @@
+"""What an action means: where the joints, or the hand, are to be one control step later."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ManifestError
+from openral_core.scene import SceneAction
+from openral_sim_bridge.backends.mjcf.chain import rotation_between, turned
+from openral_sim_bridge.backends.mjcf.robot import Robot, Weld
+
+LEASH_S = 0.1
+"""[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
+not wind up where something is in the way."""
+ASTRAY_M = 0.1
+"""[m] so far from its set point may joints bring the hand to turn it; where they would bring it further, it is not
+turned. Without this a rotation that the joints cannot follow swings the hand through the room."""
+STEP_RAD = 0.5
+"""[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
+HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
+"""Representation -> how many numbers of an action displace the hand."""
+JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
+
+
+class Control(Protocol):
+    """Turns the arm's part of actions into targets of one world."""
+
+    joints: NDArray[np.float64]
+    """(n,) [rad] or [m] where the drives are to bring the joints."""
+
+    @property
+    def hand(self) -> NDArray[np.float64] | None:
+        """(3,) [m] where the hand is led; None: the joints are led."""
+        ...
+
+    def restart(self, data: Any) -> None:
+        """Take the present pose for the target."""
+        ...
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """Move the target by one control step."""
+        ...
+
+
+class JointControl:
+    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+
+    def __init__(self, robot: Robot, dt: float) -> None:
+        self._chain, self._step = robot.chain, robot.speed * dt
+        self.joints = np.zeros(len(robot.speed))
+
+    @property
+    def hand(self) -> None:
+        """See Control.hand."""
+        return None
+
+    def restart(self, data: Any) -> None:
+        """See Control.restart."""
+        self.joints = data.qpos[self._chain.qpos].copy()
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """See Control.aim; `numbers` (n,) [rad] or [m]."""
+        wanted = np.clip(numbers, self._chain.low, self._chain.high)
+        self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
+
+
+class JointDeltaControl:
+    """`delta_joints_plus_gripper`: the joints' set point, displaced by actions, on a leash."""
+
+    def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
+        self._chain, self._step_rad, self._leash = robot.chain, step_rad, LEASH_S * step_rad / dt
+        self.joints = np.zeros(len(robot.speed))
+
+    @property
+    def hand(self) -> None:
+        """See Control.hand."""
+        return None
+
+    def restart(self, data: Any) -> None:
+        """See Control.restart."""
+        self.joints = data.qpos[self._chain.qpos].copy()
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """See Control.aim; `numbers` (n,) in -1..1."""
+        here = data.qpos[self._chain.qpos]
+        ahead = np.clip(self.joints - here, -self._leash, self._leash)
+        self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
+
+
+class HandTarget:
+    """The set point of the hand, displaced by actions in the world's axes, on a leash."""
+
+    def __init__(self, robot: Robot, step_m: float, step_rad: float, dt: float) -> None:
+        self._chain, self._step_m, self._step_rad = robot.chain, step_m, step_rad
+        self._leash_m, self._leash_rad = LEASH_S * step_m / dt, LEASH_S * step_rad / dt
+        self.position, self.quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+    def restart(self, data: Any) -> None:
+        """Take the present pose."""
+        self.position, self.quaternion = self._chain.hand(data)
+
+    def move(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """Displace the set point by (3,) or (6,) numbers in -1..1."""
+        here, turn = self._chain.hand(data)
+        rotation = rotation_between(turn, self.quaternion)
+        if len(numbers) == 6:
+            self.quaternion = turned(
+                turned(turn, _at_most(rotation, self._leash_rad)), self._step_rad * numbers[3:]
+            )
+        self.position = here + _at_most(self.position - here, self._leash_m) + self._step_m * numbers[:3]
+
+
+class HandControl:
+    """`delta_ee_*` for an arm with actuators: the hand's set point, then the joints for it."""
+
+    def __init__(self, robot: Robot, step_m: float, step_rad: float, dt: float) -> None:
+        self._chain, self._step = robot.chain, robot.speed * dt
+        self._target = HandTarget(robot, step_m, step_rad, dt)
+        self.joints = self._posture = np.zeros(len(robot.speed))
+
+    @property
+    def hand(self) -> NDArray[np.float64]:
+        """See Control.hand."""
+        return self._target.position
+
+    def restart(self, data: Any) -> None:
+        """See Control.restart. The posture at the start is the one that the elbow keeps to."""
+        self._target.restart(data)
+        self.joints = self._posture = data.qpos[self._chain.qpos].copy()
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """See Control.aim; `numbers` (3,) or (6,) in -1..1."""
+        self._target.move(data, numbers)
+        position = self._target.position
+        wanted = self._chain.solve(data, self.joints, position, self._target.quaternion, self._posture)
+        if float(np.linalg.norm(self._chain.position_at(data, wanted) - position)) > ASTRAY_M:
+            wanted = self._chain.solve(data, self.joints, position, None, self.joints)
+        way = wanted - self.joints
+        # All joints are slowed alike, so that the hand keeps its direction.
+        self.joints = self.joints + way * min(1.0, float((self._step / np.maximum(np.abs(way), 1e-12)).min()))
+
+
+class MocapControl:
+    """`delta_ee_*` for an arm whose hand a mocap body drags."""
+
+    def __init__(self, robot: Robot, weld: Weld, step_m: float, step_rad: float, dt: float) -> None:
+        self._chain, self._weld = robot.chain, weld
+        self._target = HandTarget(robot, step_m, step_rad, dt)
+        self.joints = np.zeros(0)
+        self._position, self._quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+    @property
+    def hand(self) -> NDArray[np.float64]:
+        """See Control.hand."""
+        return self._target.position
+
+    def restart(self, data: Any) -> None:
+        """See Control.restart: the mocap body goes where the weld is at rest."""
+        self._target.restart(data)
+        hand, turn = data.xpos[self._weld.hand], data.xquat[self._weld.hand]
+        position, quaternion = np.zeros(3), np.zeros(4)
+        mujoco.mju_negPose(position, quaternion, self._weld.position, self._weld.quaternion)
+        mujoco.mju_mulPose(position, quaternion, hand.copy(), turn.copy(), position.copy(), quaternion.copy())
+        data.mocap_pos[self._weld.mocap], data.mocap_quat[self._weld.mocap] = position, quaternion
+        # The mocap body in the frame of the hand's set point, so that both are moved as one.
+        back_position, back_quaternion = np.zeros(3), np.zeros(4)
+        mujoco.mju_negPose(back_position, back_quaternion, self._target.position, self._target.quaternion)
+        mujoco.mju_mulPose(
+            self._position, self._quaternion, back_position, back_quaternion, position, quaternion
+        )
+
+    def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
+        """See Control.aim; `numbers` (3,) or (6,) in -1..1."""
+        self._target.move(data, numbers)
+        position, quaternion = np.zeros(3), np.zeros(4)
+        mujoco.mju_mulPose(
+            position,
+            quaternion,
+            self._target.position,
+            self._target.quaternion,
+            self._position,
+            self._quaternion,
+        )
+        data.mocap_pos[self._weld.mocap], data.mocap_quat[self._weld.mocap] = position, quaternion
+
+
+def arm_numbers(action: SceneAction, robot: Robot) -> int:
+    """Return how many numbers of an action are the arm's; one more, if there is one, is the gripper's.
+
+    Raises:
+        ManifestError: the robot cannot be commanded that way, or the length is wrong.
+    """
+    name, joints = action.representation, len(robot.speed)
+    if name not in (*HAND_NUMBERS, JOINTS, JOINT_DELTAS):
+        known = ", ".join([*HAND_NUMBERS, JOINTS, JOINT_DELTAS])
+        raise ManifestError(f"action.representation: {name} is not understood here; use one of {known}")
+    if name in (JOINTS, JOINT_DELTAS) and robot.weld is not None:
+        raise ManifestError(
+            f"action.representation: {name} cannot move an arm that hangs from a mocap body; "
+            "use delta_ee_6d_plus_gripper, or give its joints actuators and remove `mocap`"
+        )
+    arm = HAND_NUMBERS.get(name, joints)
+    if HAND_NUMBERS.get(name) == 6 and robot.weld is None and not robot.chain.turns:
+        raise ManifestError(
+            f"action.representation: {name} turns the hand, for which {joints} joints are too few; "
+            "use delta_ee_3d_plus_gripper or joint_positions"
+        )
+    with_gripper = name.endswith("_plus_gripper") or (name == JOINTS and robot.gripper is not None)
+    if with_gripper and robot.gripper is None:
+        raise ManifestError(
+            f"action.representation: {name} has a gripper, but backend_options.gripper is absent; "
+            "say which joints are its fingers"
+        )
+    if action.dim != arm + with_gripper:
+        parts = f"{arm} of the arm{' and one of the gripper' if with_gripper else ''}"
+        raise ManifestError(
+            f"action.dim: is {action.dim}, {name} of this robot has {parts}; mend dim, low, high"
+        )
+    return arm
+
+
+def make_control(action: SceneAction, robot: Robot, dt: float) -> Control:
+    """Return the control of one world for the scene's actions; `dt` [s] is a control step."""
+    if action.representation == JOINTS:
+        return JointControl(robot, dt)
+    step_m, step_rad = float(action.step_m or 0.0), float(action.step_rad or STEP_RAD)
+    if action.representation == JOINT_DELTAS:
+        return JointDeltaControl(robot, step_rad, dt)
+    if robot.weld is not None:
+        return MocapControl(robot, robot.weld, step_m, step_rad, dt)
+    return HandControl(robot, step_m, step_rad, dt)
+
+
+def _at_most(vector: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+    """Return a vector (3,), shortened to a length if need be."""
+    return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-12))

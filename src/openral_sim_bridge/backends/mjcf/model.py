@@ -1,0 +1,63 @@
+"""A model file becomes a compiled model, or one line that says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from openral_core.document import Document
+from openral_core.errors import ManifestError
+from openral_sim_bridge.backends.mjcf.options import MjcfOptions
+from openral_sim_bridge.backends.mujoco_warnings import log_warnings
+
+
+def load_model(options: MjcfOptions, document: Document) -> Any:
+    """Compile the scene's model.
+
+    Args:
+        options: of the scene.
+        document: that the options are from; the model lies beside it.
+
+    Returns:
+        mujoco.MjModel
+
+    Raises:
+        ManifestError: no such file, or MuJoCo refuses it; with MuJoCo's own words.
+    """
+    path = document.path.parent / Path(options.model).expanduser()
+    if not path.is_file():
+        what, mend = f"there is no file {path}", "write the path from the scene's file to the model"
+        raise ManifestError(document.fault(("model",), what, mend))
+    log_warnings()
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        words = " ".join(str(error).split())
+        raise ManifestError(
+            document.fault(("model",), f"MuJoCo refuses {path} ({words})", "mend the model there")
+        ) from error
+
+
+def model_bytes(model: Any) -> bytes:
+    """Return a compiled model as MuJoCo stores it: the same bytes for the same files under the same MuJoCo."""
+    buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
+
+
+def substeps(model: Any, control_hz: float, document: Document) -> int:
+    """Return how many steps of the model make one control step.
+
+    Raises:
+        ManifestError: not a whole number.
+    """
+    ratio = 1.0 / (control_hz * model.opt.timestep)
+    count = max(1, round(float(ratio)))
+    if abs(ratio - count) > 1e-6 * ratio:
+        what = f"its timestep {model.opt.timestep:g} s does not divide 1 / control_hz = {1 / control_hz:g} s"
+        mend = f'write <option timestep="{1 / (control_hz * count):.6g}"/> in the model'
+        raise ManifestError(document.fault(("model",), what, mend))
+    return count

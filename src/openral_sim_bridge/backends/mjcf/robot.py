@@ -1,0 +1,161 @@
+"""The robot of robot.yaml, found in the model: arm, hand, fingers, and what moves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.document import Document
+from openral_core.errors import ManifestError
+from openral_core.robot import RobotDescription
+from openral_core.schema import Fault
+from openral_core.types import RobotState
+from openral_sim_bridge.backends.mjcf.chain import Chain
+from openral_sim_bridge.backends.mjcf.drives import Drives, find_drives
+from openral_sim_bridge.backends.mjcf.gripper import Gripper, find_gripper
+from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.options import MjcfOptions
+
+_MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+@dataclass(frozen=True)
+class Weld:
+    """A mocap body that drags the hand."""
+
+    mocap: int
+    """Number among the mocap bodies."""
+    hand: int
+    """Body that is welded to it."""
+    position: NDArray[np.float64]
+    """(3,) [m] of `hand` in the mocap body's frame while the weld is at rest."""
+    quaternion: NDArray[np.float64]
+    """(4,) w, x, y, z"""
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Where the parts of the robot are in the model."""
+
+    chain: Chain
+    drives: Drives | None
+    """None: `weld` moves the arm."""
+    weld: Weld | None
+    gripper: Gripper | None
+    speed: NDArray[np.float64]
+    """(n,) [rad/s] or [m/s] greatest speed of each joint of the arm; inf where robot.yaml names none."""
+    reported: tuple[tuple[str, int], ...]
+    """Joints of robot.yaml in its order, with their addresses in qpos; -1: the gripper's opening."""
+
+    def state(self, data: Any, stamp_s: float) -> RobotState:
+        """Return what the robot says of itself."""
+        position, (w, x, y, z) = self.chain.hand(data)
+        opening = self.gripper.opening(data) if self.gripper is not None else 0.0
+        joints = [opening if address < 0 else data.qpos[address] for _, address in self.reported]
+        return RobotState(
+            stamp_s=stamp_s,
+            joint_names=tuple(name for name, _ in self.reported),
+            joint_positions=np.array(joints, dtype=np.float64),
+            ee_position=position,
+            ee_quaternion=np.array([x, y, z, w]),
+            gripper_opening=opening,
+        )
+
+
+def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming) -> Robot | None:
+    """Find every part of the robot in the model; what is wrong goes to `naming.faults`, and None comes back."""
+    arm = [joint for joint in robot.joints if joint.role == "arm"]
+    if not arm:
+        naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "mend robot.yaml"))
+    ids = [naming.find(mujoco.mjtObj.mjOBJ_JOINT, joint.name, "model") for joint in arm]
+    hand = naming.body_or_site(robot.end_effectors[0].frame, "model")
+    joints = np.array(ids, dtype=np.int64)
+    is_whole = not naming.faults
+    naming.faults += [
+        Fault("model", f"joint {joint.name} is neither a hinge nor a slide", "give the arm such joints")
+        for joint, index in zip(arm, ids, strict=True)
+        if is_whole and model.jnt_type[index] not in _MOVING
+    ]
+    gripper = _find_fingers(model, robot, options, naming)
+    reported = tuple(_reported(robot, naming, options.gripper is not None))
+    weld = _find_weld(model, options, naming) if options.mocap is not None else None
+    actuators = None
+    if options.mocap is None and is_whole:
+        actuators, faults = find_drives(model, joints, "model")
+        if model.nmocap and any(fault.what.startswith("no actuators") for fault in faults):
+            faults.append(Fault("mocap", "is absent", "if a mocap body drags the hand, name it here"))
+        naming.faults += faults
+    if naming.faults:
+        return None
+    return Robot(
+        chain=Chain(model, joints, hand),
+        drives=Drives(model, actuators, joints) if actuators is not None else None,
+        weld=weld,
+        gripper=gripper,
+        speed=np.array([joint.velocity_limit or np.inf for joint in arm]),
+        reported=reported,
+    )
+
+
+def _find_fingers(
+    model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming
+) -> Gripper | None:
+    if options.gripper is None:
+        return None
+    width = robot.end_effectors[0].max_opening_m
+    if width is None:
+        what = f"the first end effector of {robot.name} has no max_opening_m"
+        naming.faults.append(Fault("gripper", what, "add it to robot.yaml, in metres"))
+    return find_gripper(model, options.gripper, naming, width or 0.0)
+
+
+def _reported(robot: RobotDescription, naming: Naming, has_gripper: bool) -> list[tuple[str, int]]:
+    """A joint of role gripper need not be in the model: its position is then the opening."""
+    found = []
+    for joint in robot.joints:
+        if joint.role == "gripper" and not naming.has(mujoco.mjtObj.mjOBJ_JOINT, joint.name):
+            if not has_gripper:
+                naming.faults.append(
+                    Fault("gripper", "is absent", f"say which joints are the fingers of {robot.name}")
+                )
+            found.append((joint.name, -1))
+        elif joint.joint_type != "fixed":
+            found.append((joint.name, naming.address(joint.name)))
+    return found
+
+
+def _find_weld(model: Any, options: MjcfOptions, naming: Naming) -> Weld | None:
+    body = naming.find(mujoco.mjtObj.mjOBJ_BODY, str(options.mocap), "mocap")
+    if int(model.body_mocapid[body]) < 0:
+        naming.faults.append(Fault("mocap", f"body {options.mocap} is no mocap body", 'give it mocap="true"'))
+        return None
+    for index in range(model.neq):
+        pair = [int(model.eq_obj1id[index]), int(model.eq_obj2id[index])]
+        is_weld = model.eq_type[index] == mujoco.mjtEq.mjEQ_WELD
+        if is_weld and pair[0] == body:
+            pose = model.eq_data[index, 3:10]
+            return Weld(int(model.body_mocapid[body]), pair[1], pose[:3].copy(), pose[3:].copy())
+        if is_weld and pair[1] == body:
+            what = f"the weld names {options.mocap} second"
+            naming.faults.append(Fault("mocap", what, f'write <weld body1="{options.mocap}" body2="…"/>'))
+            return None
+    mend = f'add <equality><weld body1="{options.mocap}" body2="…"/></equality>'
+    naming.faults.append(Fault("mocap", f"nothing is welded to {options.mocap}", mend))
+    return None
+
+
+def raise_all(document: Document, faults: list[Fault]) -> NoReturn:
+    """Raise a ManifestError with one line a fault, each once."""
+    lines = dict.fromkeys(
+        document.fault(
+            tuple(int(part) if part.isdigit() else part for part in fault.key.split(".")),
+            fault.what,
+            fault.mend,
+        )
+        for fault in faults
+    )
+    raise ManifestError("\n".join(lines))

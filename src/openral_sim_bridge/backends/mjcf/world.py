@@ -1,0 +1,131 @@
+"""The compiled scene, and one world of it that is reset, stepped and judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import SimulationError
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene
+from openral_core.types import RobotState
+from openral_sim_bridge.backends.mjcf.conditions import Conditions
+from openral_sim_bridge.backends.mjcf.control import Control, arm_numbers, make_control
+from openral_sim_bridge.backends.mjcf.initial import InitialStates
+from openral_sim_bridge.backends.mjcf.model import load_model, substeps
+from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.options import read_options
+from openral_sim_bridge.backends.mjcf.robot import find_robot, raise_all
+
+_DIVERGED = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+)
+
+
+class CompiledScene:
+    """What all worlds of a scene share."""
+
+    def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
+        """Compile the model, and find in it all that the scene and robot.yaml speak of.
+
+        Raises:
+            ManifestError: one line for each thing that is missing or wrong, with its mend.
+        """
+        self.options, document = read_options(scene)
+        self.action = scene.action
+        self.dt = scene.dt
+        self.model = load_model(self.options, document)
+        self.substeps = substeps(self.model, scene.control_hz, document)
+        self.naming = Naming(self.model, self.options.names)
+        found = find_robot(self.model, robot, self.options, self.naming)
+        conditions = Conditions(self.model, self.naming)
+        self.judges = {
+            task: conditions.judge(condition, f"success.{task}")
+            for task, condition in self.options.success.items()
+        }
+        gripper = found.gripper if found is not None else None
+        self.states = InitialStates(self.model, self.options, gripper, self.naming)
+        if found is None or self.naming.faults:
+            raise_all(document, self.naming.faults)
+        self.robot = found
+        self.arm_numbers = arm_numbers(scene.action, found)
+
+
+class World:
+    """One simulated robot among its things."""
+
+    def __init__(self, scene: CompiledScene) -> None:
+        self._scene = scene
+        self.model: Any = scene.model
+        """mujoco.MjModel, the same for all worlds."""
+        self.data: Any = mujoco.MjData(scene.model)
+        """mujoco.MjData"""
+        self.control: Control = make_control(scene.action, scene.robot, scene.dt)
+        self.steps = 0
+        self._task = scene.options.tasks[0]
+
+    def reset(self, task: str, init_id: int) -> None:
+        """Put the world into an initial state; see InitialStates.put."""
+        scene, data = self._scene, self.data
+        scene.states.put(data, task, init_id)
+        self.steps, self._task = 0, task
+        self.control.restart(data)
+        for _ in range(round(scene.options.settle_s / scene.dt)):
+            self._advance()
+        mujoco.mj_forward(scene.model, data)
+        self.control.restart(data)
+
+    def step(self, action: NDArray[Any]) -> None:
+        """Advance by one control step.
+
+        Raises:
+            SimulationError: the simulation diverged.
+        """
+        scene, data = self._scene, self.data
+        numbers = np.asarray(action, dtype=np.float64)
+        self.control.aim(data, numbers[: scene.arm_numbers])
+        if scene.robot.gripper is not None and len(numbers) > scene.arm_numbers:
+            scene.robot.gripper.command(data, float(numbers[-1]))
+        self._advance()
+        self.steps += 1
+        mujoco.mj_forward(scene.model, data)
+
+    def judge(self, task: str) -> bool:
+        """Return whether a task is done now."""
+        return self._scene.judges[task](self.data)
+
+    def state(self) -> RobotState:
+        """Return the robot's state; its stamp counts from the reset."""
+        state, target = self._scene.robot.state(self.data, self.steps * self._scene.dt), self.control.hand
+        return replace(state, ee_target=None if target is None else target.copy())
+
+    def _aim(self, data: Any) -> None:
+        if self._scene.robot.drives is not None:
+            self._scene.robot.drives.aim(data, self.control.joints)
+
+    def _advance(self) -> None:
+        """Run the physics for one control step towards the control's joints."""
+        scene, data, drives = self._scene, self.data, self._scene.robot.drives
+        self._aim(data)
+        if drives is not None and drives.needs_torque:
+            for _ in range(scene.substeps):
+                mujoco.mj_step1(scene.model, data)
+                drives.push(data, self.control.joints)
+                mujoco.mj_step2(scene.model, data)
+        else:
+            mujoco.mj_step(scene.model, data, nstep=scene.substeps)
+        # MuJoCo puts a world that has diverged back to its start and goes on; here that is the end.
+        for warning in _DIVERGED:
+            if data.warning[warning].number:
+                at = int(data.warning[warning].lastinfo)
+                joint = scene.model.jnt(int(scene.model.dof_jntid[min(at, scene.model.nv - 1)])).name
+                raise SimulationError(
+                    f"{self._task}: the simulation diverged at step {self.steps} (near joint '{joint or at}'); "
+                    f"halve the model's timestep of {scene.model.opt.timestep:g} s, or soften actuators and contacts"
+                )

@@ -1,0 +1,249 @@
+"""N arms in a process of their own, behind the Backend interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.types import RobotState
+from openral_sidecar.errors import SidecarRefused
+from openral_sidecar.identity import Identity
+from openral_sidecar.settings import SidecarSettings
+from openral_sidecar.sidecar import Sidecar
+from openral_sidecar.spec import SidecarSpec
+from openral_sim_bridge.backend import (
+    CameraModel,
+    Frame,
+    RobotModel,
+    Snapshot,
+    StepResult,
+    check_actions,
+    worlds_to_reset,
+)
+from openral_sim_bridge.backends.remote_sim.advice import Advice
+from openral_sim_bridge.backends.remote_sim.arms import Arm
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control
+from openral_sim_bridge.rendering.renderer import profile
+
+RESET_S = 300.0
+"""[s] deadline of a reset, which may build another scene for each world."""
+IMAGE_BYTES = 8 << 20
+"""The most that one call renders; a message may have twice that."""
+
+
+class Link(Protocol):
+    """The part of a Sidecar that is needed here."""
+
+    def call(
+        self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        """Ask the server and wait for its answer."""
+        ...
+
+    def close(self) -> None:
+        """End the server."""
+        ...
+
+
+class ArmBackend:
+    """N worlds. Tasks of one scene are judged together; a task of another scene is never done."""
+
+    control_hz = CONTROL_HZ
+
+    def __init__(
+        self,
+        link: Link,
+        task_ids: Sequence[str],
+        *,
+        arm: Arm,
+        control: Control,
+        num_envs: int = 1,
+        width: int = 256,
+        height: int = 256,
+        horizon: int | None = None,
+    ) -> None:
+        """Take over a server's worlds and reset them; `open_worlds` starts one.
+
+        Args:
+            link: to the server.
+            task_ids: as the server was started with.
+            arm: which one it is.
+            control: what actions mean.
+            num_envs: N
+            width: [px] of rendered images.
+            height: [px]
+            horizon: control steps until `done`; None: never.
+        """
+        self.task_ids = tuple(task_ids)
+        self.num_envs = num_envs
+        self._link = link
+        self._image_bytes = width * height * 3
+        self.action_dim = control.dim
+        self._arm, self._control = arm, control
+        self._horizon = horizon
+        self._worlds: dict[str, NDArray[Any]] = {}
+        self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """See Backend.reset."""
+        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
+        request = {"envs": chosen, "tasks": list(task_ids), "init_ids": list(init_ids)}
+        self._worlds = self._call("reset", request, timeout_s=RESET_S)
+        return [self._state(env) for env in chosen]
+
+    def step(self, actions: NDArray[Any]) -> StepResult:
+        """See Backend.step. The reward is that of the task which a world was reset to, in every column."""
+        check_actions(actions, self.num_envs, self.action_dim)
+        self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
+        steps = self._worlds["steps"]
+        done = steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
+        states = [self._state(env) for env in range(self.num_envs)]
+        # The simulator rewards one task, and which one that is only whoever reset the world needs to know.
+        reward = np.repeat(self._worlds["reward"][:, None], len(self.task_ids), axis=1)
+        return StepResult(states, self._worlds["success"], done, reward)
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.uint8]]:
+        """See Backend.render."""
+        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        at_once = max(1, IMAGE_BYTES // (self._image_bytes * max(1, len(cameras))))
+        parts = [
+            self._call("render", {"cameras": list(cameras), "envs": chosen[first : first + at_once]})
+            for first in range(0, len(chosen), at_once)
+        ]
+        return {camera: np.concatenate([part[camera] for part in parts]) for camera in cameras}
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """See Backend.hold_action: no displacement, or world 0's present pose; the gripper as it was, open at first."""
+        gripper = OPEN if last is None else float(last[-1])
+        if self._control.name == "absolute":
+            return np.append(self._worlds["hold_pose"][0], gripper)
+        return np.append(np.zeros(self.action_dim - 1), gripper)
+
+    def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
+        """See Backend.robot. Where the base stands depends on the scene that world 0 is in."""
+        folder = str(mesh_directory.absolute()) if mesh_directory else None
+        found = self._call("robot", {"name": name, "base_frame": base_frame, "mesh_directory": folder})
+        return RobotModel(found.pop("urdf"), Frame(**found))
+
+    def joint_positions(self, env: int = 0) -> dict[str, float]:
+        """See Backend.joint_positions."""
+        positions = self._worlds["joint_positions"][env].tolist()
+        return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """See Backend.snapshot."""
+        return Snapshot(**self._call("snapshot", {"env": env}))
+
+    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
+        """See Backend.restore."""
+        self._call("restore", {"env": env, **vars(snapshot)})
+
+    def camera(self, name: str) -> CameraModel:
+        """See Backend.camera."""
+        return CameraModel(**self._call("camera", {"name": name}))
+
+    def advice(self, env: int = 0) -> Advice:
+        """Return what a scripted expert would do in one world. Raises SimulationError: there is none for its task."""
+        return Advice(**self._call("advice", {"env": env}))
+
+    def close(self) -> None:
+        """See Backend.close."""
+        self._link.close()
+
+    def _state(self, env: int) -> RobotState:
+        arm, joints = self._arm, self._worlds["joint_positions"][env]
+        opening = float(joints[7] - joints[8]) + arm.gap_m
+        return RobotState(
+            stamp_s=float(self._worlds["steps"][env] / CONTROL_HZ),
+            joint_names=(*arm.joints, arm.gripper, *arm.fingers),
+            joint_positions=np.concatenate([joints[:7], [opening], joints[7:]]),
+            ee_position=self._worlds["ee_position"][env],
+            ee_quaternion=self._worlds["ee_quaternion"][env],
+            gripper_opening=opening,
+        )
+
+    def _call(self, op: str, data: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
+        """Ask the server; what it refuses is raised as a backend in our process would raise it."""
+        try:
+            return self._link.call(op, data, timeout_s=timeout_s)
+        except SidecarRefused as refusal:
+            kind = NotFoundError if refusal.code == "not_found" else SimulationError
+            raise kind(refusal.message) from refusal
+
+
+def open_worlds(
+    spec: SidecarSpec,
+    task_ids: Sequence[str],
+    arguments: Sequence[str] = (),
+    *,
+    arm: Arm,
+    control: Control,
+    num_envs: int = 1,
+    width: int = 256,
+    height: int = 256,
+    render_profile: str = "published",
+    horizon: int | None = None,
+    settings: SidecarSettings | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> ArmBackend:
+    """Start a process with worlds; see ArmBackend.
+
+    Args:
+        spec: of the server; its name is the model of the server's identity.
+        task_ids: see there.
+        arguments: of this server, besides those of `serving.main`.
+        arm: see there.
+        control: see there.
+        num_envs: see there.
+        width: see there.
+        height: see there.
+        render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
+        horizon: see there.
+        settings: how its process is started.
+        progress: told one line a step while its environment is built.
+
+    Raises:
+        NotFoundError: no such look.
+        SidecarError: the process did not come up, as for an unknown task; the text has the end of its log.
+    """
+    profile(render_profile)
+    words = [
+        *arguments,
+        "--tasks",
+        ",".join(task_ids),
+        "--num-envs",
+        str(num_envs),
+        "--width",
+        str(width),
+        "--height",
+        str(height),
+        "--render-profile",
+        render_profile,
+        "--control",
+        control.name,
+    ]
+    own = settings or SidecarSettings(shared=False, call_timeout_s=60.0)
+    sidecar = Sidecar.open(spec, words, Identity(spec.name, tag=control.name), own, progress=progress)
+    try:
+        return ArmBackend(
+            sidecar,
+            task_ids,
+            arm=arm,
+            control=control,
+            num_envs=num_envs,
+            width=width,
+            height=height,
+            horizon=horizon,
+        )
+    except BaseException:
+        sidecar.close()
+        raise

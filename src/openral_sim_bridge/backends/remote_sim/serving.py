@@ -1,0 +1,50 @@
+"""The `main` of a process with worlds behind a socket."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from openral_core.errors import OpenralError
+from openral_sidecar.identity import Identity
+from openral_sidecar.server import serve, server_arguments, server_options
+from openral_sim_bridge.backends.remote_sim.command import ControlName
+from openral_sim_bridge.backends.remote_sim.service import World, WorldService
+
+Builder = Callable[[argparse.Namespace], Sequence[World]]
+"""Returns the worlds that the arguments ask for, ready to be stepped. Raises OpenralError: they cannot be built."""
+
+
+def main(name: str, build: Builder, add_arguments: Callable[[argparse.ArgumentParser], None]) -> int:
+    """Build worlds, then serve them until told to stop; 1 when they cannot be built.
+
+    Args:
+        name: of the simulator, as in its spec.
+        build: makes the worlds.
+        add_arguments: adds the simulator's own arguments.
+    """
+    parser = argparse.ArgumentParser(description=f"{name}'s worlds behind a socket")
+    add_arguments(parser)
+    parser.add_argument("--tasks", required=True, help="separated by commas")
+    parser.add_argument("--num-envs", type=int, default=1)
+    parser.add_argument("--width", type=int, default=256, help="[px] of rendered images")
+    parser.add_argument("--height", type=int, default=256, help="[px]")
+    parser.add_argument("--render-profile", default="published")
+    parser.add_argument("--control", choices=get_args(ControlName), default="relative")
+    server_arguments(parser)
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    try:
+        worlds = build(args)
+    except OpenralError as error:
+        logging.getLogger(f"openral.{name}").error("%s", error)
+        return 1
+    size = {"width": args.width, "height": args.height}
+    service = WorldService(worlds, render_profile=args.render_profile, **size)
+    try:
+        serve(service.handlers(), Identity(name, tag=args.control), server_options(args))
+    finally:
+        service.close()
+    return 0

@@ -1,0 +1,35 @@
+"""robosuite behind the Backend interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from openral_sim_bridge.backends.remote_sim.arms import arm_of
+from openral_sim_bridge.backends.remote_sim.backend import ArmBackend, open_worlds
+from openral_sim_bridge.backends.remote_sim.command import control_of
+from openral_sim_bridge.backends.robosuite.spec import SPEC
+
+REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "delta_joints_plus_gripper")
+"""What actions may mean: displacements of the hand (OSC_POSE), or of the joints (JOINT_POSITION)."""
+
+
+def open_robosuite(
+    task_ids: Sequence[str], *, representation: str, robot: str = "franka_panda", **options: Any
+) -> ArmBackend:
+    """Start a process with robosuite's worlds.
+
+    Args:
+        task_ids: Lift, Stack, PickPlaceCan, Door, NutAssembly. Initial state i of a task is what robosuite draws from
+            the seed i.
+        representation: of the actions, one of `REPRESENTATIONS`.
+        robot: which arm, by the name of its description: franka_panda or sawyer_rethink.
+        options: of `open_worlds`.
+
+    Raises:
+        NotFoundError: no such robot.
+        SimulationError: another representation.
+        OpenralError: as `open_worlds`.
+    """
+    arm, control = arm_of(robot), control_of(representation, "robosuite", REPRESENTATIONS)
+    return open_worlds(SPEC, task_ids, ["--robot", robot], arm=arm, control=control, **options)

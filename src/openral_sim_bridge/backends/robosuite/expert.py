@@ -1,0 +1,204 @@
+"""Scripted experts for Lift, Stack and PickPlaceCan, from what no camera sees: where the things are.
+
+An expert is a function of the present state alone. So it says what to do in every state that a disturbance leads
+to, and a policy without memory can learn it: a thing that slipped is picked again, a hand that was pushed aside
+first rises and then comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_sim_bridge.backends.remote_sim.command import OPEN
+
+CLOSED = -OPEN
+METRES, RADIANS = 0.05, 0.5
+"""What a command of 1 is."""
+POINTING_DOWN = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+"""Orientation of the grip site with the fingers straight down and opening along the world's y axis."""
+
+NEIGHBOUR = 0.085
+"""[m] between two cubes' centres, below which an open finger may come down on the other one."""
+ASIDE = np.pi / 3
+"""[rad] between the fingers' axis and such a neighbour's direction: enough to pass it."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How an arm is led."""
+
+    gain: float
+    """Of the displacement to the target over one unit of command. At 1.6 OSC_POSE (kp 150, critically damped)
+    overshoots by a few percent at most."""
+    turning: float
+    """Share of the turn to the wanted orientation that is asked for."""
+    leaning: float = 0.0
+    """[rad] outwards, about the world's x axis, for each metre that the hand is wanted to the side of the arm."""
+    round_yaw: float = 0.0
+    """[rad] of the hand when it holds a round thing, which any yaw grasps."""
+
+
+MANNERS = {"Panda": Manner(1.6, 1.0), "Sawyer": Manner(5.0, 0.2, leaning=1.8, round_yaw=-1.5)}
+"""By robosuite's name of the arm. Its Sawyer touches its own base, and that contact holds the first joint against
+77 of its motor's 80 Nm. So the arm reaches to the side by leaning that way, and creeps if its hand is told to point
+straight down there. Fingers that open along x stay level while it leans, and the can between them stays upright."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The state of a world, as an expert needs it; positions [m] in the world frame."""
+
+    hand: NDArray[np.float64]
+    """(3,) point between the fingertips."""
+    rotation: NDArray[np.float64]
+    """(3, 3) of the grip site."""
+    held: bool
+    """Both finger pads touch the thing."""
+    thing: NDArray[np.float64]
+    """(3,) centre of what is to be moved."""
+    manner: Manner
+    """Of this arm."""
+    goal: NDArray[np.float64]
+    """(3,) where its centre shall come to rest; of Lift: where it shall be held."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How a point is approached: from above, through a funnel."""
+
+    clearance: float
+    """[m] above the point while it is still far away."""
+    mouth: float = 0.008
+    """[m] horizontal distance within which the hand goes all the way down."""
+    slope: float = 5.0
+    """Metres higher for each metre farther away."""
+
+
+PICK = Passage(clearance=0.08)
+OVER_CUBES = Passage(clearance=0.07)
+OVER_WALLS = Passage(clearance=0.16, mouth=0.03, slope=4.0)
+"""A can that hangs 16 cm above its place clears the wall between the bins."""
+
+
+def lift(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that brings the cube up."""
+    if not sight.held:
+        return pick(sight)
+    up = np.array([0.0, 0.0, sight.goal[2] - sight.thing[2]])
+    return command(sight, up, CLOSED)
+
+
+def stack(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that puts the small cube onto the large one."""
+    left = sight.goal - sight.thing
+    if np.linalg.norm(left[:2]) < 0.02 and abs(left[2]) < 0.006:
+        return let_go(sight)
+    if not sight.held:
+        return pick(sight, yaw=clear_of_neighbour(left))
+    # Turning back beside the large cube would knock it over.
+    yaw = yaw_of(sight) if left[2] > 0 else 0.0
+    return command(sight, through(left, OVER_CUBES), CLOSED, yaw)
+
+
+def place(sight: Sight) -> NDArray[np.float64]:
+    """Return the command (7,) that puts the can into its compartment of the bin."""
+    left = sight.goal - sight.thing
+    if np.abs(left[:2]).max() < 0.05 and left[2] > -0.025:
+        return let_go(sight, sight.manner.round_yaw)
+    if sight.held:
+        return command(sight, through(left, OVER_WALLS), CLOSED, sight.manner.round_yaw)
+    return pick(sight, above=0.015, yaw=sight.manner.round_yaw)
+
+
+EXPERTS: dict[str, Callable[[Sight], NDArray[np.float64]]] = {
+    "Lift": lift,
+    "Stack": stack,
+    "PickPlaceCan": place,
+}
+"""By robosuite's name of the task."""
+
+
+def clear_of_neighbour(way: NDArray[np.float64]) -> float:
+    """Return the yaw [rad] at which open fingers pass a neighbour that lies `way` (3,) [m] from the thing."""
+    if np.linalg.norm(way[:2]) > NEIGHBOUR:
+        return 0.0
+    towards = (
+        float(np.arctan(-way[0] / way[1])) if way[1] else np.pi / 2
+    )  # the yaw that points a finger at it
+    if abs(towards) > ASIDE:
+        return 0.0
+    return towards - ASIDE if towards > 0 else towards + ASIDE
+
+
+def pick(sight: Sight, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float64]:
+    """Return the command (7,) that grasps the thing, `above` [m] its centre, with the hand turned by `yaw` [rad]."""
+    way = sight.thing - sight.hand + np.array([0.0, 0.0, above])
+    there = np.linalg.norm(way[:2]) < 0.016 and abs(way[2]) < 0.012
+    return command(sight, through(way, PICK), CLOSED if there else OPEN, yaw)
+
+
+def let_go(sight: Sight, yaw: float = 0.0) -> NDArray[np.float64]:
+    """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing.
+
+    Until then it goes on towards the goal: an arm that is told to stand still while it leans springs back.
+    """
+    if sight.held:
+        return command(sight, np.append((sight.goal - sight.thing)[:2], 0.0), OPEN, yaw)
+    return command(sight, np.array([0.0, 0.0, max(0.0, sight.goal[2] + 0.15 - sight.hand[2])]), OPEN, yaw)
+
+
+def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
+    """Return the displacement (3,) [m] to head for, so that `way` (3,) ends from above.
+
+    Who is too low for where he is rises first and goes sideways slowly until then.
+    """
+    distance = float(np.linalg.norm(way[:2]))
+    up = way[2] + min(passage.clearance, passage.slope * max(0.0, distance - passage.mouth))
+    sideways = np.clip(1.0 - max(0.0, up - 0.01) / 0.04, 0.0, 1.0)
+    return np.append(way[:2] * sideways, up)
+
+
+def command(
+    sight: Sight, displacement: NDArray[np.float64], gripper: float, yaw: float = 0.0
+) -> NDArray[np.float64]:
+    """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
+
+    An arm that leans (see `Manner`) points outwards instead, as it will have to at the end of the displacement.
+
+    Args:
+        sight: the present state.
+        displacement: (3,) [m]
+        gripper: its command.
+        yaw: [rad] of the hand about the vertical, from the fingers along y.
+    """
+    move = sight.manner.gain * displacement / METRES
+    lean = sight.manner.leaning * (sight.hand[1] + displacement[1])
+    turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    leant = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])
+    wanted = leant @ turned @ POINTING_DOWN
+    turn = rotation_vector(wanted @ sight.rotation.T) * sight.manner.turning / RADIANS
+    return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
+
+
+def yaw_of(sight: Sight) -> float:
+    """Return the hand's yaw [rad], as `command` counts it."""
+    turned = sight.rotation @ POINTING_DOWN.T
+    return float(np.arctan2(turned[1, 0], turned[0, 0]))
+
+
+def rotation_vector(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return axis times angle (3,) [rad] of a rotation (3, 3) by less than half a turn."""
+    twice: NDArray[np.float64] = np.array(
+        [
+            rotation[2, 1] - rotation[1, 2],
+            rotation[0, 2] - rotation[2, 0],
+            rotation[1, 0] - rotation[0, 1],
+        ]
+    )
+    sine = float(np.linalg.norm(twice)) / 2
+    angle = float(np.arctan2(sine, (np.trace(rotation) - 1) / 2))
+    return twice * (angle / (2 * sine) if sine > 1e-9 else 0.5)

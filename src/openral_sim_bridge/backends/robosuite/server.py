@@ -1,0 +1,36 @@
+"""robosuite's process: `python -m openral_sim_bridge.backends.robosuite.server`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from openral_core.cache import cache_home
+from openral_sim_bridge.backends.remote_sim.arms import arm_of
+from openral_sim_bridge.backends.remote_sim.command import named_control
+from openral_sim_bridge.backends.remote_sim.service import World
+from openral_sim_bridge.backends.remote_sim.serving import main
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add robosuite's own."""
+    parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
+
+
+def build_worlds(args: argparse.Namespace) -> Sequence[World]:
+    """Return the worlds. Raises NotFoundError: no such task or arm."""
+    os.environ["NUMBA_CACHE_DIR"] = str(
+        cache_home() / "robosuite" / "numba"
+    )  # else it writes into site-packages
+    from openral_sim_bridge.backends.robosuite.world import RobosuiteWorld
+
+    tasks, arm, control = args.tasks.split(","), arm_of(args.robot), named_control(args.control)
+    worlds = [RobosuiteWorld(tasks, arm, control) for _ in range(args.num_envs)]
+    worlds[0].warm_up()
+    return worlds
+
+
+if __name__ == "__main__":
+    sys.exit(main("robosuite", build_worlds, add_arguments))

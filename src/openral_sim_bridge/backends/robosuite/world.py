@@ -1,0 +1,164 @@
+"""One world of robosuite: an arm, a table or bins, and robosuite's own judge.
+
+For the sidecar's interpreter only.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_sim_bridge.backends.remote_sim.advice import Advice
+from openral_sim_bridge.backends.remote_sim.arms import Arm
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control
+from openral_sim_bridge.backends.remote_sim.service import WorldState
+from openral_sim_bridge.backends.robosuite.expert import EXPERTS
+from openral_sim_bridge.backends.robosuite.sight import look
+
+TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
+LAST_INIT_ID = 999_999
+
+
+class RobosuiteWorld:
+    """One simulated arm. A task's environment is built when it is first needed and kept until another one is."""
+
+    def __init__(self, task_ids: Sequence[str], arm: Arm, control: Control) -> None:
+        """Build the world of the first task.
+
+        Args:
+            task_ids: tasks that the world can be reset to and judges.
+            arm: which one stands there.
+            control: relative or joints; see `step`.
+
+        Raises:
+            NotFoundError: no such task.
+        """
+        unknown = sorted(set(task_ids) - set(TASKS))
+        if unknown:
+            raise NotFoundError(f"robosuite has no task '{unknown[0]}' here; it has {', '.join(TASKS)}")
+        # It tells of private macros and optional packages that nobody needs.
+        logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
+        self._task_ids = tuple(task_ids)
+        self.arm, self.control = arm, control
+        self._env: Any = None
+        self._task = ""
+        self._observation: dict[str, NDArray[Any]] = {}
+        self.steps, self.reward = 0, 0.0
+        self._build(task_ids[0])
+
+    @property
+    def scene(self) -> str:
+        """Each task has a scene of its own."""
+        return self._task
+
+    @property
+    def model(self) -> Any:
+        """mujoco.MjModel"""
+        return self._env.sim.model._model
+
+    @property
+    def data(self) -> Any:
+        """mujoco.MjData"""
+        return self._env.sim.data._data
+
+    def reset(self, task_id: str, init_id: int) -> None:
+        """Put the world into the state that robosuite draws from the seed `init_id`.
+
+        All its samplers share one generator, whose state is set; so a soft reset, which takes two milliseconds,
+        gives the bytes of an environment made anew.
+
+        Raises:
+            NotFoundError: not a task of this world.
+            SimulationError: a negative number, or one beyond LAST_INIT_ID.
+        """
+        if task_id not in self._task_ids:
+            raise NotFoundError(
+                f"task '{task_id}' is not of this scene, which has {', '.join(self._task_ids)}"
+            )
+        if not 0 <= init_id <= LAST_INIT_ID:
+            raise SimulationError(f"init_id must be >= 0 and at most {LAST_INIT_ID}, not {init_id}")
+        if task_id != self._task:
+            self._build(task_id)
+        self._env.rng.bit_generator.state = np.random.default_rng(init_id).bit_generator.state
+        self._observation = self._env.reset()
+        self.steps, self.reward = 0, 0.0
+
+    def step(self, action: NDArray[Any]) -> None:
+        """Advance by one control step of 50 ms.
+
+        Args:
+            action: (7,) relative: displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle) in the
+                frame of the arm's base, which stands parallel to the world; (8,) joints: displacement of each joint
+                in units of 0.05 rad. Then the gripper, -1 open, 1 closed. Units are robosuite's defaults.
+
+        Raises:
+            SimulationError: the simulation diverged.
+        """
+        self._observation, reward, _, _ = self._env.step(np.asarray(action, dtype=np.float64))
+        self.reward = float(reward)
+        if not np.isfinite(self.data.qpos).all():
+            raise SimulationError(f"the simulation diverged at step {self.steps}; reset the scene")
+        self.steps += 1
+
+    def state(self) -> WorldState:
+        """Return robosuite's own proprioception."""
+        seen = self._observation
+        return WorldState(
+            joint_positions=np.concatenate([seen["robot0_joint_pos"], seen["robot0_gripper_qpos"]]),
+            ee_position=np.array(seen["robot0_eef_pos"]),
+            ee_quaternion=np.array(seen["robot0_eef_quat"]),
+            hold_pose=np.zeros(6),
+        )
+
+    def judge(self) -> list[bool]:
+        """Return robosuite's own verdict on the present task; the others are not done."""
+        return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
+
+    def advice(self) -> Advice:
+        """Return what the task's expert would do. Raises SimulationError: the task has none, or joints are moved."""
+        if self.control.name != "relative":
+            raise SimulationError("robosuite's experts move the hand; use delta_ee_6d_plus_gripper")
+        if self._task not in EXPERTS:
+            raise SimulationError(f"{self._task} has no scripted expert; {', '.join(EXPERTS)} have")
+        sight = look(self._env, self._task)
+        return Advice(EXPERTS[self._task](sight), sight.thing, sight.goal)
+
+    def warm_up(self) -> None:
+        """Take one step: the first one of a machine compiles the controller, for half a minute."""
+        self.reset(self._task, 0)
+        self._env.step(np.append(np.zeros(self.control.dim - 1), OPEN))
+
+    def _build(self, task_id: str) -> None:
+        import robosuite
+
+        if self._env is not None:
+            self._env.close()
+        self._env = robosuite.make(
+            task_id,
+            robots=self.arm.model,
+            controller_configs=self._controllers(),
+            has_renderer=False,
+            has_offscreen_renderer=False,
+            use_camera_obs=False,
+            hard_reset=False,
+            ignore_done=True,
+            control_freq=CONTROL_HZ,
+            seed=0,
+        )
+        self._task = task_id
+
+    def _controllers(self) -> dict[str, Any] | None:
+        """Return the configuration of robosuite's controllers; None: its default, OSC_POSE."""
+        if self.control.name == "relative":
+            return None
+        from robosuite.controllers import load_composite_controller_config, load_part_controller_config
+
+        whole: dict[str, Any] = load_composite_controller_config(robot=self.arm.model)
+        part: dict[str, Any] = load_part_controller_config(default_controller="JOINT_POSITION")
+        whole["body_parts"]["right"] = {**part, "gripper": whole["body_parts"]["right"]["gripper"]}
+        return whole

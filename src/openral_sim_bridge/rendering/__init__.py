@@ -1,0 +1,1 @@
+"""Images of MuJoCo worlds: OpenGL, cameras, overlays, MP4."""

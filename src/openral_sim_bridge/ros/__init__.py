@@ -1,0 +1,1 @@
+"""The node `sim_bridge`: its topics, services and emergency stop."""

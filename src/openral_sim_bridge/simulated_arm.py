@@ -1,0 +1,66 @@
+"""One world of a backend as the arm that the control loop moves, and the record of what happens in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.types import RobotState
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.recorder import TruthRecorder
+
+
+class SimulatedArm:
+    """The only world of a backend, for `openral_control.control_loop`."""
+
+    def __init__(self, backend: Backend) -> None:
+        """Take a backend with one world."""
+        self._backend = backend
+        self.control_hz = backend.control_hz
+        self.task, self.init_id = "", 0
+        """Where the world was last put."""
+        self.success = np.zeros(len(backend.task_ids), np.bool_)
+        """(K,) the simulator's own success signal after the last step."""
+
+    def reset(self, task: str, init_id: int) -> RobotState:
+        """Put the world into an initial state and return the arm's state there.
+
+        Raises:
+            OpenralError: there is no such task, or the simulator refused.
+        """
+        state = self._backend.reset([task], [init_id])[0]
+        self.task, self.init_id = task, init_id
+        return state
+
+    def step(self, action: NDArray[Any]) -> RobotState:
+        """Advance the world by one control step with `action` (A,)."""
+        result = self._backend.step(action[None])
+        self.success = result.success[0]
+        return result.states[0]
+
+    def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
+        """Return the present image (H, W, 3) uint8 RGB of each camera."""
+        return {name: batch[0] for name, batch in self._backend.render(cameras).items()}
+
+
+class WorldRecorder:
+    """Adds to each control step of the loop what only the simulator knows, and keeps it in `truth.npz`."""
+
+    def __init__(self, arm: SimulatedArm, backend: Backend, record: TruthRecorder) -> None:
+        self._arm, self._backend, self._record = arm, backend, record
+
+    def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """Keep one control step with the world that it led to."""
+        world = self._backend.snapshot()
+        self._record.step(stamp_s, wall_s, world, action, held, self._arm.success, goal_id)
+
+    def begin(self, stamp_s: float) -> None:
+        """Keep that the world was put into an initial state."""
+        self._record.reset(stamp_s, self._arm.task, self._arm.init_id)
+
+    def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
+        """Keep one chunk of a goal that was admitted."""
+        self._record.chunk(stamp_s, latency_s, rejected)

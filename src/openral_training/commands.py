@@ -1,0 +1,129 @@
+"""`openral train`: collect demonstrations, clone them, train the reward model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
+from openral_core.output_folder import check_folder
+from openral_training.rl.command import rl
+from openral_training.world_model.commands import world_model
+
+app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
+
+RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
+WorkersOption = Annotated[int, numbers.workers("Processes; one a core is best.", "--workers")]
+SeedOption = Annotated[int, numbers.seed()]
+RateOption = Annotated[
+    float, numbers.real("Peak; a third of it to go on.", "--learning-rate", least=1e-6, most=1.0)
+]
+ThreadsOption = Annotated[int, numbers.workers("Torch threads; not more than idle cores.")]
+StartOption = Annotated[
+    Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
+]
+
+
+@app.command()
+def collect(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
+    recipe: RecipeOption = "mini_metaworld",
+    starts: Annotated[int, numbers.count("Resets a task.")] = 30,
+    failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
+    seed: SeedOption = 0,
+    workers: WorkersOption = 2,
+) -> None:
+    """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import DatasetWriter
+    from openral_training import collect as collecting
+    from openral_training.recipe import load_recipe, metadata_of
+
+    check_folder(out, "--out")
+    plan_for = load_recipe(recipe)
+    units = collecting.plan(plan_for, starts, failures)
+    frames = 0
+    with progress_bar("collecting", len(units)) as (bar, task):
+
+        def advance(unit: collecting.Unit, count: int) -> None:
+            nonlocal frames
+            frames += count
+            bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")
+
+        folder = out / "shards" / f"seed{seed}"
+        shards = list(
+            collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
+        )
+    writer = DatasetWriter(out, metadata_of(plan_for))
+    for episode in collecting.read(shards):
+        writer.add(episode)
+    writer.close()
+    console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
+
+
+@app.command()
+def bc(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
+    recipe: RecipeOption = "mini_metaworld",
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 4000,
+    learning_rate: RateOption = 6e-4,
+    warm_start: StartOption = None,
+    seed: SeedOption = 0,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import open_dataset
+    from openral_training import bc as cloning
+    from openral_training.recipe import load_recipe
+
+    check_folder(out, "--out")
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
+    with progress_bar("cloning", steps) as (bar, task):
+        cloning.train(
+            open_dataset(dataset),
+            load_recipe(recipe),
+            out,
+            config,
+            warm_start=warm_start,
+            progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
+        )
+    console.print(f"{out}: config.json and model.safetensors written")
+
+
+@app.command()
+def reward(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
+    recipe: RecipeOption = "mini_metaworld",
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 2500,
+    learning_rate: RateOption = 6e-4,
+    warm_start: StartOption = None,
+    seed: SeedOption = 0,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import open_dataset
+    from openral_training import bc as cloning
+    from openral_training import reward as rewarding
+    from openral_training.recipe import load_recipe
+
+    check_folder(out, "--out")
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
+    with progress_bar("training", steps) as (bar, task):
+        rewarding.train(
+            open_dataset(dataset),
+            load_recipe(recipe),
+            out,
+            config,
+            warm_start=warm_start,
+            progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
+        )
+    console.print(f"{out}: config.json and model.safetensors written")
+
+
+app.command()(rl)
+app.command("world-model")(world_model)

@@ -1,0 +1,124 @@
+"""`openral reward`: judge and calibrate reward models."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.output_folder import check_file
+
+if TYPE_CHECKING:
+    from openral_training.reward_eval.run import Plan
+
+app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_help=True)
+
+SkillOption = Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a reward skill.")]
+RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+CameraOption = Annotated[str, typer.Option("--camera", help="Default: the scene's first.")]
+DeviceOption = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda.")]
+WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
+
+
+@app.command("eval")
+def evaluate(
+    rskill: SkillOption,
+    recipe: RecipeOption = "mini_metaworld",
+    episodes: Annotated[int, numbers.count("Held-out initial states a task.")] = 10,
+    camera: CameraOption = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Eval JSON, its page beside it; default: runs/reward-<skill>.json."),
+    ] = None,
+    update_manifest: Annotated[
+        bool, typer.Option("--update-manifest", help="Write the JSON into the skill's eval/ folder, too.")
+    ] = False,
+    workers: WorkersOption = 1,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Judge a reward model on held-out states and words: expert, noisy, stuck, random, wrong, reversed, frozen."""
+    from rich.table import Table
+
+    from openral_core.cli.progress import console, progress_bar
+    from openral_rskill.provenance import write_result
+    from openral_training.reward_eval.page import headline, page
+    from openral_training.reward_eval.run import evaluate as run
+
+    plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
+    file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
+    check_file(file.with_suffix(".html"), "the page of --out")
+    with progress_bar("rollouts", plan.films) as (bar, task):
+        content = run(plan, shlex.join(["openral", *sys.argv[1:]]), lambda count: bar.advance(task, count))
+    write_result(file, content)
+    file.with_suffix(".html").write_text(page(content), encoding="utf-8")
+    if update_manifest:
+        write_result(plan.package.folder / "eval" / f"{plan.recipe_name}.json", content)
+    table = Table("measure", "value")
+    for row in headline(content["results"]):
+        table.add_row(*row)
+    console.print(table)
+    console.print(f"every row: {file}; plots: {file.with_suffix('.html')}")
+
+
+@app.command()
+def calibrate(
+    rskill: SkillOption,
+    recipe: RecipeOption = "mini_metaworld",
+    episodes: Annotated[int, numbers.count("Calibration states a task.")] = 10,
+    camera: CameraOption = "",
+    error_rate: Annotated[
+        float,
+        numbers.real("Share of wrong yeses, and of wrong noes, that is allowed.", least=0.001, most=0.5),
+    ] = 0.02,
+    workers: WorkersOption = 1,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Learn from labelled rollouts what scores mean on a camera; write calibration.json beside the manifest."""
+    from openral_core.cli.progress import console, progress_bar
+    from openral_reward_monitor.models.calibration import FILE_NAME
+    from openral_training.reward_eval.run import calibrate as run
+
+    plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=True)
+    check_file(plan.package.folder / FILE_NAME, "the skill's")
+    with progress_bar("rollouts", plan.films) as (bar, task):
+        found = run(plan, error_rate, lambda count: bar.advance(task, count))
+    bounds = f"no below {found.no_below:.2f}, yes from {found.yes_from:.2f} on"
+    console.print(
+        f"{plan.package.folder / FILE_NAME}: camera {plan.camera}, {found.rollouts_done} rollouts that succeeded, "
+        f"{found.rollouts_not_done} that never did; {bounds}"
+    )
+
+
+def _plan(
+    rskill: str, recipe: str, camera: str, episodes: int, device: str, workers: int, *, calibrating: bool
+) -> Plan:
+    from openral_core.cli.downloads import download_bars
+    from openral_core.cli.progress import console
+    from openral_core.errors import ContractError
+    from openral_rskill.hub.install import ready
+    from openral_training.recipe import load_recipe
+    from openral_training.reward_eval.run import Plan
+
+    loaded = load_recipe(recipe)
+    with download_bars(console) as progress:
+        package = ready(rskill, progress=progress)
+    states = loaded.calibration_init_ids if calibrating else loaded.heldout_init_ids
+    if states is None:
+        raise ContractError(f"{recipe}: calibration_init_ids: is missing; name states that nothing else uses")
+    if episodes > states.count:
+        raise ContractError(f"{recipe} has {states.count} such states a task, not {episodes}")
+    named = camera or loaded.scene_for(loaded.task_ids[0]).cameras[0].name
+    return Plan(
+        package,
+        loaded,
+        Path(recipe).stem,
+        named,
+        tuple(states.ids()[:episodes]),
+        heard=calibrating,
+        device=device,
+        workers=workers,
+    )

@@ -1,0 +1,1 @@
+"""Vectorised environments, and rollouts of a policy in them."""

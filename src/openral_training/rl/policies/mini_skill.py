@@ -1,0 +1,48 @@
+"""A `mini` skill that has learnt, as a folder like that of the skill which it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_core.manifest import MANIFEST_NAME
+from openral_policy_nodes.families.mini.network import MiniNetwork
+from openral_rskill.mini.checkpoint import save_network
+from openral_rskill.registry import RSkillPackage
+
+ENDING = "-rl"
+"""What is added to the skill's name."""
+
+
+def write_mini_skill(
+    folder: Path, package: RSkillPackage, network: MiniNetwork, tasks: Sequence[str], chunk: int
+) -> None:
+    """Write manifest, `config.json` and `model.safetensors`, as `openral train bc` writes the latter two.
+
+    What the skill knew of other tasks is not asked for while it learns, so it no longer claims them.
+
+    Args:
+        folder: made if it is not there.
+        package: the skill that it was.
+        network: of the skill that it is.
+        tasks: that it learnt.
+        chunk: actions that it executed of each of its chunks, and shall.
+    """
+    path = package.folder / MANIFEST_NAME
+    manifest: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    manifest["name"] += ENDING
+    manifest["n_action_steps"] = chunk
+    for key in ("evaluated_tasks", "examples"):
+        manifest[key] = [entry for entry in manifest.get(key, []) if _task_of(entry) in tasks]
+    save_network(network, network.config, folder, {"learnt_from": package.manifest.name})
+    text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
+    (folder / MANIFEST_NAME).write_text(text, encoding="utf-8")
+
+
+def _task_of(entry: str | dict[str, Any]) -> str:
+    """Return the simulator's name of the task that an entry of a manifest is about."""
+    task: str = entry if isinstance(entry, str) else entry["task"]
+    return task.rsplit("/", 1)[-1]

@@ -1,0 +1,188 @@
+"""A policy on a vector of numbers: two small networks, one that acts and one that expects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from openral_core.errors import PolicyError
+from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
+from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
+from openral_training.rl.policies.policy import Decision, Judgement
+
+_OUTLIER = 5.0
+"""Standard deviations at which an observation is cut off."""
+
+
+class MlpConfig(Schema):
+    """A policy on the simulator's state, cloned from experts."""
+
+    model_type: Literal["mlp"] = "mlp"
+    """Which policy."""
+    head: Literal["bins", "gaussian"] = "bins"
+    """How an action is drawn, see `heads`."""
+    bins: Annotated[int, Field(ge=2)] | None = None
+    """K of the head `bins`; absent: 33."""
+    initial_log_std: Finite | None = None
+    """Natural logarithm of the spread with which the head `gaussian` begins; absent: -0.5."""
+    chunk: Count = 4
+    """C"""
+    hidden: Count = 256
+    """Width of both hidden layers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_head(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        if fields.get("head", "bins") == "bins":
+            return {"bins": 33, **fields}
+        return {"initial_log_std": -0.5, **fields}
+
+    @model_validator(mode="after")
+    def _fits_the_head(self) -> MlpConfig:
+        unused = "initial_log_std" if self.head == "bins" else "bins"
+        if getattr(self, unused) is not None:
+            raise_faults([Fault(unused, f"is not used by the head {self.head}", "remove it")])
+        return self
+
+
+class MlpShape(MlpConfig):
+    """Shape of the networks, with what the world decides."""
+
+    observation_dim: Count
+    """D"""
+    action_dim: Count
+    """A"""
+    value_width: Count
+    """V"""
+
+
+class MlpNetwork(nn.Module):
+    """The tensors of a `StateMlp`."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, shape: MlpShape, head: Head) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(shape.observation_dim))
+        self.register_buffer("std", torch.ones(shape.observation_dim))
+        outputs = shape.chunk * shape.action_dim * head.width
+        self.actor = _layers(shape.observation_dim, shape.hidden, outputs, 0.01)
+        self.critic = _layers(shape.observation_dim, shape.hidden, shape.value_width, 1.0)
+        self.head = head if isinstance(head, nn.Module) else nn.Identity()
+
+    def normalised(self, observations: Tensor) -> Tensor:
+        """Return observations (B, D) in units of the demonstrations' spread."""
+        return ((observations - self.mean) / self.std).clamp(-_OUTLIER, _OUTLIER)
+
+
+def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequential:
+    """Return a network of two hidden layers, orthogonal as is usual for PPO (Andrychowicz et al., arXiv:2006.05990)."""
+    layers = [nn.Linear(inputs, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, outputs)]
+    for layer, scale in zip(layers, (math.sqrt(2), math.sqrt(2), gain), strict=True):
+        nn.init.orthogonal_(layer.weight, scale)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
+
+
+class StateMlp:
+    """See `policy.StochasticPolicy`."""
+
+    def __init__(self, shape: MlpShape, temperature: float = 1.0) -> None:
+        """Make fresh networks from torch's generator.
+
+        Args:
+            shape: of them.
+            temperature: > 0; spreads what is sampled (and what is judged) without touching what is likeliest.
+        """
+        self.shape = shape
+        self.chunk, self.action_dim, self.value_width = shape.chunk, shape.action_dim, shape.value_width
+        self.head: Head = (
+            BinHead(shape.bins, shape.chunk, shape.action_dim, temperature)
+            if shape.bins is not None
+            else GaussianHead(shape.initial_log_std or 0.0, shape.chunk, shape.action_dim, temperature)
+        )
+        self.network = MlpNetwork(shape, self.head)
+
+    def actor_parameters(self) -> Iterator[nn.Parameter]:
+        """See StochasticPolicy."""
+        yield from self.network.actor.parameters()
+        yield from self.network.head.parameters()
+
+    def critic_parameters(self) -> Iterator[nn.Parameter]:
+        """See StochasticPolicy."""
+        yield from self.network.critic.parameters()
+
+    @torch.no_grad()
+    def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
+        """See StochasticPolicy."""
+        seen = self._see(observations)
+        output: Tensor = self.network.actor(seen)
+        tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
+        logprobs, _ = self.head.judge(output, tokens)
+        values = self.network.critic(seen)
+        return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
+
+    def evaluate(self, observations: Tensor, tokens: Tensor) -> Judgement:
+        """See StochasticPolicy."""
+        seen = self.network.normalised(observations)
+        return Judgement(*self.head.judge(self.network.actor(seen), tokens), self.network.critic(seen))
+
+    @torch.no_grad()
+    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See StochasticPolicy."""
+        return _array(self.network.critic(self._see(observations)))
+
+    @torch.no_grad()
+    def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See StochasticPolicy."""
+        best = self.head.best(self.network.actor(self._see(observations)))
+        return _array(self.head.actions(best))
+
+    def save(self, path: Path) -> None:
+        """Write the networks and their shape as one safetensors file, as whole or not at all."""
+        partial = path.with_suffix(".partial")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
+        save_file(tensors, partial, {"shape": self.shape.model_dump_json()})
+        partial.replace(path)
+
+    def _see(self, observations: NDArray[np.float32]) -> Tensor:
+        return self.network.normalised(torch.from_numpy(observations).to(self.network.mean.device))
+
+
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = tensor.cpu().numpy()
+    return found
+
+
+def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:
+    """Return the policy that `StateMlp.save` wrote.
+
+    Args:
+        path: of its file.
+        temperature: see StateMlp.
+
+    Raises:
+        PolicyError: there is none, or it is something else.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            shape = MlpShape.model_validate_json(file.metadata()["shape"])
+        policy = StateMlp(shape, temperature)
+        policy.network.load_state_dict(load_file(path))
+    except (OSError, SafetensorError, TypeError, KeyError, ValueError, RuntimeError) as error:
+        raise PolicyError(
+            f"{path}: not a state policy ({error}); `openral train rl` writes such files"
+        ) from error
+    return policy

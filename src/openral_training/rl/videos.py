@@ -1,0 +1,72 @@
+"""Films of a judged policy: for each task the first state that it solves and the first that it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rendering.mp4 import write_mp4
+from openral_sim_bridge.trace import FPS, Trace, enlarged, steps_a_frame, trace_frames
+from openral_training.rl.envs.observation_encoder import Senses
+from openral_training.rl.policies.policy import StochasticPolicy
+
+SIZE = 240
+"""[px] of the square picture."""
+
+
+def film(
+    folder: Path,
+    scenes: Mapping[str, DeployScene],
+    policy: StochasticPolicy,
+    rows: Sequence[Mapping[str, Any]],
+    senses: Senses,
+) -> list[dict[str, Any]]:
+    """Let a policy do again what it did, draw it from the scene's first camera, and return a record of each film.
+
+    A record is a row with `file`, the film's path beside the folder.
+
+    Args:
+        folder: of the films, `<task>-<init_id>.mp4`.
+        scenes: by task.
+        policy: acts greedily.
+        rows: of `judge`.
+        senses: reads observations.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for task, scene in scenes.items():
+        mine = [row for row in rows if row["task"] == task]
+        chosen = [next((r for r in mine if bool(r["success"]) is wanted), None) for wanted in (True, False)]
+        # The policy sees the scene as it is; only people see it large.
+        acting, drawing = make_backend(scene), make_backend(enlarged(scene, SIZE))
+        try:
+            for row in chosen:
+                if row is None:
+                    continue
+                path = folder / f"{task}-{row['init_id']}.mp4"
+                trace = _again(acting, task, row, policy, senses)
+                write_mp4(path, trace_frames(drawing, trace, scene.cameras[0].name), fps=FPS, crf=28)
+                made.append({**row, "file": f"{folder.name}/{path.name}"})
+        finally:
+            acting.close()
+            drawing.close()
+    return made
+
+
+def _again(
+    backend: Backend, task: str, row: Mapping[str, Any], policy: StochasticPolicy, senses: Senses
+) -> Trace:
+    """Return what the world looked like while the policy did what a row tells."""
+    [state] = backend.reset([task], [row["init_id"]])
+    snapshots = [backend.snapshot()]
+    for step in range(row["steps"]):
+        if step % policy.chunk == 0:
+            chunk = policy.greedy(senses.look(backend, 0, task, state)[None])[0]
+        [state] = backend.step(chunk[step % policy.chunk][None]).states
+        if (step + 1) % steps_a_frame(backend) == 0 or step + 1 == row["steps"]:
+            snapshots.append(backend.snapshot())
+    return Trace.of(task, row["init_id"], snapshots)

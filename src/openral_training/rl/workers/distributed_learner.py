@@ -1,0 +1,165 @@
+"""One update by several processes: the same as by one, up to rounding.
+
+Every process goes through the same minibatches in the same order and judges its share of each, which is what costs.
+The judgements are put together, so everybody has the loss of the whole minibatch and its figures; gradients flow
+through one's own share alone and are summed by torch's DistributedDataParallel.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils._pytree import tree_map_only
+
+from openral_training.rl.algorithm.experience import Experience
+from openral_training.rl.algorithm.learner import Learner
+from openral_training.rl.policies.policy import Judgement, StochasticPolicy
+from openral_training.rl.settings.actor import Optim
+from openral_training.rl.settings.algorithm import Grpo, Ppo
+from openral_training.rl.workers.worker_handle import Launcher
+
+MEET_S = 600.0
+"""[s] that processes wait for each other."""
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What each process of a team is made of."""
+
+    base: StochasticPolicy
+    """The policy that learning began with."""
+    network: dict[str, Any]
+    """State of the policy as it is now."""
+    optimiser: dict[str, Any]
+    """State of it."""
+    algorithm: Grpo | Ppo
+    optim: Optim
+    batch_size: int
+
+
+class TeamServant:
+    """See `lines.Servant`: one process of a team. It keeps policy and optimiser from update to update."""
+
+    def __init__(self, duty: Duty, launcher: Launcher, number: int, size: int) -> None:
+        """Take the duty; the process joins the others when it is told where they meet.
+
+        Args:
+            duty: the same for all.
+            launcher: knows the machine.
+            number: of this process, from 0.
+            size: how many there are.
+        """
+        torch.set_num_threads(1)
+        self._duty, self._launcher, self._number, self._size = duty, launcher, number, size
+        self._listener: socket.socket | None = None
+        self._learner: Learner | None = None
+
+    def __call__(self, message: tuple[str, Any]) -> Any:
+        """Carry out `address`, `join` with an address, or `update` with what `Learner.update` takes."""
+        what, data = message
+        if what == "address":
+            self._listener = socket.create_server((self._launcher.host(), 0))
+            return self._listener.getsockname()[:2]
+        if what == "join":
+            return self._join(*data)
+        return self._update(*data)
+
+    def close(self) -> None:
+        """See Servant."""
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+    def _join(self, host: str, port: int) -> None:
+        """Meet the others; the first listens at this address and nowhere else."""
+        patience, duty, device = timedelta(seconds=MEET_S), self._duty, self._launcher.device
+        if host.startswith("127."):
+            os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else it listens where the machine's name points to
+        listening = None if self._listener is None else self._listener.detach()
+        store = dist.TCPStore(  # type: ignore[attr-defined]
+            host, port, self._size, self._number == 0, patience, master_listen_fd=listening
+        )
+        backend = "nccl" if device == "cuda" else "gloo"
+        dist.init_process_group(
+            backend, store=store, rank=self._number, world_size=self._size, timeout=patience
+        )
+        duty.base.network.to(device)
+        learnt = duty.optim.value_lr is not None
+        for (
+            parameter
+        ) in duty.base.critic_parameters():  # what no loss moves, DistributedDataParallel would wait for
+            parameter.requires_grad_(learnt)
+        judge = Shared(duty.base, self._number, self._size)
+        self._learner = Learner(duty.base, duty.algorithm, duty.optim, duty.batch_size, judge)
+        self._learner.policy.network.load_state_dict(duty.network)
+        self._learner.optimiser.load_state_dict(duty.optimiser)
+
+    def _update(self, experience: Experience, number: int, seed: int) -> Any:
+        """Update, and return the figures; the first process also the state of network and optimiser."""
+        if self._learner is None:
+            raise RuntimeError("told to update before it joined the others")
+        figures = self._learner.update(experience.to(self._launcher.device), number, seed)
+        if self._number:
+            return figures, None
+        states = self._learner.policy.network.state_dict(), self._learner.optimiser.state_dict()
+        return figures, tree_map_only(Tensor, Tensor.cpu, states)
+
+
+class _Judging(nn.Module):
+    """A policy's `evaluate` as the forward pass of its network, which is what DistributedDataParallel can wrap."""
+
+    def __init__(self, policy: StochasticPolicy) -> None:
+        super().__init__()
+        self.network, self._policy = policy.network, policy
+
+    def forward(self, observations: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
+        judged = self._policy.evaluate(observations, tokens)
+        return tuple(getattr(judged, field.name) for field in fields(judged))
+
+
+class Shared:
+    """See `learner.Evaluate`: each process judges its part, and all have the whole."""
+
+    def __init__(self, policy: StochasticPolicy, number: int, size: int) -> None:
+        """Wrap a policy.
+
+        Args:
+            policy: the same in all processes.
+            number: of this process.
+            size: how many there are.
+        """
+        self._number, self._size = number, size
+        self._judging = DistributedDataParallel(_Judging(policy))
+
+    def __call__(self, observations: Tensor, tokens: Tensor) -> Judgement:
+        """Judge a minibatch whose rows are the same in all processes."""
+        parts = torch.arange(len(tokens)).tensor_split(self._size)
+        mine = parts[self._number]
+        judged = (
+            mine if len(mine) else torch.zeros(1, dtype=torch.long)
+        )  # many a network refuses to judge nothing
+        own = self._judging(observations[judged], tokens[judged])
+        return Judgement(
+            *(self._together(share[: len(mine)], [len(part) for part in parts]) for share in own)
+        )
+
+    def _together(self, share: Tensor, lengths: list[int]) -> Tensor:
+        """Return everybody's rows; only one's own carry gradients."""
+        share = share.contiguous()
+        if share.requires_grad:
+            # DistributedDataParallel takes the mean over processes; the gradient of a sum of rows is the sum.
+            share.register_hook(lambda gradient: gradient * self._size)  # type: ignore[no-untyped-call]
+        rows = [
+            share if number == self._number else share.new_empty((length, *share.shape[1:]))
+            for number, length in enumerate(lengths)
+        ]
+        for number, part in enumerate(rows):
+            dist.broadcast(part.detach(), number)
+        return torch.cat(rows)

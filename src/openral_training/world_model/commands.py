@@ -1,0 +1,155 @@
+"""`openral world-model`: record what one learns from, judge one; `openral train world-model` makes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.cli.progress import console, progress_bar
+from openral_core.output_folder import check_folder
+
+app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
+
+FolderArgument = Annotated[Path, typer.Argument(help="Folder of the world model.")]
+HORIZON_COLUMNS = {
+    "step": "step",
+    "episodes": "of",
+    "psnr_db": "PSNR",
+    "psnr_still_db": "still",
+    "ssim": "SSIM",
+    "latent_rmse": "latent",
+    "hand_error_m": "hand m",
+    "object_error_m": "object m",
+    "given_up": "lost",
+}
+"""Heads of the table of errors by horizon; docs/world-model.md says what they mean."""
+
+DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollouts, a LeRobot v3 dataset.")]
+
+
+@app.command()
+def collect(
+    config: Annotated[str, typer.Option("--config", help="RL config whose base policy acts: name or path.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
+    recipe: Annotated[str, typer.Option("--recipe", help="Recipe with scenes and words.")] = "mini_metaworld",
+    episodes: Annotated[int, numbers.count("Attempts a task.")] = 500,
+    size: Annotated[int, typer.Option(min=16, max=1024, help="[px] of the square frames.")] = 64,
+    seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
+) -> None:
+    """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
+    import torch
+
+    from openral_data.lerobot_v3 import DatasetWriter
+    from openral_training.recipe import load_recipe
+    from openral_training.rl.config import load_config, with_changes
+    from openral_training.rl.policies.initial_policy import BASE, state_policy
+    from openral_training.world_model import rollouts
+
+    check_folder(out, "--out")
+    torch.set_num_threads(1)
+    chosen, words = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
+    env = chosen.env
+    units = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
+    with progress_bar("recording", len(units)) as (bar, task):
+        policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
+        form = rollouts.metadata_of(words, env.tasks, size)
+        writer, solved = DatasetWriter(out, form), 0
+        recorded = rollouts.record(
+            policy,
+            words,
+            units,
+            form,
+            out / "shards",
+            horizon=env.max_episode_steps,
+            correlation=chosen.rollout.sampling_params.correlation,
+            seed=chosen.actor.seed,
+        )
+        for episode in recorded:
+            writer.add(episode)
+            solved += bool(episode.success[:, form.tasks.index(episode.task_id)].any())
+            bar.update(task, advance=1, note=f"{solved} solved")
+    writer.close()
+    console.print(f"{out}: {writer.episodes} attempts, {solved} solved; a LeRobot v3 dataset is ready")
+
+
+@app.command("eval")
+def evaluate(
+    folder: FolderArgument,
+    dataset: DatasetOption,
+    out: Annotated[Path | None, typer.Option("--out", help="Default: eval/ in the model's folder.")] = None,
+    episodes: Annotated[int | None, numbers.count("At most so many held-out attempts.")] = None,
+) -> None:
+    """Imagine held-out attempts beside the simulator: errors by horizon, how well success is told, a GIF."""
+    import torch
+    from rich.table import Table
+
+    from openral_data.lerobot_v3 import open_dataset
+    from openral_training.world_model import evaluate as evaluating
+
+    torch.set_num_threads(1)
+    target = check_folder(out or folder / "eval", "--out")
+    with progress_bar("imagining", 1) as (bar, task):
+        result = evaluating.evaluate(
+            folder,
+            open_dataset(dataset),
+            target,
+            episodes=episodes,
+            progress=lambda done, of: bar.update(task, completed=done, total=of),
+        )
+    names = [name for name in HORIZON_COLUMNS if name in result["horizons"][0]]
+    table = Table(*(HORIZON_COLUMNS[name] for name in names))
+    for row in result["horizons"]:
+        table.add_row(*(_figure(row[name]) for name in names))
+    console.print(table)
+    for name, value in result["reward"].items():
+        console.print(f"{name}: {_figure(value)}")
+    console.print(f"{target}: {evaluating.RESULT} and {evaluating.FILM}", soft_wrap=True)
+
+
+@app.command()
+def convert(
+    folder: FolderArgument,
+    numpy_objects: Annotated[
+        bool,
+        typer.Option(
+            "--numpy-objects", help="Read .npy files of objects: arrays, dictionaries, texts, numbers only."
+        ),
+    ] = False,
+) -> None:
+    """Write the pickles of RLinf's OpenSora layout (traj*.npy, resnet_rm.pth) anew as npz and safetensors."""
+    from openral_training.world_model.convert import convert as converting
+
+    written = converting(folder, numpy_objects=numpy_objects)
+    console.print(f"{folder}: {len(written)} files written, the last {written[-1].name}", soft_wrap=True)
+
+
+def world_model(
+    dataset: DatasetOption,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
+    picture_steps: Annotated[int, numbers.steps("Optimiser steps of the autoencoder.")] = 1200,
+    steps: Annotated[int, numbers.steps("Optimiser steps of dynamics and verdict.")] = 2000,
+    seed: Annotated[int, numbers.seed()] = 0,
+    threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
+) -> None:
+    """Train a small latent video model on rollouts. Goes on where it stopped."""
+    from openral_data.lerobot_v3 import open_dataset
+    from openral_training.world_model import learn
+    from openral_training.world_model.learning import LearnConfig
+
+    check_folder(out, "--out")
+    config = LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
+    with progress_bar("training", picture_steps + steps) as (bar, task):
+        learn.train(
+            open_dataset(dataset),
+            out,
+            config,
+            progress=lambda step, note: bar.update(task, completed=step, note=note),
+        )
+    console.print(f"{out}: a world model; `openral world-model eval {out} --dataset {dataset}` judges it")
+
+
+def _figure(value: Any) -> str:
+    return "none" if value is None else f"{value:.3g}"

@@ -1,0 +1,255 @@
+"""What surrounds a run of `openral benchmark`: films, the page, manifests, single scenes, served policies."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import av
+import pytest
+import yaml
+from benchmark_points import REACHES, episodes, invoke, words, write_skill, write_suite
+from typer.testing import CliRunner
+
+from openral_benchmark.commands import app
+from openral_benchmark.manifest_record import record_result
+from openral_core.errors import ContractError, NotFoundError, PolicyError
+from openral_core.manifest import load_manifest
+from openral_core.share import share_directory
+from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
+from openral_rskill.registry import load_package
+
+ROOT = Path(__file__).parents[2]
+FEW = ("--task", "fake/near", "--n-episodes", "6", "--workers", "1")
+"""Of the states 20 to 25, all solved."""
+
+
+def refused(*arguments: str) -> BaseException | None:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code
+    return result.exception
+
+
+class Page(HTMLParser):
+    """Counts the tags of a page and keeps its films and everything that it would fetch."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.sources: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.sources += [value or "" for name, value in attributes if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
+    """The rows of one task, judged without anything of what is tested here."""
+    folder = tmp_path_factory.mktemp("home")
+    invoke(*words(folder, "out", "--task", "fake/near", "--workers", "1"))
+    return episodes(folder / "out")
+
+
+def test_films_show_the_first_of_each_kind_and_change_no_row(tmp_path, home):
+    invoke(*words(tmp_path, "filmed", "--task", "fake/near", "--workers", "1", "--videos", "2"))
+    assert episodes(tmp_path / "filmed") == home
+    films = json.loads((tmp_path / "filmed" / "result.json").read_text())["films"]
+    assert [(film["init_id"], film["success"]) for film in films] == [
+        (20, True),
+        (21, True),
+        (37, False),
+        (38, False),
+    ]
+    assert not (tmp_path / "filmed" / "traces").exists()
+    page = Page((tmp_path / "filmed" / "report.html").read_text())
+    assert page.tags["video"] == 4
+    assert all(source.startswith("data:video/mp4;base64,") for source in page.sources)
+    content = base64.b64decode(page.sources[2].split(",", 1)[1])
+    with av.open(io.BytesIO(content)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    assert frames[0].shape == (240, 240, 3)
+    assert len(frames) == 9  # steps 1, 9, … 57 of 60 at 80 Hz, and the last
+    assert abs(frames[0].astype(int) - frames[-1]).max() > 100  # the arm moved
+
+
+def test_a_page_says_everything_and_fetches_nothing(tmp_path):
+    write_suite(tmp_path)
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(scene.read_text().replace("honest_scope:", "honest_scope: A <script> it is.", 1))
+    skill = write_skill(tmp_path, "fails", behaviour="raise", good_calls=8)  # enough for three episodes
+    invoke(*words(tmp_path, "out", *FEW, "--num-envs", "3", skill=skill))
+    page = Page((tmp_path / "out" / "report.html").read_text())
+    assert page.sources == []
+    assert page.tags["script"] == 0
+    said = "A <script> it is.", "1 of the suite's 2 tasks", "told to fail", "weights sha256"
+    for part in (*said, "Initial states 20 to 25"):
+        assert part in page.text
+
+
+def test_the_figure_goes_into_the_manifest_only_where_it_was_earned_whole(tmp_path):
+    skill = write_skill(tmp_path)
+    manifest = skill / "rskill.yaml"
+    manifest.write_text(f"# a remark\n{manifest.read_text()}# the end\n")
+    write_suite(tmp_path)
+    (tmp_path / "points.yaml").rename(tmp_path / "metaworld_mt10.yaml")
+    common = [
+        "run",
+        "--suite",
+        str(tmp_path / "metaworld_mt10.yaml"),
+        "--rskill",
+        str(skill),
+        "--workers",
+        "1",
+    ]
+    (skill / "eval").mkdir()
+    report = skill / "eval" / "metaworld_mt10.json"
+    report.write_text(json.dumps({"source": {"status": "deferred"}, "baselines": {"paper": 0.3}}))
+    output = invoke(*common, "--out", str(tmp_path / "whole"), "--update-manifest")
+    assert load_manifest(skill).benchmarks == {"metaworld_mt10": 0.85}
+    assert manifest.read_text().startswith("# a remark\n")
+    assert "# the end\n" in manifest.read_text()
+    assert str(manifest) in output.replace("\n", "")
+    found = json.loads(report.read_text())
+    assert (found["source"]["status"], found["baselines"]) == ("reproduced", {"paper": 0.3})
+    assert {"source", "benchmark", "eval_config", "results", "baselines", "trace_id"} <= set(found)
+    assert found["provenance"]["render_profile"] == "fast"
+    assert len(found["results"]["episodes"]) == 40
+    part = {**found, "eval_config": {"deviations": ["3 of the suite's 10 tasks"]}}
+    part["results"] = {**found["results"], "avg_success_rate": 1.0}
+    assert record_result(load_package(skill), part) == [report]
+    assert load_manifest(skill).benchmarks == {"metaworld_mt10": 0.85}
+
+
+def test_a_skill_is_not_judged_on_states_that_it_was_trained_on(tmp_path):
+    skill = write_skill(tmp_path)
+    manifest = yaml.safe_load((skill / "rskill.yaml").read_text())
+    manifest["trained_init_ids"] = {"fake/near": {"first": 0, "count": 22}}
+    (skill / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    error = refused(*words(tmp_path, "out", *FEW, skill=skill))
+    assert isinstance(error, ContractError)
+    assert "fake/near: trained on 20, 21, needed none of 0 to 21" in str(error)
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_scene_is_run_alone(tmp_path):
+    write_suite(tmp_path)
+    skill, out = write_skill(tmp_path), tmp_path / "out"
+    arguments = ["--rskill", str(skill), "--n-episodes", "2", "--workers", "1", "--out", str(out)]
+    invoke("scene", "--config", str(tmp_path / "scene.yaml"), *arguments)
+    assert [row["task"] for row in episodes(out)] == ["fake/near"] * 2
+    assert isinstance(refused("scene", "--task", "fake/nowhere", *arguments), NotFoundError)
+    assert "name --config or --task" in CliRunner().invoke(app, ["scene", *arguments]).output
+
+
+def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
+    shutil.copytree(share_directory() / "scenes" / "mjcf" / "tabletop_sawyer", tmp_path, dirs_exist_ok=True)
+    text = (share_directory() / "scenes" / "deploy" / "tabletop_sawyer.yaml").read_text()
+    scene = yaml.safe_load(
+        text.replace("../mjcf/tabletop_sawyer/scene.xml", "scene.xml").replace("256", "64")
+    )
+    task = {"id": "mjcf/press-button", "scene_id": "mjcf", "instruction": "press the button"}
+    scene["task"] = {**task, "max_steps": 5, "success_key": "success"}
+    scene |= {"seed": 0, "n_episodes": 1}
+    scene["metadata"] = {"paper": "https://example.org/none", "honest_scope": "Five steps of nothing."}
+    (tmp_path / "scene.yaml").write_text(yaml.safe_dump(scene))
+    skill = ROOT / "docs" / "examples" / "press-button"
+    arguments = ["scene", "--config", str(tmp_path / "scene.yaml"), "--rskill", str(skill), "--workers", "1"]
+    arguments += ["--out", str(tmp_path / "out")]
+    CliRunner().invoke(app, arguments)
+    [row] = episodes(tmp_path / "out")
+    assert (row["steps"], row["error"]) == (5, "")
+    found = json.loads((tmp_path / "out" / "result.json").read_text())["provenance"]["world_sha256"]
+    assert {name: len(digest) for name, digest in found.items()} == {"robot": 64, "model": 64}
+    model = tmp_path / "scene.xml"
+    model.write_text(model.read_text().replace("<worldbody>", '<worldbody><geom size="0.1" pos="0 3 0"/>', 1))
+    assert "these rows are of another skill, suite or setting" in str(refused(*arguments, "--resume"))
+
+
+def test_any_of_metaworlds_fifty_tasks_is_run_by_its_name(tmp_path):
+    skill = write_skill(tmp_path)
+    manifest = yaml.safe_load((skill / "rskill.yaml").read_text())
+    manifest |= {"chunk_size": 125, "n_action_steps": 125}  # four of the large pictures
+    (skill / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    arguments = ["--rskill", str(skill), "--n-episodes", "1", "--workers", "1", "--allow-unevaluated"]
+    CliRunner().invoke(
+        app, ["scene", "--task", "metaworld/hammer-v3", *arguments, "--out", str(tmp_path / "out")]
+    )
+    [row] = episodes(tmp_path / "out")
+    assert (row["task"], row["init_id"], row["instruction"], row["error"]) == (
+        "metaworld/hammer-v3",
+        1000,
+        "hit the nail with the hammer",
+        "",
+    )
+    assert row["return"] > 0
+
+
+def test_suites_and_their_tasks_are_listed():
+    assert "metaworld_mt50" in invoke("list")
+    output = " ".join(invoke("list", "metaworld_mt50").split())
+    assert "hit the nail with the hammer" in output
+    assert "judged on initial states 1000 to 1009; training may use 0 to 999" in output
+
+
+def write_contract(folder: Path, url: str, names: dict[str, object]) -> Path:
+    manifest = yaml.safe_load((write_skill(folder, "contract") / "rskill.yaml").read_text())
+    del manifest["weights_uri"]
+    extras = {"images": {"observation.images.camera1": "image"}, "url": url, **names}
+    path = folder / "served.yaml"
+    path.write_text(yaml.safe_dump({**manifest, "model_family": "external", "policy_extras": extras}))
+    return path
+
+
+@pytest.mark.parametrize("dialect", ["openpi", "zmq"])
+def test_a_served_policy_earns_the_rows_of_the_same_policy_at_home(tmp_path, home, dialect):
+    write_suite(tmp_path)
+    answers = FakeAnswers(tuple(REACHES))
+    server = FakeOpenpiServer(answers) if dialect == "openpi" else FakeZmqServer(answers)
+    contract = write_contract(tmp_path, "", {"state": {"state": 4}, "actions": {"actions": 4}})
+    served = ["--contract", str(contract), "--policy-url", server.url]
+    suite = ["run", "--suite", str(tmp_path / "points.yaml"), *FEW]
+    invoke(*suite, *served, "--out", str(tmp_path / dialect))
+    server.close()
+    assert episodes(tmp_path / dialect) == home[:6]
+    assert answers.seen[0]["prompt"] in ("reach the near point", ["reach the near point"] * 6)
+    found = json.loads((tmp_path / dialect / "result.json").read_text())["provenance"]
+    assert (found["server"]["url"], found["weights_sha256"]) == (server.url, None)
+    assert found["server"]["says"]["policy" if dialect == "openpi" else "status"] in ("fake", "ok")
+
+
+def test_a_served_policy_that_dies_costs_no_episode_its_row(tmp_path):
+    server = FakeOpenpiServer(FakeAnswers(tuple(REACHES), behaviour="drop", good_calls=7))
+    contract = write_contract(tmp_path, server.url, {"actions": {"actions": 4}})
+    write_suite(tmp_path)
+    out = tmp_path / "out"
+    suite = ["run", "--suite", str(tmp_path / "points.yaml"), "--num-envs", "1", *FEW]
+    invoke(*suite, "--contract", str(contract), "--out", str(out))
+    server.close()
+    rows = episodes(out)
+    assert [row["init_id"] for row in rows] == list(range(20, 26))
+    assert [bool(row["error"]) for row in rows] == [False, *[True] * 5]
+    assert all(server.url in row["error"] for row in rows[1:])
+    error = refused(*suite, "--contract", str(contract), "--out", str(tmp_path / "again"))
+    assert isinstance(error, PolicyError)
+    assert f"{server.url}" in str(error)
+    assert "start it there" in str(error)
+
+
+def test_a_policy_is_named_once(tmp_path):
+    write_suite(tmp_path)
+    suite = ["run", "--suite", str(tmp_path / "points.yaml")]
+    for arguments in ([], ["--rskill", "a", "--contract", "b"], ["--policy-url", "ws://127.0.0.1:1"]):
+        assert "--contract" in CliRunner().invoke(app, [*suite, *arguments]).output
+    other = refused(*suite, "--contract", str(write_skill(tmp_path)), "--policy-url", "ws://127.0.0.1:1")
+    assert "model_family is fake; a contract says" in str(other)

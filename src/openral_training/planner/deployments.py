@@ -52,7 +52,7 @@ class Thing:
     def said(self, rng: random.Random, synonym: float = 0.35, mark: bool = True) -> str:
         """One of its names, with its mark; of a name of two words at times only the last."""
         name = rng.choice(self.names) if rng.random() < synonym else self.names[0]
-        if " " in name and " of " not in name and rng.random() < synonym * 0.6:
+        if " " in name and " of " not in name and rng.random() < synonym:
             name = name.rsplit(" ", 1)[1]
         return f"{self.mark} {name}" if mark and self.mark else name
 
@@ -115,6 +115,13 @@ class Lexicon:
         """Any object of one of the kinds."""
         return rng.choice(self.things[rng.choice([kind for kind in kinds if self.things[kind]])])
 
+    def mark(self, rng: random.Random, thing: Thing) -> str:
+        """A word that tells a thing from others: a colour, a side, or what it belongs to."""
+        if rng.random() < 0.4:
+            return rng.choice(COLOURS + SIDES)
+        other = self.thing(rng, tuple(kind for kind, things in self.things.items() if things))
+        return other.names[0] if not other.is_like(thing) and " " not in other.names[0] else rng.choice(SIDES)
+
     def near(self, one: Action, other: Action) -> bool:
         """Whether two actions may mean the same."""
         return one.name in other.near or other.name in one.near
@@ -145,10 +152,11 @@ def without_place(
     """As `phrase`, in a share of the cases without the place where the pattern ends in it: "insert the chip"."""
     match = _PLACE.search(pattern)
     if match and " it " not in pattern and rng.random() < share:
+        back = "back " if rng.random() < 0.25 else ""
         tail = {"into": " in", "in": " in", "off": " off", "out of": " out", "on": " on"}.get(match[1], "")
         bare = pattern.split()[0] in _NEEDS_PLACE
         if tail or not bare:
-            pattern = pattern[: match.start()] + (tail if bare or rng.random() < 0.4 else "")
+            pattern = pattern[: match.start()] + (f" {back}{tail[1:]}" if tail and (bare or rng.random() < 0.4) else "")
     return phrase(pattern, thing, to, form)
 
 
@@ -172,8 +180,8 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
     while len(found) < wanted:
         action = rng.choice(list(lexicon.actions.values()))
         thing = lexicon.thing(rng, action.kinds)
-        if rng.random() < 0.08:
-            thing = Thing(thing.names, rng.choice(COLOURS + SIDES))
+        if rng.random() < 0.22:
+            thing = Thing(thing.names, lexicon.mark(rng, thing))
         to = lexicon.thing(rng, action.to) if action.to else None
         add(action, thing, to)
         if action.opposite in lexicon.actions and rng.random() < 0.6:
@@ -183,7 +191,7 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
         if to and rng.random() < 0.3:
             add(action, thing, lexicon.thing(rng, action.to))
         if thing.mark and rng.random() < 0.7:
-            add(action, Thing(thing.names, rng.choice(COLOURS + SIDES)), to)
+            add(action, Thing(thing.names, lexicon.mark(rng, thing)), to)
         if rng.random() < 0.25:
             kind = next((k for k, things in lexicon.things.items() if thing in things), "")
             others = [a for a in lexicon.actions.values() if kind in a.kinds and a.name != action.name]

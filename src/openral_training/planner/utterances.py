@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from openral_training.planner.deployments import COLOURS, SIZES, Lexicon, Task, Thing, phrase, without_place
+from openral_training.planner.deployments import COLOURS, SIDES, SIZES, Lexicon, Task, Thing, phrase, without_place
+from openral_training.planner.inflection import participle
 
 ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
 """Speech acts: an order; harmless talk beside an order; a question; a prohibition, a keeping or a taking back; what is
@@ -26,7 +27,7 @@ class Utterance:
     """0..1 a task; `IGNORED`: unknown."""
 
 
-POLITE = """{b}|please {b}|{b} please|could you {b}|can you {b}|would you {b}|could you please {b}|can you please {b}
+POLITE = """i want you to have {p}|{b}|{b}|please {b}|{b} please|could you {b}|can you {b}|would you {b}|could you please {b}|can you please {b}
 i want you to {b}|i need you to {b}|i would like you to {b}|i'd like you to {b}|you can {b} now|you should {b}|let's {b}|let us {b}
 go ahead and {b}|be so kind as to {b}|be so good as to {b}|do me a favour and {b}|your task is to {b}|your job is to {b}|next you have to {b}
 it would be great if you could {b}|it would be nice if you would {b}|i was hoping you could {b}|is it possible for you to {b}
@@ -195,6 +196,11 @@ class Speaker:
     def _pick(self, table: str) -> str:
         return self._rng.choice(_TABLES[table])
 
+    def _polite(self, base: str) -> str:
+        """An order around words that begin with a verb."""
+        verb, _, rest = base.partition(" ")
+        return self._pick("POLITE").replace("{b}", base).replace("{p}", f"{participle(verb)} {rest}")
+
     def _np(self, thing: Thing, mark: bool = True, adjective: float = 0.08) -> str:
         """A noun phrase."""
         rng = self._rng
@@ -209,6 +215,11 @@ class Speaker:
         where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
         thing = self._np(task.thing) if thing is None else thing
         return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
+
+    def _past(self, task: Task) -> str:
+        """The task done: "closed the drawer"."""
+        verb, _, rest = self._said(task).partition(" ")
+        return f"{participle(verb)} {rest}"
 
     def _state(self, task: Task) -> str:
         """A state that the task brings about, or its participle."""
@@ -228,7 +239,7 @@ class Speaker:
             text = self._pick("PLACED").replace("{s}", rng.choice(placed)).replace("{d}", where)
             return text.replace("{o}", self._np(task.thing)).replace("{n}", task.thing.said(rng))
         if roll < 0.52:
-            text = self._pick("POLITE").replace("{b}", self._said(task))
+            text = self._polite(self._said(task))
             return f"{text} {rng.choice(ADJUNCTS)}" if rng.random() < 0.12 else text
         if roll < 0.60:
             return self._pick("GERUND").replace("{g}", self._said(task, "ing"))
@@ -287,7 +298,7 @@ class Speaker:
 
     def _order(self) -> Utterance:
         task = self._rng.choice(self._tasks)
-        marked = not task.thing.mark or self._rng.random() < 0.8
+        marked = not task.thing.mark or self._rng.random() < 0.55
         if not marked:
             bare = Task(task.action, Thing(task.thing.names), task.to, task.examples)
             text = self._framed(self._core(bare))
@@ -306,7 +317,7 @@ class Speaker:
                 known = rng.random() < 0.6
                 thing = thing if known else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
                 free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
-            return self._none(self._framed(self._pick("POLITE").replace("{b}", free)), ORDER)
+            return self._none(self._framed(self._polite(free)), ORDER)
         if roll < 0.40:
             thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
         elif roll < 0.58 and action.opposite and action.opposite in lexicon.actions:
@@ -315,12 +326,14 @@ class Speaker:
             same_kind = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
             action = rng.choice(same_kind)
             to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
-        elif roll < 0.90:
+        elif roll < 0.86:
             to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))
         else:
             thing, to = to, thing
-        if thing.mark and rng.random() < 0.5 and thing is task.thing:
-            thing = Thing(thing.names, rng.choice(COLOURS))
+        if thing is task.thing and rng.random() < (0.5 if thing.mark else 0.1):
+            other_mark = lexicon.mark(rng, thing)
+            if thing.mark or other_mark not in (*COLOURS, *SIDES):
+                thing = Thing(thing.names, other_mark)  # the car window is not the window
         if to is not None or task.to is not None:
             self._placeless = False
         other = Task(action, thing, to, ())
@@ -339,7 +352,7 @@ class Speaker:
         other = rng.choice(self._lexicon.things[kinds]).names[0]
         text = self._pick("OTHER_PART").replace("{x}", other).replace("{y}", rng.choice(PARTS.split()))
         name = text.replace("{o}", task.thing.said(rng, 0.1))
-        return self._none(self._framed(self._pick("POLITE").replace("{b}", self._said(task, thing=name))), ORDER)
+        return self._none(self._framed(self._polite(self._said(task, thing=name))), ORDER)
 
     def _acted(self, table: str, task: Task | None = None) -> str:
         """A frame of a table, filled with a task; one in six is about a task of no skill."""
@@ -347,15 +360,12 @@ class Speaker:
         if task is None:
             task = rng.choice(self._tasks)
         base = self._said(task)
-        verb, _, rest = base.partition(" ")
-        pattern = self._pick(table)
-        past = phrase(f"{verb} {{o}}", rest, "", "pp")
-        participle = f"{past} {rest}"
+        past = self._past(task)
         return (
-            pattern.replace("{b}", base)
+            self._pick(table).replace("{b}", base)
             .replace("{g}", self._said(task, "ing"))
-            .replace("{p2}", participle)
-            .replace("{p}", participle)
+            .replace("{p2}", past)
+            .replace("{p}", past)
             .replace("{o}", self._np(task.thing))
             .replace("{s}", self._state(task))
             .replace("{n}", str(rng.randint(2, 90)))
@@ -391,7 +401,7 @@ class Speaker:
 
     def _partly(self) -> Utterance:
         text = self._acted("PARTLY")
-        return self._none(self._pick("POLITE").replace("{b}", text) if self._rng.random() < 0.4 else text, ORDER)
+        return self._none(self._polite(text) if self._rng.random() < 0.4 else text, ORDER)
 
     def _several(self) -> Utterance:
         """Several orders in one: exactly none of them."""
@@ -399,7 +409,7 @@ class Speaker:
         parts = [self._core(first)]
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
             second = rng.choice(self._tasks)
-            free = self._pick("POLITE").replace("{b}", rng.choice(self._lexicon.unrelated))
+            free = self._polite(rng.choice(self._lexicon.unrelated))
             kind = rng.choice(tuple(self._lexicon.actions.values()))
             where = self._lexicon.thing(rng, kind.to) if kind.to else None
             foreign = self._said(Task(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
@@ -427,14 +437,14 @@ class Speaker:
         labels = tuple(IGNORED if other.thing.names == task.thing.names else 0.0 for other in self._tasks)
         wide = self._rng.random() < 0.5
         known = (0.0,) * len(self._tasks) if wide else labels
-        return Utterance(self._pick("POLITE").replace("{b}", text), ORDER, known)
+        return Utterance(self._polite(text), ORDER, known)
 
     def _remark_and_fragment(self) -> Utterance:
         """A thing alone, a verb alone, or a remark about a thing."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         roll = rng.random()
         if roll < 0.2:
-            text = self._pick("POLITE").replace("{b}", self._said(task, thing=rng.choice(("it", "it", "them", "that"))))
+            text = self._polite(self._said(task, thing=rng.choice(("it", "it", "them", "that"))))
             return self._none(text, ORDER)
         if roll < 0.45:
             text = self._np(task.thing) + rng.choice(("", "", " as well", " too", " please", " again"))

@@ -10,14 +10,16 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from openral_reasoner.offline import grammar
 from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
-DO = 0.75
+DO = 0.5
 """Least probability of a task that is done unasked."""
-ASK = 0.25
+ASK = 0.15
 """Least probability of a task that is asked about."""
 RIVAL = 1.5
 """Nats of log odds by which the best task must lead those that say something else."""
@@ -101,6 +103,14 @@ class Chooser:
 
     def _rank(self, clause: str) -> tuple[Match, ...]:
         scores = self._matcher.scores(clause, [example for _, example in self._examples])
+        if any(grammar.is_swapped(clause, example) for _, example in self._examples):
+            scores = np.array(
+                [
+                    0.0 if any(grammar.is_swapped(clause, e) for e in entry.examples) else score
+                    for (entry, _), score in zip(self._examples, scores, strict=True)
+                ],
+                np.float32,
+            )
         best: dict[int, float] = {}
         for (entry, _), score in zip(self._examples, scores, strict=True):
             best[id(entry)] = max(best.get(id(entry), 0.0), float(score))

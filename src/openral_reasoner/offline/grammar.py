@@ -19,7 +19,9 @@ _AFTER_FRONT = re.compile(r"^(?:after|once|as soon as) (?!that\b|all\b)(?P<early
 _BEFORE = re.compile(r"^(?P<early>.+?),? before (?=you\b|\w+ing\b)(?P<late>.+)$")
 _AFTER = re.compile(r"^(?P<late>.+?),? (?:after|once) (?=you\b|\w+ing\b|having\b)(?P<early>.+)$")
 _BUT_FIRST = re.compile(r"^(?P<late>.+?),? but (?:first (?P<one>.+)|(?P<two>.+) (?:first|beforehand))$")
-_DONE = re.compile(r"^(?:you have|you've|having|you are|you're)\s+|^you\s+")
+_DONE = re.compile(r"^(?:you have|you've|having)\s+(?=\w+(?:ed|t|n|d)\b)")
+_YOU = re.compile(r"^(?:you are|you're|you)\s+")
+_TAG = re.compile(r"^(?:(?:would|will|could|can|won't|will not|do|did) you|please|will you please|in that order|ok|okay|yes|right|thanks|now|again)$")
 _LIST = re.compile(r"(?:^|(?<=\s))(?:\d+[.)]|[-*•])\s+")
 _STOP = (
     r"(?:in|into|on|onto|at|to|from|of|off|out|up|down|over|under|with|by|for|and|or|then|is|are|was|be|has|should|must|"
@@ -58,7 +60,7 @@ def _turned(part: str) -> list[str]:
             early = found.get("early") or found.get("one") or found.get("two") or ""
             late = found["late"]
             if pattern in (_AFTER_FRONT, _AFTER, _BEFORE, _BEFORE_FRONT):
-                early, late = _DONE.sub("", early), _DONE.sub("", late)
+                early, late = (_YOU.sub("", _DONE.sub("i want you to have ", each)) for each in (early, late))
             front = not phrases(early) and has_pronoun(early) and phrases(late)
             if front and pattern is not _BUT_FIRST:
                 early = _OBJECT.sub(phrases(late)[0], early, count=1)
@@ -75,7 +77,7 @@ def segments(part: str) -> list[tuple[str, str]]:
     for match in [*_CUT.finditer(part), None]:
         end = match.start() if match else len(part)
         piece = _FIRST.sub("", part[begin:end].strip(" ,.;!?")).strip()
-        if re.search(r"\w", piece):
+        if re.search(r"\w", piece) and not _TAG.match(piece):
             found.append((joint, piece))
             joint = ""
         if match:
@@ -106,9 +108,23 @@ def readings(segment: str, before: str, named: list[str], behind: str) -> list[s
         if not own:
             found.append(f"{head}the {segment}{tail}")
             found.append(f"{segment} {known[0]}")
+    if before and not known and short and len(before.split()) <= 4:
+        found.append(f"{before.split()[0]} {segment}")
     if not phrases(segment) and short and not has_pronoun(segment) and phrases(behind):
         found.append(f"{segment} {phrases(behind)[0]}")
         verb, _, rest = segment.partition(" ")
         if rest:
             found.append(f"{verb} {phrases(behind)[0]} {rest}")
     return list(dict.fromkeys(" ".join(reading.split()) for reading in found))
+
+
+_MOVED = re.compile(rf"(?P<one>{_PHRASE.pattern}) (?:back )?(?:into|in|onto|on|to|on top of|inside|down|over) (?P<two>{_PHRASE.pattern})")
+
+
+def is_swapped(clause: str, example: str) -> bool:
+    """Whether a clause puts the place of an example into its thing: "put the hole on the peg"."""
+    said, known = _MOVED.search(clause), _MOVED.search(example)
+    if said is None or known is None:
+        return False
+    one, two = known["one"].split()[-1], known["two"].split()[-1]
+    return one != two and one in said["two"].split() and two in said["one"].split()

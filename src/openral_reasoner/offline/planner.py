@@ -167,7 +167,7 @@ class _Assembly:
         for step in self._chooser.read(orders):
             planned = _planned(step.clause, step.meanings[0])
             if tasks and tasks[-1].meant == planned.meant and tasks[-1].text != planned.text:
-                if _marks(tasks[-1].text) != _marks(planned.text):
+                if _tells_apart(tasks[-1].text, planned.text):
                     # "open the blue drawer and the green drawer": two things for the operator, one for the skill
                     raise NoPlan(f'"{tasks[-1].text}" and "{planned.text}" are the same task to me')
                 self._doubts = [doubt for doubt in self._doubts if doubt[0] != begin + len(tasks) - 1]
@@ -193,9 +193,14 @@ class _Assembly:
         return match.entry.says if match and match.entry.says != clause else ""
 
 
-def _marks(clause: str) -> frozenset[str]:
-    """Noun phrases of more than a determiner and one word: "the blue drawer"."""
-    return frozenset(p.split(" ", 1)[1] for p in grammar.phrases(clause) if len(p.split()) > 2)
+def _tells_apart(one: str, other: str) -> bool:
+    """Whether two clauses name one kind of thing with different descriptions: the blue drawer, the green drawer."""
+    said = [words(phrase)[1:] for phrase in grammar.phrases(one)]
+    return any(
+        a[-1:] == b[-1:] and len(a) > 1 and len(b) > 1 and a != b
+        for a in said
+        for b in (words(phrase)[1:] for phrase in grammar.phrases(other))
+    )
 
 
 def _planned(clause: str, match: Match) -> PlannedTask:

@@ -168,7 +168,7 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
 
     def add(action: Action, thing: Thing, to: Thing | None) -> None:
         key = (action.name, thing.names, thing.mark, (to.names if to else ()))
-        if key in seen or (to and to.names == thing.names):
+        if key in seen or (to and to.names == thing.names and to.mark == thing.mark):
             return
         if any(one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two):
             return
@@ -183,6 +183,9 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
         if rng.random() < 0.22:
             thing = Thing(thing.names, lexicon.mark(rng, thing))
         to = lexicon.thing(rng, action.to) if action.to else None
+        if action.name in ("stack", "unstack") and rng.random() < 0.5:
+            one, other = rng.sample(COLOURS + SIZES, 2)
+            thing, to = Thing(thing.names, one), Thing(thing.names, other)
         add(action, thing, to)
         if action.opposite in lexicon.actions and rng.random() < 0.6:
             add(lexicon.actions[action.opposite], thing, to)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from openral_training.planner.deployments import COLOURS, SIDES, SIZES, Lexicon, Task, Thing, phrase, without_place
+from openral_training.planner.deployments import COLOURS, SIDES, SIZES, Action, Lexicon, Task, Thing, phrase, without_place
 from openral_training.planner.inflection import participle
 
 ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
@@ -82,7 +82,8 @@ keep off {o}|let {o} be|ignore {o}|forget {o}|forget about {o}|keep your hands o
 you don't need to do anything with {o}|no more {o}|don't do anything to {o}|don't move {o}"""
 KEEP_STATE = """leave {o} {s}|keep {o} {s}|{o} must stay {s}|{o} should stay {s}|{o} should remain {s}|{o} can stay {s}|{o} may stay {s}|let {o} stay {s}
 {o} has to stay {s}|{o} is fine {s}|leave {o} the way it is, {s}|make sure {o} stays {s}|{o} must remain {s}|i like {o} {s}|keep {o} {s} as it is"""
-ASKED = """is {o} {s}|is {o} {s} already|was {o} {s}|why is {o} {s}|how come {o} is {s}|has {o} been {s}|is {o} really {s}|is it true that {o} is {s}|are you sure {o} is {s}
+ASKED = """check that {o} is {s}|do you want {o} {s}|would {o} be {s} if you pulled it|would you feel better with {o} {s}|can i see {o} {s}|would it help to have {o} {s}|must {o} be {s}|do you like {o} {s}|who would like {o} {s}
+is {o} {s}|is {o} {s} already|was {o} {s}|why is {o} {s}|how come {o} is {s}|has {o} been {s}|is {o} really {s}|is it true that {o} is {s}|are you sure {o} is {s}
 who left {o} {s}|when was {o} {s}|do you think {o} is {s}|can you tell me if {o} is {s}|can you see whether {o} is {s}|tell me whether {o} is {s}|what if {o} is {s}
 did you want {o} {s}|should {o} be {s}|could {o} be {s}|does {o} have to be {s}|is {o} supposed to be {s}|do you know if {o} is {s}|check whether {o} is {s}|how long has {o} been {s}
 does {o} need to be {s}|who wants {o} {s}|will {o} be {s} by then|what happens when {o} is {s}|isn't {o} {s}|how far is {o} {s}"""
@@ -95,7 +96,8 @@ i noticed that {o} is {s}|{o} is still {s}|somebody left {o} {s}|{o} is usually 
 TOLD_ACT = """i have {p}|i have already {p}|i {p2}|he {p2}|she {p2} this morning|somebody {p2}|we {p2}|my colleague {p2}|they have {p}|i {p2} because it was time|you have {p}|you {p2} already
 i am {g}|he is {g}|she was {g}|they are {g}|i like {g}|i enjoy {g}|{g} is easy|{g} is fun|{g} was hard|{g} took ages|i was {g} when you called|we always {b} at night|i usually {b} myself"""
 THANKED = """thanks for {g}|thank you for {g}|good job {g}|well done {g}|nice work {g}|cheers for {g}|i am glad you {p2}|great that you {p2}|sorry for {g}|many thanks for {g}|thanks, {o} is {s}|it was kind of you to {b}"""
-UNREAL_ACT = """if you {p2}, it would be loud|if i {p2}, would you mind|imagine {g}|imagine you had to {b}|i wonder what happens when you {b}|suppose you {p2}|i might {b} later|i will {b} myself
+UNREAL_ACT = """it is too early to {b}|it is too late to {b}|i wish i had {p}|it is wrong, {g}|it is dangerous, {g}|it is {adj}, {g}|it is {adj} to {b}|we were asked, {b}|i would like to {b} myself|i want to {b} myself|i prefer to {b} myself|if you could {b} what would happen|if you would {b} i would be angry|i am trying to {b}|i am about to {b}|i tried to {b}|i was hoping to {b} before noon|let {o} be {s} by somebody else|i need to {b} on my own|now that {o} is {s}, we can go|given that {o} is {s}, i am {adj}|the {o} that you {p2}|{o} that somebody {p2}
+if you {p2}, it would be loud|if i {p2}, would you mind|imagine {g}|imagine you had to {b}|i wonder what happens when you {b}|suppose you {p2}|i might {b} later|i will {b} myself
 i'll {b} in a minute|i'm going to {b}|maybe somebody should {b}|you could have {p}|you should have {p}|he wants to {b}|my brother wants to {b}|tell anna to {b}|she asked him to {b}|he said "{b}"
 he told me to {b}|the sign says "{b}"|the note reads: {b}|the manual says to {b}|remind me to {b}|{b} tomorrow|{b} later|{b} in ten minutes|later today {b}|next time {b}|{b} some other day|{b} tonight
 tomorrow you can {b}|ask him to {b}|let me {b}|i can {b} myself|i would {b} if i had time|they told us to {b}|the boss ordered us to {b}|i dreamt of {g}|pretend to {b}|i was told to {b}|yesterday you had to {b}
@@ -132,7 +134,8 @@ to let some air in|for a moment|while i am away|so i can check it|for the next t
 TALK = """hello|good morning|hi there|thanks|thank you|well done|okay|alright|um|nice weather today|how nice|i see|sorry|great|perfect|never mind the mess|i had a long day|i am new here|you are a good robot|that was great|listen|hey robot|good|what a day|here we are|it's me again
 excuse me|thank you very much|much appreciated|that's it|that is all|good to see you|welcome back|i love this place|the weather is fine|dinner was good|we won the game|my name is sam|i will be back in five minutes|we have plenty of time|this is the lab|i work here|no problem|no worries|no hurry|take your time
 don't worry|you are welcome|not bad|i can't complain|if you like|when you have a moment|whenever you are ready|as soon as you can|if that's okay|if it isn't too much trouble|thanks in advance|cheers mate"""
-GENERIC = """move {o}|do something with {o}|take care of {o}|deal with {o}|use {o}|handle {o}|adjust {o}|see to {o}|work on {o}|operate {o}|set up {o}|change {o}|prepare {o}|get {o} ready|do {o}|mind {o}"""
+GENERIC = """get {o}|have {o}|hold {o}|reach {o}|give {o} a rest|give {o} a miss|have a go at {o}|use force on {o}|bring {o}|put {o}|grab at {o}|go to {o}|turn {o}|point at {o}|lower yourself to {o}|do {o}
+move {o}|do something with {o}|take care of {o}|deal with {o}|use {o}|handle {o}|adjust {o}|see to {o}|work on {o}|operate {o}|set up {o}|change {o}|prepare {o}|get {o} ready|do {o}|mind {o}"""
 OTHER_PART = """the {x} {o}|the {o} of the {x}|the {o} in the {x}|the {o} on the {x}|the {x}'s {o}|the {o} {y}|the {y} of the {o}|the {o} next to the {x}|my neighbour's {o}|every {o}|all the {o}s|the other {o}|another {o}|a picture of the {o}|the {o} next door|the {o} upstairs"""
 PARTS = "handle hinge cover label corner key holder repair shop factory manual colour frame edge screw cable cleaner drawer button window door light lid"
 ADJUNCTS = ("over there", "in front of you", "here", "for me", "on the table", "right there", "as usual", "with care", "once more", "if possible", "all the way", "completely", "fully", "one more time", "with your gripper", "today", "at once", "immediately", "properly", "this time", "without delay", "in one go", "and nothing else", "and that's all")  # fmt: skip
@@ -148,6 +151,9 @@ def _table(text: str) -> tuple[str, ...]:
 _TABLES = {
     name: _table(value) for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
 }
+
+
+_TAILS = frozenset("open shut closed on off up down in out left right wide over to together apart loose tight clean dry".split())
 
 
 def order_words(lexicon: Lexicon) -> frozenset[str]:
@@ -169,9 +175,9 @@ class Speaker:
     def utterance(self) -> Utterance:
         """Draw one utterance."""
         kinds: tuple[tuple[float, Callable[[], Utterance]], ...] = (
-            (0.40, self._order), (0.18, self._impossible), (0.05, self._part), (0.07, self._forbidden),
-            (0.05, self._question), (0.05, self._told), (0.09, self._unreal), (0.04, self._partly),
-            (0.06, self._several), (0.04, self._talk), (0.02, self._vague), (0.05, self._remark_and_fragment),
+            (0.38, self._order), (0.20, self._impossible), (0.05, self._part), (0.06, self._forbidden),
+            (0.05, self._question), (0.05, self._told), (0.09, self._unreal), (0.03, self._partly),
+            (0.05, self._several), (0.04, self._talk), (0.06, self._vague), (0.05, self._remark_and_fragment),
         )  # fmt: skip
         self._placeless = self._rng.random() < 0.2
         chosen = self._rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
@@ -311,6 +317,8 @@ class Speaker:
         rng, lexicon, task = self._rng, self._lexicon, self._rng.choice(self._tasks)
         roll = rng.random()
         action, thing, to = task.action, task.thing, task.to
+        if rng.random() < 0.2:
+            return self._elsewhere(task)
         if roll < 0.12:
             free = rng.choice(lexicon.unrelated)
             if roll < 0.09:
@@ -318,11 +326,11 @@ class Speaker:
                 thing = thing if known else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
                 free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
             return self._none(self._framed(self._polite(free)), ORDER)
-        if roll < 0.40:
+        if roll < 0.35:
             thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
-        elif roll < 0.58 and action.opposite and action.opposite in lexicon.actions:
+        elif roll < 0.48 and action.opposite and action.opposite in lexicon.actions:
             action = lexicon.actions[action.opposite]
-        elif roll < 0.82 or to is None:
+        elif roll < 0.78 or to is None:
             same_kind = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
             action = rng.choice(same_kind)
             to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
@@ -344,6 +352,25 @@ class Speaker:
             )
             labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
         return Utterance(self._framed(self._core(other)), ORDER, tuple(labels))
+
+    def _elsewhere(self, task: Task) -> Utterance:
+        """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
+        rng = self._rng
+        other = self._lexicon.thing(rng, tuple(kind for kind, things in self._lexicon.things.items() if things))
+        if other.is_like(task.thing) or other.names == task.thing.names:
+            return self._talk()
+        labels = tuple(
+            IGNORED if known.thing.names == other.names or known.thing.is_like(other) else 0.0 for known in self._tasks
+        )
+        moved = [action for action in self._lexicon.actions.values() if action.to]
+        self._placeless = False
+        if rng.random() < 0.6:
+            text = self._core(Task(rng.choice(moved), other, task.thing, ()))
+            return Utterance(self._framed(text), ORDER, labels)
+        where = rng.choice(("next to", "beside", "on", "in", "by", "near", "behind", "under"))
+        scene = rng.choice(("the {x} is {w} {o}", "there is a {x} {w} {o}", "you see the {x} {w} {o}", "my {x} lies {w} {o}", "the {x} goes {w} {o}"))  # fmt: skip
+        text = scene.replace("{x}", other.said(rng)).replace("{w}", where).replace("{o}", self._np(task.thing))
+        return self._none(f"{text}{rng.choice((', ', '. ', ' so ', ' and '))}{self._said(task, thing='it')}", ORDER)
 
     def _part(self) -> Utterance:
         """A thing that only sounds like one of the deployment: the car window, the button of the lift."""
@@ -370,6 +397,7 @@ class Speaker:
             .replace("{s}", self._state(task))
             .replace("{n}", str(rng.randint(2, 90)))
             .replace("{who}", self._pick("PERSONS"))
+            .replace("{adj}", rng.choice(ADJECTIVES.split()))
         )
 
     def _forbidden(self) -> Utterance:
@@ -432,12 +460,19 @@ class Speaker:
         return self._none(self._filled(self._pick(table)), STATEMENT)
 
     def _vague(self) -> Utterance:
-        task = self._rng.choice(self._tasks)
+        """A verb that says too little: "do the door", or "slide the door" where it may slide either way."""
+        rng, task = self._rng, self._rng.choice(self._tasks)
         text = self._pick("GENERIC").replace("{o}", self._np(task.thing))
-        labels = tuple(IGNORED if other.thing.names == task.thing.names else 0.0 for other in self._tasks)
-        wide = self._rng.random() < 0.5
-        known = (0.0,) * len(self._tasks) if wide else labels
-        return Utterance(self._polite(text), ORDER, known)
+        if rng.random() < 0.5:
+            tailed = [p for p in task.action.say if p.split()[-1] in _TAILS and p.split()[-2] == "{o}"]
+            bare = [" ".join(p.split()[:-1]) for p in tailed]
+            known = {p for action in self._lexicon.actions.values() for p in action.say if self._may_mean(action, task)}
+            if fitting := [p for p in bare if p not in known]:
+                text = phrase(rng.choice(fitting), self._np(task.thing))
+        return self._none(self._polite(text), ORDER)
+
+    def _may_mean(self, action: Action, task: Task) -> bool:
+        return action is task.action or self._lexicon.near(action, task.action)
 
     def _remark_and_fragment(self) -> Utterance:
         """A thing alone, a verb alone, or a remark about a thing."""
@@ -451,6 +486,10 @@ class Speaker:
             return self._none(text, FRAGMENT)
         if roll < 0.6:
             return self._none(" ".join(self._said(task, thing="").split()).replace(" to", ""), FRAGMENT)
+        if roll < 0.66 and task.action.states:
+            state = rng.choice(task.action.states).replace("{d}", "")
+            where = rng.choice(("an {s} {o}", "the {s} {o}", "a {s} {o}", "close to the {o}", "next to the {o}", "near the {o}", "{s} {o} in town"))
+            return self._none(where.replace("{s}", state).replace("{o}", task.thing.said(rng)), FRAGMENT)
         if roll < 0.75:
             return self._none(f"{rng.choice(('on', 'in', 'to', 'into'))} {self._np(self._lexicon.thing(rng, tuple(self._lexicon.things)))}", FRAGMENT)
         remark = rng.choice(("is broken", "is stuck", "is heavy", "looks nice", "is made of wood", "was expensive", "is mine", "is over there", "makes a noise", "belongs to anna", "is new", "opens easily", "does not work", "is on the left", "got dirty", "needs a new handle"))  # fmt: skip

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from openral_reasoner.condition import Guard, Until
-from openral_reasoner.parser import is_conditional
 from openral_reasoner.planner import Plan, PlannedTask
+from openral_reasoner.vocabulary import is_conditional
 
 MAX_ATTEMPTS = 3
 

@@ -1,7 +1,7 @@
 """From segments to tasks: which segments belong together, which are talk, and what each of the others orders.
 
-Neighbouring segments are tried alone and joined ("grab the handle" and "pull the drawer open" are one order); the reading that
-the matcher is surest of, over the whole text, is taken. Every order then has to be sure enough to be done unasked.
+Neighbouring segments are tried alone and joined ("grab the handle" and "pull the drawer open" are one order); the
+reading that the matcher is surest of, over the whole text, is taken. Every order then has to be sure enough to be done.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
 DO = 0.5
 """Least probability of a task that is done unasked."""
+CERTAIN = 0.85
+"""Probability from which on one reading of a text is as good as another, and the one with more orders is taken."""
 ASK = 0.15
 """Least probability of a task that is asked about."""
 RIVAL = 1.5
@@ -142,7 +144,7 @@ class Chooser:
                         chosen = reading
                         break
             found.append(chosen)
-            named = [*reversed(grammar.phrases(chosen)), *named]
+            named = grammar.phrases(chosen) or named
         return found
 
     def _known(self, clause: str) -> bool:
@@ -151,7 +153,10 @@ class Chooser:
 
     def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[str]:
         """The orders of the likeliest division into orders and talk; of like ones that with the most orders."""
-        widest = 1 if all(self._worth(c) == 0.0 or self._talk(p[1]) > -0.2 for c, p in zip(clauses, pieces, strict=True)) else MAX_JOINED
+        plain = (
+            self._worth(c) == 0.0 or self._talk(p[1]) > -0.2 for c, p in zip(clauses, pieces, strict=True)
+        )
+        widest = 1 if all(plain) else MAX_JOINED
         ways: list[tuple[float, list[str]]] = [(0.0, [])]
         for end in range(1, len(pieces) + 1):
             value, orders = ways[end - 1]
@@ -168,12 +173,12 @@ class Chooser:
         return orders
 
     def _worth(self, clause: str) -> float:
-        """Log probability that a clause is an order of one task of the palette; 0 if it is sure enough to be done."""
+        """Log probability that a clause is an order of one task of the palette; 0 if that is certain."""
         if negates(clause):
             return -12.0
         ranked, act = self.rank(clause), self.act(clause)
         score = (ranked[0].score if ranked else 0.0) * (1.0 - act.no_order)
-        return 0.0 if score >= DO else math.log(max(score, 1e-4))
+        return 0.0 if score >= CERTAIN else math.log(max(score, 1e-4))
 
     def _talk(self, segment: str) -> float:
         """Log probability that a segment orders nothing and forbids nothing."""
@@ -219,7 +224,11 @@ def _joined(pieces: list[tuple[str, str]]) -> str:
     text = pieces[0][1]
     for joint, segment in pieces[1:]:
         joint = " ".join(joint.split())
-        text += f"{joint} {segment}" if joint.startswith((",", ".", ";", ":", "!", "?")) else f" {joint} {segment}"
+        text += (
+            f"{joint} {segment}"
+            if joint.startswith((",", ".", ";", ":", "!", "?"))
+            else f" {joint} {segment}"
+        )
     return " ".join(text.split())
 
 

@@ -1,8 +1,8 @@
 """Conditions and repetitions of a sentence, taken off its orders.
 
-A sentence becomes passages in their order: plain orders, and orders with "if", "unless", "when", "otherwise", "until" or
-"three times" around them. A condition holds for what stands with it up to "then", a semicolon or a full stop. What cannot
-be understood for certain is refused: half a condition is worse than none.
+A sentence becomes passages in their order: plain orders, and orders with "if", "unless", "when", "otherwise", "until"
+or "three times" around them. A condition holds for what stands with it up to "then", a semicolon or a full stop. What
+cannot be understood for certain is refused: half a condition is worse than none.
 """
 
 from __future__ import annotations
@@ -64,24 +64,35 @@ _IF = (
     r"should|whenever)"
 )
 _SUBJECT = r"(?P<subject>it|that|this|(?:the|this|that|my|our) \w+(?: \w+){0,2}?)"
-_ADVERBS = r"(?:already |still |currently |now |really |ever |fully |completely |yet |left |found |been |just )*"
+_ADVERBS = (
+    r"(?:already |still |currently |now |really |ever |fully |completely |yet |left |found |been |just )*"
+)
 _BE = r"(?:is|are|was|were|has|have|had|gets|becomes|got|be)"
 _STATE = re.compile(
     rf"^{_SUBJECT} {_BE} {_ADVERBS}(?P<no>not )?{_ADVERBS}(?P<predicate>(?!to\b)\w+(?: \w+){{0,4}}?)"
     r"(?: already| yet| now| again| still)?$"
 )
-_ONE = r"(?:(?:\w+ed|open|shut|on|off|in|out|up|down|full|empty|clean|dirty|running)|(?:in|at|on|inside) (?:the|its|that) \w+)"
-_FRONT = re.compile(rf"^(?:only |but )?{_IF} (?P<state>[^,]+?)(?:,(?: then)?| then) (?P<orders>.+)$", re.DOTALL)
+_ONE = (
+    r"(?:(?:\w+ed|open|shut|on|off|in|out|up|down|full|empty|clean|dirty|running)"
+    r"|(?:in|at|on|inside) (?:the|its|that) \w+)"
+)
+_FRONT = re.compile(
+    rf"^(?:only |but )?{_IF} (?P<state>[^,]+?)(?:,(?: then)?| then) (?P<orders>.+)$", re.DOTALL
+)
 _FRONT_CLOSE = re.compile(
-    rf"^(?:only |but )?{_IF} (?P<state>(?:it|that|(?:the|this|that|my|our) \w+(?: \w+)??) {_BE} {_ADVERBS}(?:not )?{_ONE}) "
+    rf"^(?:only |but )?{_IF} "
+    rf"(?P<state>(?:it|that|(?:the|this|that|my|our) \w+(?: \w+)??) {_BE} {_ADVERBS}(?:not )?{_ONE}) "
     r"(?P<orders>.+)$"
 )
 _BACK = re.compile(rf"^(?P<orders>.+?),? (?:but )?(?:only )?{_IF} (?P<state>.+)$")
 _UNTIL = re.compile(r"^(?:keep |go on |continue )?(?P<orders>.+?),? (?:until|till) (?P<state>.+)$")
 _TIMES_BACK = re.compile(rf"^(?P<orders>.+?),? {_TIMES}(?: in a row| in total| over| to be (?:sure|safe))?$")
-_TIMES_FRONT = re.compile(rf"^(?:repeat |do (?:this|the following) )?{_TIMES}\s*,? (?P<orders>.+)$", re.DOTALL)
+_TIMES_FRONT = re.compile(
+    rf"^(?:repeat |do (?:this|the following) )?{_TIMES}\s*,? (?P<orders>.+)$", re.DOTALL
+)
 _ALL_AGAIN = re.compile(
-    rf"^(?:and )?(?:do|repeat) (?:all )?(?:that|this|it|so|the same|everything|both)(?: all)?(?: over)?(?: again)? {_TIMES}$"
+    r"^(?:and )?(?:do|repeat) (?:all )?(?:that|this|it|so|the same|everything|both)"
+    rf"(?: all)?(?: over)?(?: again)? {_TIMES}$"
 )
 _OTHERWISE = re.compile(
     r"\s*[.;,]?\s*\b(?:or else|otherwise|else|if not|if it is not|if that is not the case)\b,?\s*(?=\w)"
@@ -92,11 +103,16 @@ _CHECK = re.compile(
 )
 _MIDDLE = re.compile(r"(?:,? and|,) (?=(?:if|unless|in case)\b)")
 _PART = re.compile(r"\s*(?:;|\n|[.!?](?=\s|$)|,?\s*\b(?:and then|and after that|after that|then)\b\s*,?)\s*")
-_THEN = re.compile(rf"(?P<front>(?:only )?\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then ")
-_WORDS = re.compile(r"\b(?:if|unless|in case|provided|providing|assuming|when|whenever|once|as soon as|until|till|otherwise|"
-                    r"twice|thrice|\w+ times|\d+ ?x|should|after)\b")  # fmt: skip
+_THEN = re.compile(
+    rf"(?P<front>(?:only )?\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then "
+)
+_WORDS = re.compile(
+    r"\b(?:if|unless|in case|provided|providing|assuming|when|whenever|once|as soon as|until|till|otherwise|"
+    r"twice|thrice|\w+ times|\d+ ?x|should|after)\b"
+)
 _POLITE = re.compile(
-    r"^(?:you|i|we|possible|(?:it|that|this) (?:is|was|would be|does|do)?\s?(?:not )?(?:ok|okay|alright|possible|convenient|"
+    r"^(?:you|i|we|possible|"
+    r"(?:it|that|this) (?:is|was|would be|does|do)?\s?(?:not )?(?:ok|okay|alright|possible|convenient|"
     r"too much|all right|fine|ready)|there is time|need be|necessary)\b"
 )
 
@@ -149,7 +165,9 @@ def _conditional(text: str) -> Passage | NotUnderstood:
             continue
         said, word = match["state"].strip(" ,"), match["word"]
         state = state_of(said.replace(" be ", " is ", 1) if word == "should" else said)
-        if state is None and (word in ("after", "once", "when", "as soon as", "should") or _POLITE.match(said)):
+        if state is None and (
+            word in ("after", "once", "when", "as soon as", "should") or _POLITE.match(said)
+        ):
             continue  # "once you have opened it", "if you could": no condition
         if state is None:
             return NotUnderstood(f'I cannot judge the condition "{said}"')

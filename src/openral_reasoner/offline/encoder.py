@@ -34,9 +34,7 @@ def load_trained(path: Path = WEIGHTS) -> Trained:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
-        raise InstallationError(
-            f"{error.name} is not installed: pip install 'openral[models]'"
-        ) from error
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[models]'") from error
     try:
         with safe_open(str(path), "np") as file:
             weights = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118

@@ -38,7 +38,12 @@ def offers(palette: Palette) -> tuple[str, ...]:
 def _entries(skill: Skill) -> tuple[Entry, ...]:
     if skill.tasks:
         return tuple(
-            Entry(skill, task, task.phrase, tuple(" ".join(p.lower().split()) for p in task.phrases or (task.phrase,)))
+            Entry(
+                skill,
+                task,
+                task.phrase,
+                tuple(" ".join(p.lower().split()) for p in task.phrases or (task.phrase,)),
+            )
             for task in skill.tasks
         )
     found = []

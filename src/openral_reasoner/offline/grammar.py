@@ -11,8 +11,7 @@ _JOINTS = (
 _CUT = re.compile(rf"\s*(?:[;\n.!?]+(?=\s|$)|,\s*{_JOINTS}|{_JOINTS}|,|&|\s-\s|:(?=\s))\s*")
 _FIRST = re.compile(
     r"^(?:and |then )?(?:first of all|first|firstly|second|secondly|third|thirdly|next|finally|lastly|last|afterwards|"
-    r"start by|begin by|start with|begin with|after that|then|also|both)\b(?!\s+(?:drawer|one|the|shelf|door|window|button))"
-    r",?\s*|^(?:start|begin|finish|end) (?:by|with) (?=\w+ing\b)|^(?:first|then|next|finally|last|lastly|both) (?=\w+ (?:the|it)\b|the\b)"
+    r"(?:start|begin|finish|end) (?:by|with)|after that|then|also|both)\b,?\s*"
 )
 _BEFORE_FRONT = re.compile(r"^before (?!anything|all)(?P<late>[^,]+),\s*(?P<early>.+)$")
 _AFTER_FRONT = re.compile(r"^(?:after|once|as soon as) (?!that\b|all\b)(?P<early>[^,]+),\s*(?P<late>.+)$")
@@ -21,7 +20,11 @@ _AFTER = re.compile(r"^(?P<late>.+?),? (?:after|once) (?=you\b|\w+ing\b|having\b
 _BUT_FIRST = re.compile(r"^(?P<late>.+?),? but (?:first (?P<one>.+)|(?P<two>.+) (?:first|beforehand))$")
 _DONE = re.compile(r"^(?:you have|you've|having)\s+(?=\w+(?:ed|t|n|d)\b)")
 _YOU = re.compile(r"^(?:you are|you're|you)\s+")
-_TAG = re.compile(r"^(?:(?:would|will|could|can|won't|will not|do|did) you|please|will you please|in that order|ok|okay|yes|right|thanks|now|again)$")
+_TAG = re.compile(
+    r"^(?:(?:would|will|could|can|won't|will not|do|did) you|please|will you please|in that order|ok|okay|yes|right|"
+    r"thanks|now|again)$"
+)
+"""Segments that say nothing."""
 _LIST = re.compile(r"(?:^|(?<=\s))(?:\d+[.)]|[-*•])\s+")
 _STOP = (
     r"(?:in|into|on|onto|at|to|from|of|off|out|up|down|over|under|with|by|for|and|or|then|is|are|was|be|has|should|must|"
@@ -29,8 +32,12 @@ _STOP = (
     r"around|upside|through|too|as|wide|it|halfway|has|have|will|can|could|would|ought|wants|first|after|before|twice|once)"
 )
 _DETERMINER = r"(?:the|this|that|these|those|my|our|your|a|an|its|their|his|her)"
-_PHRASE = re.compile(rf"\b{_DETERMINER}\s+(?:(?!{_STOP}\b)\w[\w'-]*)(?:\s+(?!{_STOP}\b|\w+(?:ly|ed|ing)\b)\w[\w'-]*){{0,2}}")
-_PRONOUN = re.compile(r"\b(?:it|them|both|that one|this one|the same|that|this)\b(?!\s+\w+(?:'s)?\s+(?:is|are)\b)")
+_PHRASE = re.compile(
+    rf"\b{_DETERMINER}\s+(?:(?!{_STOP}\b)\w[\w'-]*)(?:\s+(?!{_STOP}\b|\w+(?:ly|ed|ing)\b)\w[\w'-]*){{0,2}}"
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|them|both|that one|this one|the same|that|this)\b(?!\s+\w+(?:'s)?\s+(?:is|are)\b)"
+)
 _OBJECT = re.compile(r"\b(?:it|them|both)\b")
 
 
@@ -91,12 +98,12 @@ def readings(segment: str, before: str, named: list[str], behind: str) -> list[s
     Args:
         segment: "close it", "the window", "open".
         before: the clause before it, resolved: "close the drawer"; empty: none.
-        named: noun phrases that were named before, the newest first.
+        named: noun phrases of the newest clause that has any; the first one is what it is about.
         behind: the segment behind it.
     """
     found = [segment]
     if match := _PRONOUN.search(segment):
-        for phrase in named[:3]:
+        for phrase in named[:1]:
             found.append(segment[: match.start()] + phrase + segment[match.end() :])
     short = len(segment.split()) <= 5
     known = phrases(before)
@@ -118,7 +125,10 @@ def readings(segment: str, before: str, named: list[str], behind: str) -> list[s
     return list(dict.fromkeys(" ".join(reading.split()) for reading in found))
 
 
-_MOVED = re.compile(rf"(?P<one>{_PHRASE.pattern}) (?:back )?(?:into|in|onto|on|to|on top of|inside|down|over) (?P<two>{_PHRASE.pattern})")
+_MOVED = re.compile(
+    rf"(?P<one>{_PHRASE.pattern})(?: \w+){{0,3}}? (?:into|in|onto|on|to|on top of|inside|down|over) "
+    rf"(?P<two>{_PHRASE.pattern})"
+)
 
 
 def is_swapped(clause: str, example: str) -> bool:
@@ -126,5 +136,6 @@ def is_swapped(clause: str, example: str) -> bool:
     said, known = _MOVED.search(clause), _MOVED.search(example)
     if said is None or known is None:
         return False
-    one, two = known["one"].split()[-1], known["two"].split()[-1]
-    return one != two and one in said["two"].split() and two in said["one"].split()
+    one, two = (frozenset(known[part].split()[1:]) for part in ("one", "two"))
+    first, second = (frozenset(said[part].split()[1:]) for part in ("one", "two"))
+    return bool((one - two) & (second - first) and (two - one) & (first - second))

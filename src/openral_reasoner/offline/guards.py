@@ -11,13 +11,15 @@ _HARMLESS = re.compile(
 )
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|none|nothing|nowhere|neither|nor|without|avoid\w*|cannot|refrain\w*|forbid\w*|forbidden|"
-    r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|anything but|(?:must|should|can|may|has to) "
+    r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|anything but|"
+    r"(?:must|should|can|may|has to) "
     r"(?:stay|remain)|stop \w+ing)\b|(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
 )
 _TOLD = re.compile(
     r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)"
     r"(?: \w+)? (?:is|are|was|were|can|could|do|does|did|has|have|had|will|would|should|need)? ?"
-    r"(?:not|cannot|no longer|never|no)\b|\b(?:nobody|nothing|there is no|no \w+ (?:is|are|was|left)|i have no|we have no|never mind)\b"
+    r"(?:not|cannot|no longer|never|no)\b|\b(?:nobody|nothing|there is no|no \w+ (?:is|are|was|left)|"
+    r"i have no|we have no|never mind)\b"
 )
 _NUMBER = r"(?:\d+(?:[.,]\d+)?|half an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|hundred)"
 _UNIT = (
@@ -25,25 +27,40 @@ _UNIT = (
     r"lit(?:er|re)s?|s|ms|secs?|seconds?|min|mins|minutes?|hours?|days?|cm/s|m/s|rpm|o'clock)"
 )
 _REFUSED = (
-    (re.compile(rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,.])"), "it gives a measure, and I only know whole tasks"),
+    (
+        re.compile(rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,.])"),
+        "it gives a measure, and I only know whole tasks",
+    ),
     (re.compile(r"\b(?:either|or)\b"), "it leaves a choice that I cannot make"),
     (
-        re.compile(r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|closed|shut)|nearly|almost)\b"),
+        re.compile(
+            r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|closed|shut)|"
+            r"nearly|almost)\b"
+        ),
         "it asks for a part of a task, and I only know whole ones",
     ),
     (
-        re.compile(r"\b(?:every|each|everything|forever|repeatedly|always|endlessly|all (?:of )?(?:the )?\w+s|something|anything|somewhere)\b(?! clear)"),
+        re.compile(
+            r"\b(?:every|each|everything|forever|repeatedly|always|endlessly|all (?:of )?(?:the )?\w+s|something|"
+            r"anything|somewhere)\b(?! else| clear)"
+        ),
         "it means several things at once, or none in particular; name each task",
     ),
-    (re.compile(r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b"), "it speaks of another time"),
+    (
+        re.compile(r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b"),
+        "it speaks of another time",
+    ),
     (re.compile(r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”"), "it quotes what somebody says"),
-)  # fmt: skip
+)
 _SHORT = (
-    (re.compile(r"\bwon't\b"), "will not"), (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
-    (re.compile(r"(?<=\w)n't\b|(?<=\b(?:do|is))nt\b"), " not"), (re.compile(r"(?<=\b(?:are|was|did|has))nt\b"), " not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
+    (re.compile(r"(?<=\w)n't\b|(?<=\b(?:do|is))nt\b"), " not"),
+    (re.compile(r"(?<=\b(?:are|was|did|has))nt\b"), " not"),
     (re.compile(r"(?<=\b(?:does))nt\b|(?<=\bshould)nt\b|(?<=\bmust)nt\b"), " not"),
-    (re.compile(r"\b(it|that|there|what|he|she)'s\b"), r"\1 is"), (re.compile(r"'re\b"), " are"),
-)  # fmt: skip
+    (re.compile(r"\b(it|that|there|what|he|she)'s\b"), r"\1 is"),
+    (re.compile(r"'re\b"), " are"),
+)
 
 
 def spelled_out(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from textwrap import shorten
 
+from openral_core.errors import InstallationError
 from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.offline import grammar
 from openral_reasoner.offline.choose import Chooser, Match, NoPlan, Step
@@ -17,9 +18,8 @@ from openral_reasoner.offline.guards import spelled_out
 from openral_reasoner.offline.matcher import LearnedMatcher
 from openral_reasoner.offline.spelling import corrected, is_foreign
 from openral_reasoner.palette import Palette
-from openral_reasoner.parser import MAX_CHARACTERS
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
-from openral_reasoner.vocabulary import words
+from openral_reasoner.vocabulary import MAX_CHARACTERS, words
 
 MAX_TASKS = 20
 """Tasks of one plan, repetitions counted."""
@@ -28,16 +28,12 @@ MAX_OPTIONS = 3
 MODEL = "with a language model (`reasoner.model` in the scene) I understand others"
 _STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 """Where one step surely ends and the next begins."""
-_OPPOSITES = dict(
-    pair
-    for one, other in (
-        ("open", "close"), ("open", "shut"), ("opened", "closed"), ("open", "closed"), ("on", "off"), ("in", "out"),
-        ("up", "down"), ("start", "stop"), ("lock", "unlock"), ("raise", "lower"), ("lift", "lower"), ("left", "right"),
-        ("clockwise", "counterclockwise"), ("insert", "extract"), ("attach", "detach"), ("into", "out of"),
-        ("fill", "empty"), ("fold", "unfold"), ("cover", "uncover"), ("put", "take"), ("push", "pull"), ("plug", "unplug"),
-    )
-    for pair in ((other, one), (one, other))
-)  # fmt: skip
+_PAIRS = (
+    "open close|open shut|opened closed|open closed|on off|in out|up down|start stop|lock unlock|raise lower|lift lower|"
+    "left right|insert extract|attach detach|fill empty|fold unfold|cover uncover|put take|"
+    "push pull|plug unplug|fasten loosen|hang unhook"
+)
+_OPPOSITES = {one: other for pair in _PAIRS.split("|") for one, other in (pair.split()[::-1], pair.split())}
 """Words that turn a task into the one that undoes it."""
 
 
@@ -63,7 +59,10 @@ class OfflinePlanner:
             return CannotDo(f'I do not follow "{shown}": {reason}', offers(palette))
         if not words(sentence) and not any(c.isalpha() for c in sentence):
             return CannotDo(f'I do not follow "{shown}": there are no words in it', offers(palette))
-        matcher = self._given or _shared_matcher()
+        try:
+            matcher = self._given or _shared_matcher()
+        except InstallationError as missing:
+            return CannotDo(str(missing), offers(palette))
         dictionary = matcher.encoder.vocabulary()
         if is_foreign(sentence, palette, dictionary):
             reason = f'I understand English only, and "{shown}" seems to be none; {MODEL}'
@@ -112,7 +111,9 @@ class _Assembly:
         options = []
         for match in self._doubts[0][1].meanings[:MAX_OPTIONS]:
             chosen = [
-                replace(_planned(clauses[0], match), guard=task.guard, until=task.until) if i in places else task
+                replace(_planned(clauses[0], match), guard=task.guard, until=task.until)
+                if i in places
+                else task
                 for i, task in enumerate(tasks)
             ]
             options.append(Plan(tuple(chosen)))
@@ -210,7 +211,9 @@ def _planned(clause: str, match: Match) -> PlannedTask:
     """
     entry = match.entry
     told = not entry.task or any(_is_told_apart(phrase, entry) for phrase in grammar.phrases(clause))
-    return PlannedTask(clause, entry.skill, entry.task.id if entry.task else "", clause if told else entry.says, match.score)
+    return PlannedTask(
+        clause, entry.skill, entry.task.id if entry.task else "", clause if told else entry.says, match.score
+    )
 
 
 def _is_told_apart(phrase: str, entry: Entry) -> bool:

@@ -1,7 +1,7 @@
 """Slips of the finger are mended where they have one meaning: "opne the darwer" is read as "open the drawer".
 
-A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that changed
-places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are commonly made of.
+A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that
+changed places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are made of.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bo
     said = words(text)
     known = _known(palette)
     letters = [c for c in text if c.isalpha()]
-    if letters and sum(bool(_FOREIGN.match(c)) for c in letters) >= 1 and not any(word in known for word in said):
+    if (
+        letters
+        and sum(bool(_FOREIGN.match(c)) for c in letters) >= 1
+        and not any(word in known for word in said)
+    ):
         return True
     strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]
     return len(said) > 0 and len(strange) == len(said)

@@ -24,8 +24,40 @@ _PLACE = re.compile(r" (into|in|onto|on|to|from|off|out of|with|down|over to|at)
 
 
 _NEEDS_PLACE = frozenset(
-    "put place set lay move get take bring carry transfer transport shift send deliver slide push stand park leave pick "
-    "pull stick pop give drop throw let hold tip empty return lift".split()
+    [
+        "put",
+        "place",
+        "set",
+        "lay",
+        "move",
+        "get",
+        "take",
+        "bring",
+        "carry",
+        "transfer",
+        "transport",
+        "shift",
+        "send",
+        "deliver",
+        "slide",
+        "push",
+        "stand",
+        "park",
+        "leave",
+        "pick",
+        "pull",
+        "stick",
+        "pop",
+        "give",
+        "drop",
+        "throw",
+        "let",
+        "hold",
+        "tip",
+        "empty",
+        "return",
+        "lift",
+    ]
 )
 
 
@@ -55,7 +87,6 @@ class Thing:
         if " " in name and " of " not in name and rng.random() < synonym:
             name = name.rsplit(" ", 1)[1]
         return f"{self.mark} {name}" if mark and self.mark else name
-
 
     def is_like(self, other: Thing) -> bool:
         """Whether one word may mean both, though they are two things."""
@@ -99,12 +130,17 @@ class Lexicon:
             ]
         self.actions = {
             name: Action(
-                name, entry["opposite"], tuple(entry["of"]), tuple(entry["to"]), tuple(entry["say"]),
-                tuple(entry["states"]), frozenset(entry.get("near", ())),
+                name,
+                entry["opposite"],
+                tuple(entry["of"]),
+                tuple(entry["to"]),
+                tuple(entry["say"]),
+                tuple(entry["states"]),
+                frozenset(entry.get("near", ())),
             )
             for name, entry in data["actions"].items()
             if self._any(entry["of"]) and (not entry["to"] or self._any(entry["to"]))
-        }  # fmt: skip
+        }
         self.unrelated: list[str] = data["unrelated"]
         self.free_verbs: list[str] = data["free_verbs"]
 
@@ -156,7 +192,9 @@ def without_place(
         tail = {"into": " in", "in": " in", "off": " off", "out of": " out", "on": " on"}.get(match[1], "")
         bare = pattern.split()[0] in _NEEDS_PLACE
         if tail or not bare:
-            pattern = pattern[: match.start()] + (f" {back}{tail[1:]}" if tail and (bare or rng.random() < 0.4) else "")
+            pattern = pattern[: match.start()] + (
+                f" {back}{tail[1:]}" if tail and (bare or rng.random() < 0.4) else ""
+            )
     return phrase(pattern, thing, to, form)
 
 
@@ -170,7 +208,9 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
         key = (action.name, thing.names, thing.mark, (to.names if to else ()))
         if key in seen or (to and to.names == thing.names and to.mark == thing.mark):
             return
-        if any(one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two):
+        if any(
+            one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two
+        ):
             return
         if any(t.thing == thing and t.to == to and lexicon.near(t.action, action) for t in found):
             return

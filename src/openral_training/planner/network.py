@@ -18,9 +18,13 @@ HEADS = 4
 FIRST_ADAPTED = 2
 """Layers of the encoder below this one are as published."""
 LINEARS = (
-    "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-    "intermediate.dense", "output.dense",
-)  # fmt: skip
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
 
 
 class Adapter(nn.Module):
@@ -72,7 +76,9 @@ class Encoder(nn.Module):
 
     def _layer(self, hidden: Tensor, mask: Tensor, layer: int) -> Tensor:
         query, key, value = (
-            self._linear(hidden, layer, f"attention.self.{name}").unflatten(2, (self.heads, -1)).transpose(1, 2)
+            self._linear(hidden, layer, f"attention.self.{name}")
+            .unflatten(2, (self.heads, -1))
+            .transpose(1, 2)
             for name in ("query", "key", "value")
         )
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask[:, None, None, :])
@@ -126,7 +132,9 @@ class Matcher(nn.Module):
         rows = near.masked_fill(~other_mask[:, None, :], -1.0)
         columns = near.masked_fill(~one_mask[:, :, None], -1.0)
         to_other = (rows * self.scale).masked_fill(~other_mask[:, None, :], -1e4).softmax(2) @ q
-        to_one = (columns * self.scale).masked_fill(~one_mask[:, :, None], -1e4).softmax(1).transpose(1, 2) @ p
+        to_one = (columns * self.scale).masked_fill(~one_mask[:, :, None], -1e4).softmax(1).transpose(
+            1, 2
+        ) @ p
         x = torch.cat(
             [
                 self._compared(p, to_other, rows.amax(2)) + self.side[0],

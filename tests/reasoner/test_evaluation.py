@@ -16,6 +16,8 @@ from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
+from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.planner import CannotDo
 
 BARS = {
     "single": 0.95,
@@ -100,8 +102,6 @@ def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
 
 
 def test_sentences_without_a_task_are_refused() -> None:
-    from openral_reasoner.parser import parse
-    from openral_reasoner.structure import NotUnderstood
-
+    palette = load_suite().palette
     for sentence in ("do it again", "help me", "please", "and then"):
-        assert isinstance(parse(sentence), NotUnderstood), sentence
+        assert isinstance(OfflinePlanner().plan(sentence, palette), CannotDo), sentence

@@ -29,9 +29,9 @@ MODEL = "with a language model (`reasoner.model` in the scene) I understand othe
 _STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 """Where one step surely ends and the next begins."""
 _PAIRS = (
-    "open close|open shut|opened closed|open closed|on off|in out|up down|start stop|lock unlock|raise lower|lift lower|"
+    "open close|open shut|opened closed|open closed|on off|in out|up down|start stop|lock unlock|raise lower|"
     "left right|insert extract|attach detach|fill empty|fold unfold|cover uncover|put take|"
-    "push pull|plug unplug|fasten loosen|hang unhook"
+    "lift lower|push pull|plug unplug|fasten loosen|hang unhook"
 )
 _OPPOSITES = {one: other for pair in _PAIRS.split("|") for one, other in (pair.split()[::-1], pair.split())}
 """Words that turn a task into the one that undoes it."""

@@ -106,8 +106,16 @@ def test_the_generator_is_deterministic_and_labels_one_task() -> None:
 
 def test_inflections() -> None:
     assert [gerund(verb) for verb in ("close", "put", "tie", "open", "grab")] == [
-        "closing", "putting", "tying", "opening", "grabbing",
+        "closing",
+        "putting",
+        "tying",
+        "opening",
+        "grabbing",
     ]
     assert [participle(verb) for verb in ("close", "put", "tie", "open", "take")] == [
-        "closed", "put", "tied", "opened", "taken",
+        "closed",
+        "put",
+        "tied",
+        "opened",
+        "taken",
     ]

@@ -32,11 +32,12 @@ def matcher() -> LearnedMatcher:
     ],
 )
 def test_a_slip_is_mended_and_a_word_is_left(matcher: LearnedMatcher, typed: str, meant: str) -> None:
-    assert corrected(typed, PALETTE, matcher.encoder.vocabulary(), matcher.words) == meant
+    assert corrected(typed, PALETTE, matcher.encoder.vocabulary, matcher.words) == meant
 
 
 @pytest.mark.parametrize(
-    "order", ["öffne die Schublade", "открой ящик", "按下按钮"],
+    "order",
+    ["öffne die Schublade", "открой ящик", "按下按钮"],
 )
 def test_other_languages_are_told_what_is_understood(order: str) -> None:
     answer = OfflinePlanner().plan(order, PALETTE)
@@ -49,4 +50,4 @@ def test_other_languages_are_told_what_is_understood(order: str) -> None:
     "order", ["make me a coffee", "open the cupboard", "opne the drawer", "window!", "stack cubes"]
 )
 def test_english_is_no_other_language(matcher: LearnedMatcher, order: str) -> None:
-    assert not is_foreign(order, PALETTE, matcher.encoder.vocabulary())
+    assert not is_foreign(order, PALETTE, matcher.encoder.vocabulary)

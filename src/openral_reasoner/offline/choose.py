@@ -10,9 +10,8 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from openral_reasoner.offline import grammar
+from openral_reasoner.offline.conditions import NoPlan
 from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
@@ -32,8 +31,6 @@ TALK = 0.5
 MAX_JOINED = 4
 """Segments that may together say one task."""
 MAX_SEGMENTS = 24
-ANYTHING = 0.5
-"""Score of a skill that takes any words."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +56,12 @@ class Step:
     sure: bool
 
 
-class NoPlan(Exception):
-    """Nothing of the sentence may be done; the text says why, as half a sentence."""
-
-
 class Chooser:
     """Reads orders against the tasks of one palette."""
 
     def __init__(self, matcher: LearnedMatcher, entries: list[Entry]) -> None:
         self._matcher = matcher
         self._entries = entries
-        self._examples = [(entry, example) for entry in entries for example in entry.examples]
         self._ranked = lru_cache(maxsize=None)(self._rank)
         self._acts: dict[str, SpeechAct] = {}
 
@@ -104,22 +96,17 @@ class Chooser:
         return [self._step(clause) for clause in self._path(pieces, clauses)]
 
     def _rank(self, clause: str) -> tuple[Match, ...]:
-        scores = self._matcher.scores(clause, [example for _, example in self._examples])
-        if any(grammar.is_swapped(clause, example) for _, example in self._examples):
-            scores = np.array(
-                [
-                    0.0 if any(grammar.is_swapped(clause, e) for e in entry.examples) else score
-                    for (entry, _), score in zip(self._examples, scores, strict=True)
-                ],
-                np.float32,
-            )
-        best: dict[int, float] = {}
-        for (entry, _), score in zip(self._examples, scores, strict=True):
-            best[id(entry)] = max(best.get(id(entry), 0.0), float(score))
-        matches = [Match(entry, best.get(id(entry), 0.0)) for entry in self._entries if entry.examples]
-        if any(not entry.examples for entry in self._entries):
-            taken = ANYTHING if grammar.phrases(clause) and self.act(clause).order > DO else 0.0
-            matches += [Match(entry, taken * 1.6) for entry in self._entries if not entry.examples]
+        examples = list(dict.fromkeys(example for entry in self._entries for example in entry.examples))
+        scores = dict(zip(examples, self._matcher.scores(clause, examples), strict=True))
+        matches = []
+        for entry in self._entries:
+            if any(grammar.is_swapped(clause, example) for example in entry.examples):
+                score = 0.0
+            elif entry.examples:
+                score = max(float(scores[example]) for example in entry.examples)
+            else:  # takes any order about a thing, where no other skill does
+                score = DO if grammar.phrases(clause) and self.act(clause).order > DO else 0.0
+            matches.append(Match(entry, score))
         return tuple(sorted(matches, key=lambda match: -match.score))
 
     def _check(self, text: str) -> None:
@@ -138,18 +125,17 @@ class Chooser:
             before = next((clause for clause in reversed(found) if len(clause.split()) > 1), "")
             behind = segments[index + 1] if index + 1 < len(segments) else ""
             chosen = segment
-            if not self._known(segment):
+            if self._best(segment) < DO:
                 for reading in grammar.readings(segment, before, named, behind)[1:]:
-                    if self._known(reading) and not negates(segment):
+                    if self._best(reading) >= DO and not negates(segment):
                         chosen = reading
                         break
             found.append(chosen)
             named = grammar.phrases(chosen) or named
         return found
 
-    def _known(self, clause: str) -> bool:
-        ranked = self.rank(clause)
-        return bool(ranked) and ranked[0].score >= DO
+    def _best(self, clause: str) -> float:
+        return max((match.score for match in self.rank(clause)), default=0.0)
 
     def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[str]:
         """The orders of the likeliest division into orders and talk; of like ones that with the most orders."""
@@ -176,8 +162,7 @@ class Chooser:
         """Log probability that a clause is an order of one task of the palette; 0 if that is certain."""
         if negates(clause):
             return -12.0
-        ranked, act = self.rank(clause), self.act(clause)
-        score = (ranked[0].score if ranked else 0.0) * (1.0 - act.no_order)
+        score = self._best(clause) * (1.0 - self.act(clause).no_order)
         return 0.0 if score >= CERTAIN else math.log(max(score, 1e-4))
 
     def _talk(self, segment: str) -> float:
@@ -215,7 +200,10 @@ def _rivals(ranked: list[Match]) -> list[Match]:
     return [
         match
         for match in ranked[1:]
-        if match.entry.says != best.entry.says and match.score >= ASK and best.nats - match.nats < RIVAL
+        if match.entry.says != best.entry.says
+        and match.entry.examples
+        and match.score >= ASK
+        and best.nats - match.nats < RIVAL
     ]
 
 
@@ -223,12 +211,8 @@ def _joined(pieces: list[tuple[str, str]]) -> str:
     """Segments with the joints between them."""
     text = pieces[0][1]
     for joint, segment in pieces[1:]:
-        joint = " ".join(joint.split())
-        text += (
-            f"{joint} {segment}"
-            if joint.startswith((",", ".", ";", ":", "!", "?"))
-            else f" {joint} {segment}"
-        )
+        joint = joint.strip()
+        text += f"{'' if joint[:1] in ',.;:!?' else ' '}{joint} {segment}"
     return " ".join(text.split())
 
 

@@ -14,12 +14,8 @@ MAX_TIMES = 10
 """Most rounds of "n times"."""
 
 
-@dataclass(frozen=True)
-class NotUnderstood:
-    """The sentence is outside the grammar; nothing of it may be executed."""
-
-    reason: str
-    """One sentence for the operator."""
+class NoPlan(Exception):
+    """Nothing of the sentence may be done; the text says why, as half a sentence."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +113,12 @@ _POLITE = re.compile(
 )
 
 
-def passages(text: str) -> list[Passage] | NotUnderstood:
-    """Cut a text, lower case and spelled out, into passages; one passage where there is no condition and no number."""
+def passages(text: str) -> list[Passage]:
+    """Cut a text, lower case and spelled out, into passages; one passage where there is no condition and no number.
+
+    Raises:
+        NoPlan: a condition or a repetition cannot be understood for certain.
+    """
     if not _WORDS.search(text):
         return [Passage(text)]
     text = _CHECK.sub(r"if \g<state>, ", text)
@@ -133,12 +133,10 @@ def passages(text: str) -> list[Passage] | NotUnderstood:
             if again := _ALL_AGAIN.match(orders):
                 times = _count(again["times"])
                 if times is None or not found:
-                    return NotUnderstood("I cannot tell what to repeat, or how often")
+                    raise NoPlan("I cannot tell what to repeat, or how often")
                 found *= times
                 continue
             passage = _passage(orders)
-            if isinstance(passage, NotUnderstood):
-                return passage
             if found and passage == Passage(passage.orders) and found[-1] == Passage(found[-1].orders):
                 found[-1] = Passage(f"{found[-1].orders}\n{passage.orders}")
             else:
@@ -146,19 +144,17 @@ def passages(text: str) -> list[Passage] | NotUnderstood:
     return found
 
 
-def _passage(text: str) -> Passage | NotUnderstood:
+def _passage(text: str) -> Passage:
     orders, _, otherwise = text.partition(" otherwise ")
     if text.startswith("otherwise "):
-        return NotUnderstood('I do not know what the "otherwise" belongs to')
+        raise NoPlan('I do not know what the "otherwise" belongs to')
     passage = _conditional(orders)
-    if isinstance(passage, NotUnderstood):
-        return passage
     if otherwise and passage.condition is None:
-        return NotUnderstood('there is an "otherwise" and no condition')
+        raise NoPlan('there is an "otherwise" and no condition')
     return _repeated(replace(passage, otherwise=otherwise))
 
 
-def _conditional(text: str) -> Passage | NotUnderstood:
+def _conditional(text: str) -> Passage:
     for pattern in (_FRONT, _FRONT_CLOSE, _BACK):
         match = pattern.match(text)
         if match is None:
@@ -170,20 +166,20 @@ def _conditional(text: str) -> Passage | NotUnderstood:
         ):
             continue  # "once you have opened it", "if you could": no condition
         if state is None:
-            return NotUnderstood(f'I cannot judge the condition "{said}"')
+            raise NoPlan(f'I cannot judge the condition "{said}"')
         if word == "whenever":
-            return NotUnderstood("it has a condition for all times, and I only do what is to be done now")
+            raise NoPlan("it has a condition for all times, and I only do what is to be done now")
         if word == "unless":
             state = replace(state, negated=not state.negated)
         return Passage(match["orders"], state, wait=word in ("when", "once", "as soon as", "after"))
     return Passage(text)
 
 
-def _repeated(passage: Passage) -> Passage | NotUnderstood:
+def _repeated(passage: Passage) -> Passage:
     if match := _UNTIL.match(passage.orders):
         state = state_of(match["state"])
         if state is None:
-            return NotUnderstood(f'I cannot judge whether "{match["state"].strip()}"')
+            raise NoPlan(f'I cannot judge whether "{match["state"].strip()}"')
         return replace(passage, orders=match["orders"], until=state)
     front = _TIMES_FRONT.match(passage.orders)
     if front and front["times"] == "once" and not passage.orders.startswith("once,"):
@@ -191,7 +187,7 @@ def _repeated(passage: Passage) -> Passage | NotUnderstood:
     if match := front or _TIMES_BACK.match(passage.orders):
         times = _count(match["times"])
         if times is None:
-            return NotUnderstood(f'I do not repeat a task "{match["times"]}"; at most {MAX_TIMES} times')
+            raise NoPlan(f'I do not repeat a task "{match["times"]}"; at most {MAX_TIMES} times')
         return replace(passage, orders=match["orders"], times=times)
     return passage
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,26 +61,16 @@ class TokenEncoder(SentenceEncoder):
             if f"{key}.up" in weights:
                 self._weights[name] = self._weights[name] + weights[f"{key}.up"] @ weights[f"{key}.down"]
         self._states: dict[str, Array] = {}
+        self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        """Pieces of the tokenizer with their ids."""
 
-    def vocabulary(self) -> dict[str, int]:
-        """Pieces of the tokenizer with their ids; of the whole words the common ones have low ids."""
-        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
-        return vocabulary
-
-    def states(self, texts: Sequence[str]) -> list[Array]:
-        """Return for each text its (T, 384) token states, the first one the start token's."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._states]
-        by_length: dict[int, list[tuple[str, list[int]]]] = {}
-        for text in missing:
-            ids = self._tokenizer.encode(text).ids[:MAX_TOKENS]
-            by_length.setdefault(len(ids), []).append((text, ids))
-        found = {text: self._states[text] for text in texts if text in self._states}
-        for group in by_length.values():
-            hidden = self._embed(np.array([ids for _, ids in group]))
+    def states(self, text: str) -> Array:
+        """Return the (T, 384) token states of a text, the first one the start token's."""
+        if text not in self._states:
+            if len(self._states) > MOST_REMEMBERED:
+                self._states.clear()
+            hidden = self._embed(np.array([self._tokenizer.encode(text).ids[:MAX_TOKENS]]))
             for layer in range(self._layers):
                 hidden = self._layer(hidden, f"encoder.layer.{layer}.")
-            found.update({text: state for (text, _), state in zip(group, hidden, strict=True)})
-        if len(self._states) + len(found) > MOST_REMEMBERED:
-            self._states.clear()
-        self._states.update(found)
-        return [found[text] for text in texts]
+            self._states[text] = hidden[0]
+        return self._states[text]

@@ -12,8 +12,8 @@ _HARMLESS = re.compile(
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|none|nothing|nowhere|neither|nor|without|avoid\w*|cannot|refrain\w*|forbid\w*|forbidden|"
     r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|anything but|"
-    r"(?:must|should|can|may|has to) "
-    r"(?:stay|remain)|stop \w+ing)\b|(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
+    r"(?:must|should|can|may|has to) (?:stay|remain)|stop \w+ing)\b|"
+    r"(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
 )
 _TOLD = re.compile(
     r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)"
@@ -55,11 +55,11 @@ _REFUSED = (
 _SHORT = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
-    (re.compile(r"(?<=\w)n't\b|(?<=\b(?:do|is))nt\b"), " not"),
-    (re.compile(r"(?<=\b(?:are|was|did|has))nt\b"), " not"),
-    (re.compile(r"(?<=\b(?:does))nt\b|(?<=\bshould)nt\b|(?<=\bmust)nt\b"), " not"),
+    (
+        re.compile(r"\b(do|does|did|is|are|was|were|has|have|should|must|could|would|need|had)n'?t\b"),
+        r"\1 not",
+    ),
     (re.compile(r"\b(it|that|there|what|he|she)'s\b"), r"\1 is"),
-    (re.compile(r"'re\b"), " are"),
 )
 
 

@@ -53,7 +53,7 @@ class LearnedMatcher:
 
     def act(self, clause: str) -> SpeechAct:
         """What a clause is."""
-        states = self.encoder.states([clause])[0]
+        states = self.encoder.states(clause)
         weight = _softmax(self._linear(states, "act_weight"), 0)
         pooled = np.concatenate([(weight.T @ states).ravel(), states[0]])
         logits = self._linear(_gelu(self._linear(pooled[None], "act_inner")), "act")[0]
@@ -78,7 +78,7 @@ class LearnedMatcher:
         if text not in self._projected:
             if len(self._projected) > 4096:
                 self._projected.clear()
-            states = self.encoder.states([text])[0]
+            states = self.encoder.states(text)
             unit = states / np.linalg.norm(states, axis=1, keepdims=True)
             self._projected[text] = (unit, self._linear(states, "project"))
         return self._projected[text]

@@ -11,8 +11,8 @@ from textwrap import shorten
 from openral_core.errors import InstallationError
 from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.offline import grammar
-from openral_reasoner.offline.choose import Chooser, Match, NoPlan, Step
-from openral_reasoner.offline.conditions import NotUnderstood, Passage, State, passages
+from openral_reasoner.offline.choose import Chooser, Match, Step
+from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
 from openral_reasoner.offline.entries import Entry, entries_of, offers
 from openral_reasoner.offline.guards import spelled_out
 from openral_reasoner.offline.matcher import LearnedMatcher
@@ -53,27 +53,27 @@ class OfflinePlanner:
         """See `Planner.plan`. The same sentence and palette always give the same plan."""
         if known := _word_for_word(sentence, palette):
             return Plan(known)
-        shown = shorten(sentence, 200, placeholder=" …")
-        if len(sentence) > MAX_CHARACTERS:
-            reason = f"it has more than {MAX_CHARACTERS} characters; give me a few tasks at a time"
-            return CannotDo(f'I do not follow "{shown}": {reason}', offers(palette))
-        if not words(sentence) and not any(c.isalpha() for c in sentence):
-            return CannotDo(f'I do not follow "{shown}": there are no words in it', offers(palette))
         try:
-            matcher = self._given or _shared_matcher()
+            return self._read(sentence, palette)
         except InstallationError as missing:
             return CannotDo(str(missing), offers(palette))
-        dictionary = matcher.encoder.vocabulary()
-        if is_foreign(sentence, palette, dictionary):
-            reason = f'I understand English only, and "{shown}" seems to be none; {MODEL}'
-            return CannotDo(reason, offers(palette))
-        text = spelled_out(corrected(sentence.replace("’", "'"), palette, dictionary, matcher.words))
-        try:
-            return _Assembly(Chooser(matcher, entries_of(palette))).plan(text)
         except NoPlan as refusal:
             why = str(refusal)
             whole = why.startswith(("it ", "there ", "I cannot tell"))
+            shown = shorten(sentence, 200, placeholder=" …")
             return CannotDo(f'I do not follow "{shown}": {why}' if whole else why, offers(palette))
+
+    def _read(self, sentence: str, palette: Palette) -> Proposal:
+        if len(sentence) > MAX_CHARACTERS:
+            raise NoPlan(f"it has more than {MAX_CHARACTERS} characters; give me a few tasks at a time")
+        if not any(c.isalpha() for c in sentence):
+            raise NoPlan("there are no words in it")
+        matcher = self._given or _shared_matcher()
+        if is_foreign(sentence, palette, matcher.encoder.vocabulary):
+            shown = shorten(sentence, 200, placeholder=" …")
+            raise NoPlan(f'I understand English only, and "{shown}" seems to be none; {MODEL}')
+        text = corrected(sentence.replace("’", "'"), palette, matcher.encoder.vocabulary, matcher.words)
+        return _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
 
 
 class _Assembly:
@@ -90,11 +90,8 @@ class _Assembly:
         Raises:
             NoPlan: there is neither.
         """
-        cut = passages(text)
-        if isinstance(cut, NotUnderstood):
-            raise NoPlan(cut.reason)
         tasks: list[PlannedTask] = []
-        for passage in cut:
+        for passage in passages(text):
             tasks += self._passage(passage, len(tasks))
         if len(tasks) > MAX_TASKS:
             raise NoPlan(f"it comes to {len(tasks)} tasks, and I do at most {MAX_TASKS} in one mission")

@@ -43,12 +43,7 @@ def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bo
     """Whether a text seems to be of another language: letters that English lacks, or hardly a word that is English."""
     said = words(text)
     known = _known(palette)
-    letters = [c for c in text if c.isalpha()]
-    if (
-        letters
-        and sum(bool(_FOREIGN.match(c)) for c in letters) >= 1
-        and not any(word in known for word in said)
-    ):
+    if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
         return True
     strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]
     return len(said) > 0 and len(strange) == len(said)

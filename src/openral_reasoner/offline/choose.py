@@ -86,7 +86,7 @@ class Chooser:
         Raises:
             NoPlan: nothing of it may be done.
         """
-        self._check(text)
+        self.check(text)
         pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
         if not pieces:
             raise NoPlan("there are no words in it")
@@ -109,8 +109,12 @@ class Chooser:
             matches.append(Match(entry, score))
         return tuple(sorted(matches, key=lambda match: -match.score))
 
-    def _check(self, text: str) -> None:
-        """Refuse what is no order as a whole."""
+    def check(self, text: str) -> None:
+        """Refuse what is no order as a whole.
+
+        Raises:
+            NoPlan: it is none.
+        """
         if reason := refused(text):
             raise NoPlan(reason)
         act = self.act(text)

@@ -53,7 +53,18 @@ class Passage:
     times: int = 1
 
 
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {
+    "once": 1,
+    "one": 1,
+    "twice": 2,
+    "two": 2,
+    "thrice": 3,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+}
+_NUMBERS |= {"seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _TIMES = r"(?P<times>twice|thrice|once|(?:a )?\w+(?:-\w+)? times|\d+ ?x)"
 _IF = (
     r"(?P<word>if|unless|in case|provided that|provided|providing|assuming that|assuming|when|once|as soon as|after|"
@@ -195,15 +206,11 @@ def _repeated(passage: Passage) -> Passage:
 def state_of(text: str) -> State | None:
     """Read "the drawer is not open"; None: it is no such statement."""
     match = _STATE.match(text.strip(" ,"))
-    if match is None:
-        return None
-    return State(match["subject"], match["predicate"], negated=bool(match["no"]))
+    return State(match["subject"], match["predicate"], negated=bool(match["no"])) if match else None
 
 
 def _count(said: str) -> int | None:
     """The number of rounds; None: no number that may be done."""
-    if said in ("once", "twice", "thrice"):
-        return ("once", "twice", "thrice").index(said) + 1
     word = said.removesuffix("x").removesuffix("times").strip()
-    number = int(word) if word.isdecimal() else _NUMBERS.index(word) + 1 if word in _NUMBERS else 0
+    number = int(word) if word.isdecimal() else _NUMBERS.get(word, 0)
     return number if 1 <= number <= MAX_TIMES else None

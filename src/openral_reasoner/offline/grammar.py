@@ -68,11 +68,8 @@ def _turned(part: str) -> list[str]:
             late = found["late"]
             if pattern in (_AFTER_FRONT, _AFTER, _BEFORE, _BEFORE_FRONT):
                 early, late = (_YOU.sub("", _DONE.sub("i want you to have ", each)) for each in (early, late))
-            front = not phrases(early) and has_pronoun(early) and phrases(late)
-            if front and pattern is not _BUT_FIRST:
+            if not phrases(early) and phrases(late):
                 early = _OBJECT.sub(phrases(late)[0], early, count=1)
-            elif front:
-                return [_OBJECT.sub(phrases(late)[0], early, count=1), late]
             return [*_turned(early), *_turned(late)]
     return [part]
 

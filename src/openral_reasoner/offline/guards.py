@@ -26,32 +26,18 @@ _UNIT = (
     r"(?:mm|cm|m|(?:milli|centi)?met(?:er|re)s?|inch(?:es)?|feet|foot|degrees?|deg|°|percent|%|newtons?|n|kg|grams?|g|ml|"
     r"lit(?:er|re)s?|s|ms|secs?|seconds?|min|mins|minutes?|hours?|days?|cm/s|m/s|rpm|o'clock)"
 )
-_REFUSED = (
-    (
-        re.compile(rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,.])"),
-        "it gives a measure, and I only know whole tasks",
+_REFUSED = {
+    rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,.])": "it gives a measure, and I only know whole tasks",
+    r"\b(?:either|or)\b": "it leaves a choice that I cannot make",
+    r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|shut)|nearly|almost)\b": (
+        "it asks for a part of a task, and I only know whole ones"
     ),
-    (re.compile(r"\b(?:either|or)\b"), "it leaves a choice that I cannot make"),
-    (
-        re.compile(
-            r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|closed|shut)|"
-            r"nearly|almost)\b"
-        ),
-        "it asks for a part of a task, and I only know whole ones",
+    r"\b(?:every|each|everything|forever|repeatedly|endlessly|all (?:of )?(?:the )?\w+s|some\w+|anything)\b(?! else)": (
+        "it means several things at once, or none in particular; name each task"
     ),
-    (
-        re.compile(
-            r"\b(?:every|each|everything|forever|repeatedly|always|endlessly|all (?:of )?(?:the )?\w+s|something|"
-            r"anything|somewhere)\b(?! else| clear)"
-        ),
-        "it means several things at once, or none in particular; name each task",
-    ),
-    (
-        re.compile(r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b"),
-        "it speaks of another time",
-    ),
-    (re.compile(r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”"), "it quotes what somebody says"),
-)
+    r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b": "it speaks of another time",
+    r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”": "it quotes what somebody says",
+}
 _SHORT = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
@@ -73,7 +59,7 @@ def spelled_out(text: str) -> str:
 
 def refused(text: str) -> str:
     """Why a text can be no plain order; empty: it can."""
-    return next((reason for pattern, reason in _REFUSED if pattern.search(text)), "")
+    return next((reason for pattern, reason in _REFUSED if re.search(pattern, text)), "")
 
 
 def negates(clause: str) -> bool:

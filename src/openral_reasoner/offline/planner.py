@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from textwrap import shorten
@@ -14,7 +13,7 @@ from openral_reasoner.offline import grammar
 from openral_reasoner.offline.choose import Chooser, Match, Step
 from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
 from openral_reasoner.offline.entries import Entry, entries_of, offers
-from openral_reasoner.offline.guards import spelled_out
+from openral_reasoner.offline.guards import negates, spelled_out
 from openral_reasoner.offline.matcher import LearnedMatcher
 from openral_reasoner.offline.spelling import corrected, is_foreign
 from openral_reasoner.palette import Palette
@@ -107,18 +106,14 @@ class _Assembly:
         places = {index for index, _ in self._doubts}
         options = []
         for match in self._doubts[0][1].meanings[:MAX_OPTIONS]:
-            chosen = [
-                replace(_planned(clauses[0], match), guard=task.guard, until=task.until)
-                if i in places
-                else task
-                for i, task in enumerate(tasks)
-            ]
+            chosen = list(tasks)
+            for i in places:
+                chosen[i] = replace(_planned(clauses[0], match), guard=tasks[i].guard, until=tasks[i].until)
             options.append(Plan(tuple(chosen)))
         return Ask(f'"{clauses[0]}" is not quite clear', tuple(options))
 
     def _passage(self, passage: Passage, begin: int) -> list[PlannedTask]:
-        condition, until = passage.condition, passage.until
-        orders = passage.orders
+        orders, condition, until = passage.orders, passage.condition, passage.until
         named = grammar.phrases(orders)
         if condition and condition.subject in ("it", "that", "this"):
             if not named:
@@ -151,8 +146,9 @@ class _Assembly:
     def _towards(self, orders: str, until: State) -> str:
         """Of "push the window to the right until it is open" what is to come of it, if that is what the orders do."""
         goal = self._chooser.sure(until.wish)
-        if goal is None or until.negated:
+        if goal is None or until.negated or negates(orders):
             return ""
+        self._chooser.check(orders)
         how = self._chooser.rank(orders)
         if how[0].score >= 0.5 and how[0].entry.says == self._undone(goal.entry.says):
             raise NoPlan(f'"{orders}" is how to {how[0].entry.says}, and not how to {goal.entry.says}')
@@ -193,12 +189,8 @@ class _Assembly:
 
 def _tells_apart(one: str, other: str) -> bool:
     """Whether two clauses name one kind of thing with different descriptions: the blue drawer, the green drawer."""
-    said = [words(phrase)[1:] for phrase in grammar.phrases(one)]
-    return any(
-        a[-1:] == b[-1:] and len(a) > 1 and len(b) > 1 and a != b
-        for a in said
-        for b in (words(phrase)[1:] for phrase in grammar.phrases(other))
-    )
+    first, second = ([words(phrase)[1:] for phrase in grammar.phrases(clause)] for clause in (one, other))
+    return any(a[-1] == b[-1] and a != b for a in first for b in second if len(a) > 1 and len(b) > 1)
 
 
 def _planned(clause: str, match: Match) -> PlannedTask:
@@ -216,7 +208,7 @@ def _planned(clause: str, match: Match) -> PlannedTask:
 def _is_told_apart(phrase: str, entry: Entry) -> bool:
     """Whether a noun phrase adds a description to a thing of the task's examples."""
     known = {word for example in entry.examples for word in words(example)}
-    said: Sequence[str] = words(phrase)[1:]
+    said = words(phrase)[1:]
     return len(said) > 1 and said[-1] in known and any(word not in known for word in said[:-1])
 
 

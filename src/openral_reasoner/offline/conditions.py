@@ -53,18 +53,8 @@ class Passage:
     times: int = 1
 
 
-_NUMBERS = {
-    "once": 1,
-    "one": 1,
-    "twice": 2,
-    "two": 2,
-    "thrice": 3,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-}
-_NUMBERS |= {"seven": 7, "eight": 8, "nine": 9, "ten": 10}
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = dict(zip(_COUNTED, range(1, 11), strict=True)) | {"once": 1, "twice": 2, "thrice": 3}
 _TIMES = r"(?P<times>twice|thrice|once|(?:a )?\w+(?:-\w+)? times|\d+ ?x)"
 _IF = (
     r"(?P<word>if|unless|in case|provided that|provided|providing|assuming that|assuming|when|once|as soon as|after|"

@@ -59,7 +59,7 @@ def spelled_out(text: str) -> str:
 
 def refused(text: str) -> str:
     """Why a text can be no plain order; empty: it can."""
-    return next((reason for pattern, reason in _REFUSED if re.search(pattern, text)), "")
+    return next((reason for pattern, reason in _REFUSED.items() if re.search(pattern, text)), "")
 
 
 def negates(clause: str) -> bool:

@@ -152,6 +152,8 @@ class Chooser:
             value, orders = ways[end - 1]
             options = [(value + self._talk(pieces[end - 1][1]), orders)]
             for begin in range(max(0, end - widest), end):
+                if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
+                    continue
                 value, orders = ways[begin]
                 joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
                 options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))
@@ -171,7 +173,7 @@ class Chooser:
 
     def _talk(self, segment: str) -> float:
         """Log probability that a segment orders nothing and forbids nothing."""
-        if negates(segment) and not only_tells(segment):
+        if (negates(segment) and not only_tells(segment)) or self._best(segment) >= DO:
             return -12.0
         statement = self.act(segment).statement
         return math.log(max(statement, 1e-4)) if statement > TALK else -9.0

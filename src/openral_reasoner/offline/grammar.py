@@ -10,7 +10,8 @@ _JOINTS = (
 )
 _CUT = re.compile(rf"\s*(?:[;\n.!?]+(?=\s|$)|,\s*{_JOINTS}|{_JOINTS}|,|&|\s-\s|:(?=\s))\s*")
 _FIRST = re.compile(
-    r"^(?:and |then )?(?:first of all|first|firstly|second|secondly|third|thirdly|next|finally|lastly|last|afterwards|"
+    r"^(?:and |then )?(?:before anything else|first of all|first|firstly|second|secondly|third|thirdly|next|"
+    r"finally|lastly|last|afterwards|"
     r"(?:start|begin|finish|end) (?:by|with)|after that|then|also|both)\b,?\s*"
 )
 _BEFORE_FRONT = re.compile(r"^before (?!anything|all)(?P<late>[^,]+),\s*(?P<early>.+)$")
@@ -44,6 +45,11 @@ _OBJECT = re.compile(r"\b(?:it|them|both)\b")
 def phrases(clause: str) -> list[str]:
     """Noun phrases with a determiner, in their order: "the green cube"."""
     return [match[0] for match in _PHRASE.finditer(clause)]
+
+
+def separates(joint: str) -> bool:
+    """Whether what stands behind a joint is surely another order: "then", "finally"."""
+    return re.search(r"then|next|after|finally|lastly|followed", joint) is not None
 
 
 def has_pronoun(clause: str) -> bool:
@@ -80,7 +86,10 @@ def segments(part: str) -> list[tuple[str, str]]:
     joint, begin = "", 0
     for match in [*_CUT.finditer(part), None]:
         end = match.start() if match else len(part)
-        piece = _FIRST.sub("", part[begin:end].strip(" ,.;!?")).strip()
+        said = part[begin:end].strip(" ,.;!?")
+        piece = _FIRST.sub("", said).strip()
+        if piece != said:
+            joint = f"{joint} then"  # "finally", "first"
         if re.search(r"\w", piece) and not _TAG.match(piece):
             found.append((joint, piece))
             joint = ""

@@ -70,7 +70,7 @@ class LearnedMatcher:
             chosen = [i for i, (unit, _) in enumerate(sides) if len(unit) == length]
             units = np.stack([sides[i][0] for i in chosen])
             logits[chosen] = self._logits(one, units, np.stack([sides[i][1] for i in chosen]))
-        probabilities: Array = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
+        probabilities: Array = (1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))).astype(np.float32)
         return probabilities
 
     def _side(self, text: str) -> tuple[Array, Array]:

@@ -19,6 +19,9 @@ def planner(
         list[Path] | None,
         typer.Option("--without", help="Suites, or lists of nouns, whose objects training shall never see."),
     ] = None,
+    warm_start: Annotated[
+        Path | None, typer.Option("--warm-start", help="planner.safetensors to go on from.")
+    ] = None,
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -31,7 +34,11 @@ def planner(
     config = PlannerConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with progress_bar("training", steps) as (bar, task):
         report = train(
-            out, config, nouns, lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}")
+            out,
+            config,
+            nouns,
+            lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
+            warm_start,
         )
     found = report["held_out_objects"]
     shares = ", ".join(f"{name.replace('_', ' ')} {entry['share']:.3f}" for name, entry in found.items())

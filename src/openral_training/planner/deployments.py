@@ -224,8 +224,8 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
             thing = Thing(thing.names, lexicon.mark(rng, thing))
         to = lexicon.thing(rng, action.to) if action.to else None
         if action.name in ("stack", "unstack") and rng.random() < 0.5:
-            one, other = rng.sample(COLOURS + SIZES, 2)
-            thing, to = Thing(thing.names, one), Thing(thing.names, other)
+            marks = rng.sample(COLOURS + SIZES, 2)
+            thing, to = Thing(thing.names, marks[0]), Thing(thing.names, marks[1])
         add(action, thing, to)
         if action.opposite in lexicon.actions and rng.random() < 0.6:
             add(lexicon.actions[action.opposite], thing, to)

@@ -77,7 +77,7 @@ class Encoder(nn.Module):
     def _layer(self, hidden: Tensor, mask: Tensor, layer: int) -> Tensor:
         query, key, value = (
             self._linear(hidden, layer, f"attention.self.{name}")
-            .unflatten(2, (self.heads, -1))
+            .reshape(*hidden.shape[:2], self.heads, -1)
             .transpose(1, 2)
             for name in ("query", "key", "value")
         )

@@ -252,9 +252,9 @@ class Speaker:
         if roll < 0.12:
             free = rng.choice(lexicon.unrelated)
             if roll < 0.09:
-                known = rng.random() < 0.6
+                ours = rng.random() < 0.6
                 thing = (
-                    thing if known else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
+                    thing if ours else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
                 )
                 free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
             return self._none(self._framed(self._polite(free)), ORDER)

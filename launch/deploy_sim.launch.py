@@ -15,9 +15,9 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from openral_core.errors import OpenralError
+from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
 from openral_reasoner.memory.memory import default_memory_file
 from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings

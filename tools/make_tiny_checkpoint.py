@@ -51,7 +51,7 @@ def main() -> None:
     sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
     if importlib.util.find_spec(marker) is None:
         sys.exit(_in_sidecar(sidecar))
-    from openral_sidecar.torchvision_shim import ensure_torchvision
+    from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
     ensure_torchvision()  # before anything imports it
     make = importlib.import_module(f"tiny_checkpoints.{builder}").make
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _in_sidecar(name: str) -> int:
-    from openral_sidecar.environment import ensure_environment
+    from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.table import sidecar_spec
 
     python = ensure_environment(sidecar_spec(name), progress=_say)

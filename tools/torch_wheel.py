@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from openral_sidecar.pip_settings import uv_settings
+from openral_sidecar.environment.pip_settings import uv_settings
 
 TORCH = "torch==2.13.0"
 LOOK_ONLY = ("--quiet", "--dry-run", "--no-deps")

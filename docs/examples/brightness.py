@@ -4,10 +4,10 @@ import argparse
 
 import numpy as np
 
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
 from openral_sidecar.server import serve, server_arguments, server_options
-from openral_sidecar.spec import InstallStep, SidecarSpec
 
 SPEC = SidecarSpec(
     name="brightness",

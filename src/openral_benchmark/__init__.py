@@ -1,1 +1,1 @@
-"""`openral benchmark`: a skill on a suite of fixed initial states, with rows that anyone gets again."""
+"""A skill on a suite of fixed initial states: episode queue, workers, results, pages."""

@@ -69,7 +69,7 @@ def list_suites(
     """List the suites that ship with openral, or the tasks of one."""
     from openral_benchmark.tables import print_suites, print_tasks
     from openral_core.cli.progress import console
-    from openral_core.named_files import names_of
+    from openral_core.files.named_files import names_of
     from openral_core.suite import SUITE_PATTERNS, load_suite
 
     if suite:
@@ -87,7 +87,7 @@ def report(
     from openral_benchmark.compare import read_result
     from openral_benchmark.page import page
     from openral_core.cli.progress import console
-    from openral_core.output_folder import check_file
+    from openral_core.files.output_folder import check_file
 
     path = check_file(out or result.with_name("report.html"), "--out")
     path.parent.mkdir(parents=True, exist_ok=True)

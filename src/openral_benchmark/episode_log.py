@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from openral_core.errors import ManifestError
-from openral_core.output_folder import make_private
+from openral_core.files.output_folder import make_private
 from openral_sim_bridge.rollout import EpisodeRow
 
 FILE_NAME = "rows.jsonl"

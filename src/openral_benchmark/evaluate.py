@@ -16,7 +16,7 @@ from openral_benchmark.served_skill import served_skill, server_says
 from openral_benchmark.tables import print_result
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.progress import console
-from openral_core.output_folder import check_folder
+from openral_core.files.output_folder import check_folder
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.checks.states import unseen_states

@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
-from openral_core.document import read_document
 from openral_core.errors import PolicyError, SidecarError
+from openral_core.files.document import read_document
+from openral_core.files.named_files import find_file
+from openral_core.files.output_folder import make_private
 from openral_core.manifest import MANIFEST_NAME
-from openral_core.named_files import find_file
-from openral_core.output_folder import make_private
 from openral_policy_nodes.families.external.address import parse_url
 from openral_policy_nodes.families.external.link import probe
 from openral_policy_nodes.families.external.names import names_from

@@ -46,7 +46,7 @@ def run(
     """Run episodes and print a row for each; exit 1 if none succeeded."""
     from openral_benchmark import single_run as sim
     from openral_core.cli.downloads import download_bars
-    from openral_core.output_folder import check_folder
+    from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
     from openral_core.statistics import wilson_interval
     from openral_rskill.hub.install import ready

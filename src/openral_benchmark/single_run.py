@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.action_adapter import ActionAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import NotFoundError
-from openral_core.observation_adapter import ObservationAdapter
-from openral_core.output_folder import make_private
+from openral_core.files.output_folder import make_private
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation

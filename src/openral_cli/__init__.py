@@ -1,1 +1,4 @@
-"""The command `openral`; other packages add their verbs by entry points of the group `openral.cli`."""
+"""The command `openral`, `openral deploy` and `openral demo`.
+
+Other packages add their verbs by entry points of the group `openral.cli`.
+"""

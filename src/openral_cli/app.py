@@ -13,10 +13,10 @@ from rich.console import Console
 from openral_cli import doctor_command
 from openral_cli.plugins import PluginGroup
 from openral_core.errors import OpenralError
-from openral_core.output_folder import disk_fault
+from openral_core.files.output_folder import disk_fault
 
 EXIT_FAILURE = 1
-"""Exit code of an error that the user can mend."""
+"""Exit code of an error that the user can fix."""
 
 app = typer.Typer(
     name="openral",

@@ -1,4 +1,4 @@
-"""What openral needs of a machine, row by row; a failing row carries the command that mends it."""
+"""What openral needs of a machine, row by row; a failing row carries the command that fixes it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from openral_core.errors import OpenralError
 from openral_core.machine_check import Check
 from openral_core.manifest.runtime import LOCAL
 from openral_core.plugin_table import load_plugin, plugin_targets
-from openral_rskill.folders import skill_folders
 from openral_rskill.registry import RSkillPackage, load_package
+from openral_rskill.store.installed import skill_folders
 
 MIN_FREE_GB = 2.0
 """[GB] torch for the CPU, a run's video and a data set of demonstrations."""
@@ -56,8 +56,8 @@ def _part(name: str) -> list[Check]:
         return [Check(name, False, str(error), f"pip install --force-reinstall what brings {name}")]
 
 
-def _row(name: str, ok: bool, found: str, mend: str) -> Check:
-    return Check(name, ok, found, "" if ok else mend)
+def _row(name: str, ok: bool, found: str, fix: str) -> Check:
+    return Check(name, ok, found, "" if ok else fix)
 
 
 def _python() -> Check:

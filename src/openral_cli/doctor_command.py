@@ -21,6 +21,6 @@ def doctor(
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:
-        print_gates([(check.name, check.ok, check.found, check.mend) for check in checks])
+        print_gates([(check.name, check.ok, check.found, check.fix) for check in checks])
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

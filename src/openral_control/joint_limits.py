@@ -29,7 +29,7 @@ class JointLimits:
         if len(joints) != scene.action.dim - 1:
             raise EnvelopeError(
                 f"joints: {robot.name} has {len(joints)} of role arm, action.dim {scene.action.dim} "
-                f"has room for {scene.action.dim - 1} and the gripper; mend the scene or its robot_id"
+                f"has room for {scene.action.dim - 1} and the gripper; fix the scene or its robot_id"
             )
         self.names = [joint.name for joint in joints]
         self._step = float(scene.action.step_rad or 0.0)

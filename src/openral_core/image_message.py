@@ -32,7 +32,7 @@ def require_size(camera: SceneCamera, width: int, height: int, source: str) -> N
     if (width, height) != (camera.width, camera.height):
         raise ContractError(
             f"camera '{camera.name}': {source} says {width}x{height}, the scene says {camera.width}x{camera.height} "
-            f"{ENCODING}; mend the camera's width and height in the scene, or the camera"
+            f"{ENCODING}; fix the camera's width and height in the scene, or the camera"
         )
 
 

@@ -15,5 +15,5 @@ class Check:
     """Whether it is well."""
     found: str
     """What there is, or the fault."""
-    mend: str = ""
-    """Command that mends it; empty where it is well."""
+    fix: str = ""
+    """Command that fixes it; empty where it is well."""

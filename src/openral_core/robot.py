@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from openral_core.document import read_document
-from openral_core.named_files import find_file
+from openral_core.files.document import read_document
+from openral_core.files.named_files import find_file
 from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Word, raise_faults, validate
 from openral_core.vocabulary import ControlMode, Embodiment, Modality
 

@@ -11,10 +11,10 @@ from typing import Annotated, Literal, TypeVar, overload
 
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
-from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document, read_document
+from openral_core.files.named_files import find_file
 from openral_core.manifest.contracts import Box
-from openral_core.named_files import find_file
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Word, raise_faults, validate
 

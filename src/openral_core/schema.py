@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, Union, get_arg
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from openral_core.document import Document, Key
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document, Key
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -58,13 +58,13 @@ class Fault(NamedTuple):
     key: str
     """The field to point at; dots lead into nested fields."""
     what: str
-    mend: str
+    fix: str
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
     """Raise, inside a pydantic validator, one error that carries every fault; no faults, no error."""
     if faults:
-        text = "; ".join(f"{fault.key}: {fault.what}, {fault.mend}" for fault in faults)
+        text = "; ".join(f"{fault.key}: {fault.what}, {fault.fix}" for fault in faults)
         # Braces would be read as a template by pydantic.
         template = text.replace("{", "(").replace("}", ")")
         raise PydanticCustomError("openral", template, {"faults": tuple(faults)})
@@ -74,7 +74,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     """Validate a document against a schema.
 
     Raises:
-        ManifestError: one line a fault, `file:line: key: what is wrong; mend`, in the order of the file.
+        ManifestError: one line a fault, `file:line: key: what is wrong; fix`, in the order of the file.
     """
     if not isinstance(document.data, dict):
         found = "empty" if document.data is None else f"a {_kind_of(document.data)}"
@@ -88,11 +88,11 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
 
 
 def raise_manifest_error(model: type[BaseModel], document: Document, error: ValidationError) -> NoReturn:
-    """Turn pydantic's report into a ManifestError with file, line and mend."""
+    """Turn pydantic's report into a ManifestError with file, line and fix."""
     reports: dict[str, int] = {}
     for details in error.errors(include_url=False):
-        for key, what, mend in _explain(model, details):
-            reports[document.fault(key, _one_line(what), _one_line(mend))] = document.line(key)
+        for key, what, fix in _explain(model, details):
+            reports[document.fault(key, _one_line(what), _one_line(fix))] = document.line(key)
     raise ManifestError("\n".join(sorted(reports, key=lambda text: reports[text]))) from error
 
 
@@ -117,7 +117,7 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
     kind = details["type"]
     if kind == "openral":
         faults: Sequence[Fault] = context["faults"]
-        return [((*key, *_parts(fault.key)), fault.what, fault.mend) for fault in faults]
+        return [((*key, *_parts(fault.key)), fault.what, fault.fix) for fault in faults]
     if kind == "missing":
         return [(key, "is missing", "add it")]
     if kind == "extra_forbidden":
@@ -129,8 +129,8 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
         ]
     message = details["msg"].removeprefix("Value error, ")
     if kind == "value_error" and ";" in message:
-        what, mend = message.split(";", 1)
-        return [(key, what, mend.strip())]
+        what, fix = message.split(";", 1)
+        return [(key, what, fix.strip())]
     needed = message[:1].lower() + message[1:]
     return [(key, f"{_shown(details['input'])}: {needed}", f"write {_needed(kind)}")]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, model_validator
 
-from openral_core.document import Document, read_document
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.named_files import find_file, names_of
+from openral_core.files.document import Document, read_document
+from openral_core.files.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.schema import Fault, InitRange, Many, Schema, Word, raise_faults, validate
 
@@ -34,8 +34,8 @@ class SuiteEntry(Schema):
         given = (self.instruction is not None) + bool(self.instructions)
         if given != (self.task is not None):
             what = "has no words, or two kinds of them" if self.task else "has words without a task"
-            mend = "write {scene: …, task: …, instruction: …}, or instructions: [… , …]"
-            raise_faults([Fault("task", what, mend)])
+            fix = "write {scene: …, task: …, instruction: …}, or instructions: [… , …]"
+            raise_faults([Fault("task", what, fix)])
         return self
 
     @property
@@ -131,13 +131,13 @@ def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:
     elif isinstance(entry, str):
         found = SuiteEntry(scene=entry)
     else:
-        mend = "write the name of a benchmark scene, or {scene: …, task: …, instruction: …}"
-        raise ManifestError(document.fault((index,), "is neither a name nor a scene with a task", mend))
+        fix = "write the name of a benchmark scene, or {scene: …, task: …, instruction: …}"
+        raise ManifestError(document.fault((index,), "is neither a name nor a scene with a task", fix))
     try:
         scene = load_scene(found.scene, BenchmarkScene)
     except NotFoundError as error:
         raise ManifestError(
-            document.fault((index,), f"scene '{found.scene}' was not found", "mend the name")
+            document.fault((index,), f"scene '{found.scene}' was not found", "fix the name")
         ) from error
     return with_task(scene, found.task, *found.words) if found.task else scene
 

@@ -1,1 +1,1 @@
-"""Demonstrations on disk, in the layout of LeRobot datasets v3."""
+"""Episodes on disk, in the layout of LeRobot datasets v3."""

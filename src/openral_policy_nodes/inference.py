@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.action_adapter import ActionAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.history import FrameHistory
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import PolicyError
-from openral_core.history import FrameHistory
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Instant, Observation, Policy, RobotState
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from openral_core.adapters.history import FrameHistory
 from openral_core.errors import OpenralError
-from openral_core.history import FrameHistory
 from openral_core.types import Instant
 from openral_policy_nodes.inference import Chunk, Inference, SensorSet
 from openral_policy_nodes.latency import LatencyStatistics

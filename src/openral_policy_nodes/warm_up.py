@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import cameras_for
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState

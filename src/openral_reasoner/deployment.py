@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from openral_core.progress import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
-from openral_reasoner.mission.gate import GateConfig
 from openral_reasoner.playbook import Playbook, load_playbook
 from openral_rskill.registry import resolve
 
@@ -19,7 +19,7 @@ class Deployment:
     embodiment_tags: tuple[str, ...] = ()
     scene_tasks: tuple[str, ...] = ()
     """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
-    gate: GateConfig = field(default_factory=GateConfig)
+    gate: ProgressThresholds = field(default_factory=ProgressThresholds)
     cameras: tuple[SceneCamera, ...] = ()
     """What an agent may look through."""
     reasoner: Mapping[str, object] = field(default_factory=dict)
@@ -40,10 +40,10 @@ def load_deployment(scene: str) -> Deployment:
         return Deployment()
     loaded: DeployScene = load_scene(scene)
     tasks = loaded.scene.backend_options.get("tasks")
-    gate = GateConfig()
+    gate = ProgressThresholds()
     if loaded.reward_skill:
         reward = resolve(loaded.reward_skill).manifest.reward
-        gate = GateConfig.from_reward(reward.model_dump()) if reward else gate
+        gate = ProgressThresholds.from_reward(reward.model_dump()) if reward else gate
     return Deployment(
         embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),

@@ -19,7 +19,7 @@ class PlaybookPlanner:
         self._planner = planner
 
     def plan(self, sentence: str, palette: Palette) -> Proposal:
-        """See `Planner.plan`."""
+        """Return a plan for the whole sentence, a question about it, or why there is neither."""
         clauses = [step for clause in _CLAUSE.split(sentence) for step in _expand(clause, palette)]
         expanded = sentence if clauses == _CLAUSE.split(sentence) else "; then ".join(clauses)
         return self._planner.plan(expanded, replace(palette, playbooks=(), recoveries=()))

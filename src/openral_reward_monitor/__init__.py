@@ -1,1 +1,1 @@
-"""The frame window, the reward models and the node that answers how far a task got."""
+"""How far a task got: frame window, reward models, readings."""

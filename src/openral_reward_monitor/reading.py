@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.manifest import Reward
+from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess, slope_per_second
 from openral_reward_monitor.models.calibration import Calibration, joint_score
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.window import Attempt, Selection
 
-_COVERED = 0.9
-"""Share of the plateau window that readings must span before an attempt can count as stalled."""
-_LEAST = 3
-"""Readings that an attempt needs before it can."""
+KEPT_READINGS = 512
+"""Newest readings of an attempt that are kept; a mission keeps as many."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +82,6 @@ class Reading:
         return replace(self, stamps_s=self.stamps_s[inside], scores=scores)
 
 
-def slope_per_second(stamps_s: NDArray[np.float64], values: NDArray[np.float32]) -> float:
-    """Return the least-squares slope [1/s] of (T,) values over (T,) stamps; 0 for fewer than two instants.
-
-    The ordinary estimate sum((t - mean t)(y - mean y)) / sum((t - mean t)^2), so that neither the number of frames
-    nor uneven spacing changes its unit.
-    """
-    if len(stamps_s) < 2:
-        return 0.0
-    centred = stamps_s - stamps_s.mean()
-    spread = float(centred @ centred)
-    return float(centred @ (values - values.mean())) / spread if spread > 0.0 else 0.0
-
-
 class ReadingMaker:
     """Turns scores into readings and remembers those of the running attempt, to tell when it stalls."""
 
@@ -106,10 +92,10 @@ class ReadingMaker:
             reward: thresholds of the manifest.
             calibration: what the scores mean; None: the raw scores count, on any camera.
         """
-        self._reward = reward
+        self._thresholds = ProgressThresholds.from_reward(reward.model_dump())
         self._calibration = calibration
         self._watched: tuple[Attempt, str] | None = None
-        self._history: deque[tuple[float, float]] = deque()
+        self._history: deque[ProgressReading] = deque(maxlen=KEPT_READINGS)
 
     def make(
         self, selection: Selection, task: str, scores: RewardScores, latency_s: float, watched: bool = True
@@ -123,27 +109,30 @@ class ReadingMaker:
             latency_s: [s] wall time of the scoring.
             watched: part of the steady watch over the attempt, whose history it joins; else an answer to a question.
         """
-        joint, threshold = joint_score(scores), self._reward.success_threshold
+        joint = joint_score(scores)
         camera = self._calibration.cameras.get(selection.camera) if self._calibration else None
         score = float(joint[-1])
-        done = camera.is_done(score, threshold) if camera else score >= threshold
-        remark = self._doubt(selection, score, done)
+        uncertain = camera is not None and camera.is_done(score, self._thresholds.success_threshold) is None
+        remark = self._doubt(selection, score, uncertain)
         if camera:
             scores = RewardScores(scores.progress, camera.probability(joint))
-        succeeded = done is True and not remark
+        stamp_s, progress, success = (
+            float(values[-1]) for values in (selection.stamps_s, scores.progress, scores.success)
+        )
+        now = ProgressReading(stamp_s, progress, success, camera is not None, bool(remark), remark)
         if watched:
-            self._remember(selection, float(scores.progress[-1]))
-        flat = self._is_flat(selection, task)
+            self._remember(selection, now)
+        succeeded, stalled = self._judged(selection, task, now)
         return Reading(
             attempt=selection.attempt,
             task=task,
             camera=selection.camera,
             stamps_s=selection.stamps_s,
             scores=scores,
-            calibrated=camera is not None,
-            stalled=flat and not succeeded and not remark,
+            calibrated=now.calibrated,
+            stalled=stalled,
             succeeded=succeeded,
-            abstained=bool(remark),
+            abstained=now.abstained,
             frozen=selection.frozen,
             dark=selection.dark,
             remark=remark,
@@ -151,7 +140,17 @@ class ReadingMaker:
             latency_s=latency_s,
         )
 
-    def _doubt(self, selection: Selection, score: float, done: bool | None) -> str:
+    def _judged(self, selection: Selection, task: str, now: ProgressReading) -> tuple[bool, bool]:
+        """Return whether the task counts as done, and whether the attempt stands still.
+
+        The running attempt is judged by its history; words that nobody watches for have only this one reading.
+        """
+        if self._watched != (selection.attempt, selection.camera) or task != selection.attempt.instruction:
+            return now.says_done(self._thresholds), False
+        stands = assess(self._history, self._thresholds).progress
+        return stands is Progress.SUCCEEDED, stands is Progress.STANDSTILL
+
+    def _doubt(self, selection: Selection, score: float, uncertain: bool) -> str:
         """Return why nothing is to be said, nothing where something is."""
         if selection.dark:
             return f"the picture of camera {selection.camera} is too dark"
@@ -160,30 +159,15 @@ class ReadingMaker:
         if self._calibration is not None and selection.camera not in self._calibration.cameras:
             known = ", ".join(sorted(self._calibration.cameras)) or "none"
             return f"the model is not calibrated for camera {selection.camera}, but for {known}"
-        if done is None:
+        if uncertain:
             return f"the score {score:.2f} is seen of tasks that are done and of such that are not"
         return ""
 
-    def _remember(self, selection: Selection, progress: float) -> None:
-        """Add a progress to the history of the running attempt, as that camera sees it."""
-        stamp_s = float(selection.stamps_s[-1])
-        anew = bool(self._history) and stamp_s < self._history[-1][0]  # the clock began again
-        if anew or self._watched != (selection.attempt, selection.camera):
+    def _remember(self, selection: Selection, now: ProgressReading) -> None:
+        """Add a reading to the history of the running attempt, as that camera sees it."""
+        began_again = bool(self._history) and now.stamp_s < self._history[-1].stamp_s  # the clock did
+        if began_again or self._watched != (selection.attempt, selection.camera):
             self._watched = (selection.attempt, selection.camera)
             self._history.clear()
-        if not (selection.frozen or selection.dark) and (not self._history or stamp_s > self._history[-1][0]):
-            self._history.append((stamp_s, progress))
-        # What is left spans the window, whatever the rate: one reading from before it stays.
-        window_s = self._reward.plateau_window_s
-        while len(self._history) > _LEAST and stamp_s - self._history[1][0] >= window_s:
-            self._history.popleft()
-
-    def _is_flat(self, selection: Selection, task: str) -> bool:
-        """Whether progress stayed within the tolerance for the whole plateau window of the running attempt."""
-        if self._watched != (selection.attempt, selection.camera) or task != selection.attempt.instruction:
-            return False
-        window_s = self._reward.plateau_window_s
-        if len(self._history) < _LEAST or self._history[-1][0] - self._history[0][0] < _COVERED * window_s:
-            return False
-        values = [value for _, value in self._history]
-        return max(values) - min(values) <= self._reward.plateau_tolerance
+        if not self._history or now.stamp_s > self._history[-1].stamp_s:
+            self._history.append(now)

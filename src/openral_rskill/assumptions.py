@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from openral_core.adapters.state_layout import layout_of
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.actuators import GRIPPER_MODES
 from openral_core.manifest.families import unread_fields
 from openral_core.scene import DeployScene
-from openral_core.state_layout import layout_of
 from openral_rskill.checks.embodiment import CONTROL_MODES
 
 

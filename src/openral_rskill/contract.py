@@ -1,4 +1,4 @@
-"""Does a skill fit a robot in a scene? One row a gate, each with its mend, before anything is loaded."""
+"""Does a skill fit a robot in a scene? One row a gate, each with its fix, before anything is loaded."""
 
 from __future__ import annotations
 

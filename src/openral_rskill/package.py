@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError, WeightsError
+from openral_core.files.share import share_directory
 from openral_core.manifest import MANIFEST_NAME, RSkillManifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
-from openral_core.share import share_directory
-from openral_rskill.hub.lock import LockedRepository, faults
-from openral_rskill.hub.reference import HUB, HubReference
-from openral_rskill.hub.store import find_lock, installed_skills, snapshot
 from openral_rskill.license import check_license
 from openral_rskill.safetensors_file import SUFFIX, weights_fault
+from openral_rskill.store.installed import find_lock, installed_skills, snapshot
+from openral_rskill.store.lock import LockedRepository, faults
+from openral_rskill.store.reference import HUB, HubReference
 from openral_rskill.weights_files import checkpoint_faults, is_pickled, pickle_refusal
 
 

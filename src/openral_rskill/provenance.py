@@ -9,9 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from openral_core.share import share_directory
-from openral_rskill.hub.lock import sha256_of
+from openral_core.files.share import share_directory
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.store.lock import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 
 __all__ = ["provenance", "weights_sha256", "write_result"]

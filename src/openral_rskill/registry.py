@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.named_files import NAME
 from openral_core.manifest import load_manifest
-from openral_core.named_files import NAME
-from openral_rskill.folders import holds_skill, skill_folders
-from openral_rskill.hub.lock import load_lock
-from openral_rskill.hub.reference import HUB, HubReference
-from openral_rskill.hub.store import installed_skills
 from openral_rskill.package import RSkillPackage
+from openral_rskill.store.installed import holds_skill, installed_skills, skill_folders
+from openral_rskill.store.lock import load_lock
+from openral_rskill.store.reference import HUB, HubReference
 
 __all__ = ["RSkillPackage", "list_skills", "load_package", "resolve"]
 

@@ -78,10 +78,10 @@ class Budget:
         return f"{self.needed_gb:.1f} GB ({' + '.join([*parts, f'margin {MARGIN_GB:g}'])})"
 
     @property
-    def mend(self) -> str:
+    def fix(self) -> str:
         """What to do about it."""
         if self.free_gb is None:
-            return "use --device cpu, or mend the driver: nvidia-smi"
+            return "use --device cpu, or fix the driver: nvidia-smi"
         return "end what else uses the device (nvidia-smi), use a smaller number format, or --device cpu"
 
 
@@ -113,7 +113,7 @@ def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None =
 def require_budget(found: Budget) -> None:
     """Raise ContractError, one line, unless it fits."""
     if not found.fits:
-        raise ContractError(f"accelerator memory: {found.found}, needed {found.needed}; {found.mend}")
+        raise ContractError(f"accelerator memory: {found.found}, needed {found.needed}; {found.fix}")
 
 
 def default_device(probe: Probe | None = None) -> str:

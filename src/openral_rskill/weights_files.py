@@ -40,7 +40,7 @@ def is_pickled(path: Path) -> bool:
 
 
 def pickle_refusal(name: str, path: str) -> str:
-    """Return the one line that refuses a pickle and names the command that mends it."""
+    """Return the one line that refuses a pickle and names the command that fixes it."""
     target = PurePosixPath(path).with_suffix(SUFFIX)
     return f"{name} is a pickle, which can run code when it is opened; openral rskill convert {path} {target}"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from openral_core.manifest.families import server_elsewhere
-from openral_rskill.hub.lock import sha256_of
 from openral_rskill.package import RSkillPackage
+from openral_rskill.store.lock import sha256_of
 
 
 def weights_sha256(package: RSkillPackage) -> str | None:

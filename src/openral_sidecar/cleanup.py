@@ -10,15 +10,15 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from openral_core.cache import cache_home
 from openral_core.errors import SidecarError
-from openral_sidecar.environment import environment_folder, lock_file
+from openral_core.files.cache import cache_home
+from openral_sidecar.environment.build import environment_folder, lock_file
+from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.identity import Announcement, announcements, forget, is_alive
-from openral_sidecar.locks import exclusive
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.process import GRACE_S, LOOK_S, end_group
-from openral_sidecar.spec import SidecarSpec
 from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")

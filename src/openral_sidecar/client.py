@@ -11,10 +11,10 @@ from typing import Any
 
 import zmq
 
-from openral_sidecar.dialect import dialect_of
+from openral_sidecar.environment.spec import DialectName
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
-from openral_sidecar.spec import DialectName
-from openral_sidecar.wire import MAX_BYTES
+from openral_sidecar.wires.dialect import dialect_of
+from openral_sidecar.wires.openral import MAX_BYTES
 
 LOOK_UP_S = 0.05
 """While it waits, a call looks this often whether its server is still there."""

@@ -29,7 +29,7 @@ Target = Annotated[str | None, typer.Argument(help="Port of a server, or name of
 def list_(as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False) -> None:
     """List the sidecars, their environments, and the servers that run."""
     from openral_sidecar.cleanup import running, size_of
-    from openral_sidecar.environment import environment_folder, is_built
+    from openral_sidecar.environment.build import environment_folder, is_built
     from openral_sidecar.table import sidecar_names, sidecar_spec
 
     rows: list[dict[str, Any]] = []
@@ -71,7 +71,7 @@ def list_(as_json: Annotated[bool, typer.Option("--json", help="Print the rows a
 @app.command()
 def build(name: Name, source: Source = None) -> None:
     """Build the environment of a sidecar; one that was built before is left as it is."""
-    from openral_sidecar.environment import ensure_environment
+    from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.table import sidecar_spec
 
     python = ensure_environment(sidecar_spec(name), source=source, progress=typer.echo)
@@ -97,7 +97,7 @@ def start(
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
     from openral_rskill.license import check_checkpoint_license
-    from openral_sidecar.environment import ensure_environment
+    from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.process import ServerProcess
     from openral_sidecar.table import sidecar_spec
 

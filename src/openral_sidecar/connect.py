@@ -13,14 +13,14 @@ from typing import Any
 
 from openral_core.errors import SidecarError
 from openral_sidecar.client import SidecarClient
+from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Announcement, Identity, announcements, read_announcement
-from openral_sidecar.locks import exclusive
 from openral_sidecar.paths import run_folder
 from openral_sidecar.process import ServerProcess
 from openral_sidecar.server import is_loopback
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 
 HELLO_S = 10.0
 """How long a server that is already up may take to say who it is."""
@@ -119,7 +119,7 @@ def _at_port(request: ServerRequest) -> RunningServer | None:
         if local:
             return None
         raise SidecarDown(
-            f"{request.name}: {where}: {error}; start it there, or mend host and port"
+            f"{request.name}: {where}: {error}; start it there, or fix host and port"
         ) from error
     return _use(request, None)
 

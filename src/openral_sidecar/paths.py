@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from openral_core.cache import cache_home, make_folder
+from openral_core.files.cache import cache_home, make_folder
 
 
 def environments_folder() -> Path:

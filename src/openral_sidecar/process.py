@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
-from openral_sidecar.bundle import bundle_for
+from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Announcement, announcements, forget, write_private
 from openral_sidecar.paths import log_folder, run_folder
-from openral_sidecar.spec import SidecarSpec
 
 LOOK_S = 0.05
 GRACE_S = 5.0
@@ -80,7 +80,12 @@ class ServerProcess:
     ) -> None:
         self.log = new_log(spec)
         self.token_file = new_token_file(spec)
-        command = [str(python), "-m", "openral_sidecar.bootstrap", *(["--with-parent"] if tied else [])]
+        command = [
+            str(python),
+            "-m",
+            "openral_sidecar.bootstrap",
+            *(["--with-parent"] if tied else []),
+        ]
         command += [spec.module, *arguments, "--host", host, "--port", str(port)]
         command += ["--token-file", str(self.token_file), "--spec", f"{spec.name}@{spec.digest}"]
         command += ["--log-file", str(self.log), *([] if shared else ["--private"])]

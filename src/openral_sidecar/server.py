@@ -27,7 +27,7 @@ from typing import Any
 from openral_core.errors import SidecarError
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Announcement, Identity, read_announcement, write_announcement
-from openral_sidecar.request_socket import Request, RequestSocket, refusal, reply
+from openral_sidecar.wires.request_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
 _log = logging.getLogger("openral.sidecar")

@@ -10,10 +10,10 @@ from typing import Any
 
 from openral_core.errors import SidecarError
 from openral_sidecar.connect import ServerRequest
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 from openral_sidecar.supervisor import Supervisor
 
 __all__ = ["Identity", "Sidecar", "SidecarSettings"]
@@ -125,7 +125,7 @@ class Sidecar:
         if isinstance(refusal, SidecarError):
             raise refusal
         if refusal is not None:
-            raise SidecarError(f"{self._request.name}: {refusal}; mend that, then try again") from refusal
+            raise SidecarError(f"{self._request.name}: {refusal}; fix that, then try again") from refusal
 
 
 _open: weakref.WeakSet[Sidecar] = weakref.WeakSet()

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.sidecar import Sidecar
-from openral_sidecar.spec import SidecarSpec
 
 _SPARE = 3.0
 """Times the promised `load_ms`: the promise is for the hardware that the skill is meant for."""

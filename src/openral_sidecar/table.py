@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from openral_core.errors import NotFoundError, SidecarError
 from openral_core.plugin_table import load_plugin, plugin_targets
-from openral_sidecar.spec import SidecarSpec
+from openral_sidecar.environment.spec import SidecarSpec
 
 GROUP = "openral.sidecars"
 """Entry-point group of sidecars that live in other distributions."""
@@ -42,6 +42,6 @@ def sidecar_spec(name: str) -> SidecarSpec:
         raise SidecarError(f"sidecar: {error}") from error
     if not isinstance(spec, SidecarSpec):
         raise SidecarError(
-            f"sidecar {name!r}: {type(spec).__name__} is not a SidecarSpec; mend its entry point"
+            f"sidecar {name!r}: {type(spec).__name__} is not a SidecarSpec; fix its entry point"
         )
     return spec

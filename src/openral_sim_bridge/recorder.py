@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.output_folder import check_folder, make_private
+from openral_core.files.output_folder import check_folder, make_private
 from openral_sim_bridge.backend import Snapshot
 
 _log = logging.getLogger(__name__)

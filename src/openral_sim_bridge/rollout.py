@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.history import FrameHistory
+from openral_core.adapters.history import FrameHistory
 from openral_core.types import Image, Instant, Observation, Policy, PolicyBatch, RobotState
 from openral_sim_bridge.backend import Backend, Snapshot
 from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy

@@ -36,7 +36,7 @@ class Row:
     what: str
     ok: bool
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Trial:
             "links",
             not missing,
             f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
-            f"mend the links of robot.yaml, or map them by `names`; the model has {', '.join(sorted(links))}",
+            f"fix the links of robot.yaml, or map them by `names`; the model has {', '.join(sorted(links))}",
         )
         wrong = [
             f"{joint.name} is {types[joint.name]}"
@@ -113,7 +113,7 @@ class Trial:
             if joint.name in types and types[joint.name] not in _TYPES.get(joint.joint_type, ("fixed",))
         ]
         found = "; ".join(wrong) or f"{sum(kind != 'fixed' for kind in types.values())} move"
-        yield Row("joints", not wrong, found, "mend joint_type in robot.yaml")
+        yield Row("joints", not wrong, found, "fix joint_type in robot.yaml")
 
     def cameras(self, states: int) -> Iterator[Row]:
         """Each camera must show something."""
@@ -124,8 +124,8 @@ class Trial:
             self.pictures[camera.name] = picture
             found = f"{model.width}x{model.height}, {model.fovy_deg:.0f} deg, on {model.parent}"
             sees = float(picture.std()) > 1.0
-            mend = "it sees one colour; turn it, or add a <light>"
-            yield Row(f"camera {camera.name}", sees, found if sees else f"{found}, all of one colour", mend)
+            fix = "it sees one colour; turn it, or add a <light>"
+            yield Row(f"camera {camera.name}", sees, found if sees else f"{found}, all of one colour", fix)
 
     def starts(self, states: int) -> Iterator[Row]:
         """Initial states must repeat to the byte, begin in the workspace and not be successes."""
@@ -161,8 +161,8 @@ class Trial:
             result = self._backend.step(self._backend.hold_action(None)[None])
         rate = steps / (time.perf_counter() - began)
         drift = float(np.linalg.norm(result.states[0].ee_position - before.ee_position))
-        mend = 'stiffen the actuators, or let the links carry their weight: gravcomp="1"'
-        yield Row("holds", drift <= DRIFT_M, f"{1000 * drift:.1f} mm in {HOLD_S:g} s", mend)
+        fix = 'stiffen the actuators, or let the links carry their weight: gravcomp="1"'
+        yield Row("holds", drift <= DRIFT_M, f"{1000 * drift:.1f} mm in {HOLD_S:g} s", fix)
         yield Row("speed", True, f"{rate / self._scene.control_hz:.1f} x real time, without pictures")
 
     def moves(self, states: int) -> Iterator[Row]:
@@ -184,8 +184,8 @@ class Trial:
             went = sign * float(result.states[0].ee_position[axis] - before.ee_position[axis])
             ok = MOVED[0] * wanted <= went <= MOVED[1] * wanted
             found = f"{100 * went:.1f} cm of {100 * wanted:.1f} commanded"
-            mend = "is something in its way, is it at its joints' ends, or is step_m another?"
-            yield Row(f"moves along {name}", ok, found, mend)
+            fix = "is something in its way, is it at its joints' ends, or is step_m another?"
+            yield Row(f"moves along {name}", ok, found, fix)
 
     def _reset(self, init_id: int) -> RobotState:
         return self._backend.reset([self._backend.task_ids[0]], [init_id])[0]
@@ -210,9 +210,9 @@ def _world_words(scene: DeployScene, backend: Backend) -> str:
 
 
 def _fault_rows(error: OpenralError) -> list[Row]:
-    """One row for each line of an error, `what; mend`."""
+    """One row for each line of an error, `what; fix`."""
     rows = []
     for line in str(error).splitlines():
-        found, _, mend = line.rpartition("; ")
-        rows.append(Row("world", False, found or line, mend if found else line))
+        found, _, fix = line.rpartition("; ")
+        rows.append(Row("world", False, found or line, fix if found else line))
     return rows

@@ -29,13 +29,13 @@ def check(
     from PIL import Image
 
     from openral_core.cli.tables import console, print_gates
-    from openral_core.output_folder import check_folder
+    from openral_core.files.output_folder import check_folder
     from openral_sim_bridge.scene_check import check_scene
 
     if pictures is not None:
         check_folder(pictures, "--pictures")
     report = check_scene(ref, states=states)
-    print_gates([(row.what, row.ok, row.found, row.mend) for row in report.rows])
+    print_gates([(row.what, row.ok, row.found, row.fix) for row in report.rows])
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in report.pictures.items():

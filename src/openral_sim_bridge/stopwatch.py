@@ -29,16 +29,16 @@ class Stopwatch:
         self.elapsed_s = 0.0
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
         self._policy.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract."""
         start = time.perf_counter()
         chunks = self._policy.predict(batch)
         self.elapsed_s = time.perf_counter() - start
         return chunks
 
     def close(self) -> None:
-        """See Policy.close."""
+        """Free what the policy holds; called once."""
         self._policy.close()

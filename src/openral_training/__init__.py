@@ -1,1 +1,1 @@
-"""Demonstrations, behaviour cloning and evaluation."""
+"""Demonstrations, behaviour cloning, reward models, reinforcement learning, world models, the planner."""

@@ -9,7 +9,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
-from openral_core.output_folder import check_folder
+from openral_core.files.output_folder import check_folder
 from openral_training.planner.commands import planner
 from openral_training.rl.command import rl
 from openral_training.world_model.commands import world_model

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.adapters.state_layout import state_vector
 from openral_core.errors import SimulationError
-from openral_core.state_layout import state_vector
 from openral_data.episode import Episode, encode_png
 from openral_training.experts.world import ExpertWorld, Verdict
 from openral_training.recipe import Recipe

@@ -9,10 +9,10 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from openral_core.adapters.state_layout import LAYOUTS
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import InitRange
-from openral_core.state_layout import LAYOUTS
 from openral_core.suite import with_task
 from openral_data.metadata import DatasetMetadata
 
@@ -48,7 +48,7 @@ class Recipe(_Strict):
     cameras: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
     state_layout: str = "ee_pos3_gripper1"
-    """Proprioception, see openral_core.state_layout."""
+    """Proprioception, see openral_core.adapters.state_layout."""
     chunk_size: Annotated[int, Field(gt=0)] = 16
     """H, the expert's next actions that are noted with each frame."""
     record_every: Annotated[int, Field(gt=0)] = 1

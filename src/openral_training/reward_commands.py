@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.output_folder import check_file
+from openral_core.files.output_folder import check_file
 
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import Plan

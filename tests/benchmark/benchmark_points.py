@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 TASKS = ("near", "far")
 REACHES = [-0.6, 0.4, 0.0, 0.0]

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
 from openral_benchmark.compare import compare, exact_mcnemar
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 
 def return_of_near(init_id: int, steps: int) -> float:

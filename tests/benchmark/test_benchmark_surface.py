@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from openral_benchmark.commands import app
 from openral_benchmark.manifest_record import record_result
 from openral_core.errors import ContractError, NotFoundError, PolicyError
+from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
-from openral_core.share import share_directory
 from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
 from openral_rskill.registry import load_package
 

@@ -142,7 +142,7 @@ def test_doctor_fails_with_the_command_that_mends(monkeypatch: pytest.MonkeyPatc
     assert "sudo apt-get install -y libegl1" in plain.output
     as_json = RUN.invoke(cli.app, ["doctor", "--json"])
     assert as_json.exit_code == 1
-    assert json.loads(as_json.output)[1]["mend"] == "sudo apt-get install -y libegl1"
+    assert json.loads(as_json.output)[1]["fix"] == "sudo apt-get install -y libegl1"
     monkeypatch.setattr(doctor, "examine", lambda: rows[:1])
     assert RUN.invoke(cli.app, ["doctor"]).exit_code == 0
 
@@ -151,4 +151,4 @@ def test_doctor_examines_this_machine() -> None:
     checks = {check.name: check for check in doctor.examine()}
     assert checks["python"].ok
     assert checks["loopback"].ok
-    assert all(bool(check.mend) is not check.ok for check in checks.values())
+    assert all(bool(check.fix) is not check.ok for check in checks.values())

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openral_core.action_adapter import ActionAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter, cameras_for
+from openral_core.adapters.state_layout import layout_of, state_function, state_vector
 from openral_core.errors import ContractError, PolicyError
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import ObservationAdapter, cameras_for
 from openral_core.scene import DeployScene
 from openral_core.scene_parts import SceneCamera
-from openral_core.state_layout import layout_of, state_function, state_vector
 from openral_core.types import Image, Observation, RobotState
 
 Make = Callable[..., RSkillManifest]

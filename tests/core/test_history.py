@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from openral_core.adapters.history import FrameHistory
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
-from openral_core.history import FrameHistory
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Instant, Observation, RobotState
 

@@ -1,4 +1,4 @@
-"""Manifests: the seed loads, and each sort of fault is one line that names file, line, key and mend."""
+"""Manifests: the seed loads, and each sort of fault is one line that names file, line, key and fix."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import yaml
 from example_skill import MANIFEST, SEED
 
 from openral_core.errors import ManifestError
+from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
-from openral_core.share import share_directory
 
 LINE = re.compile(r"^.+:\d+: .+: .+; .+$")
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from openral_cli import app as cli
 from openral_core.errors import OpenralError, OutputError
-from openral_core.output_folder import check_file, check_folder, make_private
+from openral_core.files.output_folder import check_file, check_folder, make_private
 
 RUNNER = CliRunner()
 NOBODY = 65534
@@ -175,7 +175,7 @@ def test_what_another_user_owns_is_refused(tmp_path: Path) -> None:
     code = (
         "import os, sys, pathlib\n"
         "from openral_core.errors import OutputError\n"
-        "from openral_core.output_folder import check_file, check_folder\n"
+        "from openral_core.files.output_folder import check_file, check_folder\n"
         "if os.getuid() == 0: os.setuid(int(sys.argv[2]))\n"
         "else: os.chmod(sys.argv[1], 0o555); os.chmod(sys.argv[1] + '/file', 0o444)\n"
         "folder = pathlib.Path(sys.argv[1])\n"

@@ -8,9 +8,9 @@ import pytest
 from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
-from openral_core.share import share_directory
 from openral_core.suite import load_suite, suite_with_task
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import resolve

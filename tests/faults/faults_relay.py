@@ -45,7 +45,7 @@ class Relay(Member):
         self.node.create_subscription(JointState, f"/faults{JOINTS}", self._on_joints, 10)
         self.node.create_subscription(TaskProgress, "/openral/progress", self.progress.append, 10)
 
-    def mend(self) -> None:
+    def fix(self) -> None:
         """Turn all faults off."""
         self.dropped = 0.0
         self.frozen = self.shuffled = False

@@ -174,15 +174,15 @@ def test_a_killed_recorder_leaves_a_bag_that_can_be_read(
         stamp = shared.status.header.stamp
         recorder.send_signal(signal.SIGKILL)
     killed_s = stamp.sec + stamp.nanosec * 1e-9
-    mended = run("ros2", "bag", "reindex", str(tmp_path / "bag"))
-    assert mended.code == 0, mended.said
+    fixed = run("ros2", "bag", "reindex", str(tmp_path / "bag"))
+    assert fixed.code == 0, fixed.said
     lost = max(0.0, killed_s - messages_of(tmp_path / "bag")["/joint_states"])
     assert lost < killed_s, "nothing could be read"
     figure(
         row=27,
         injected="SIGKILL of `ros2 bag record`",
         times=1,
-        happened="`ros2 bag reindex` mends it, it can be read",
+        happened="`ros2 bag reindex` fixes it, it can be read",
         lost="what came after the last flush",
         worst=lost,
         unit="s lost",

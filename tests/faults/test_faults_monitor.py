@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def soak(shared: Deployed, seconds: float, least: int) -> tuple[int, float, floa
         How many; growth of the nodes' memory after the warming up, as a share; lowest share of the control rate.
     """
     begun, count, warm, rates = time.monotonic(), 0, 0.0, [1.0]
-    nodes = {process.pid for process in shared.stack.processes()}
+    nodes = commands(shared)
     while count < least or time.monotonic() - begun < seconds:
         mission = shared.mission(("open the drawer", "close the drawer")[count % 2])
         assert mission.state == "done", mission.message
@@ -102,11 +103,19 @@ def soak(shared: Deployed, seconds: float, least: int) -> tuple[int, float, floa
         rates.append(shared.status.effective_hz / shared.status.control_hz)
         if not warm and count >= least // 2 and time.monotonic() - begun >= WARM_UP * seconds:
             warm = memory(nodes)
-    assert {process.pid for process in shared.stack.processes()} == nodes, "a node was started anew"
+    now = commands(shared)
+    lost = [words for pid, words in nodes.items() if pid not in now]
+    assert not lost, f"after {count} missions these processes were lost or started anew: {lost}"
     return count, memory(nodes) / warm - 1.0, min(rates)
 
 
-def memory(pids: set[int]) -> float:
+def commands(shared: Deployed) -> dict[int, str]:
+    """Return the command lines of a deployment's processes, sidecars included, by process id."""
+    wait_for(lambda: len(shared.stack.processes()) >= 6, "every node")
+    return {process.pid: " ".join(process.cmdline()) for process in shared.stack.processes()}
+
+
+def memory(pids: Iterable[int]) -> float:
     """Return the resident memory of processes [MiB]."""
     return census(psutil.Process(pid) for pid in pids).rss_mb
 
@@ -124,7 +133,6 @@ def record(figure: Any, count: int, growth: float, rate: float) -> None:
 
 
 def test_missions_one_after_another_are_all_done(shared: Deployed, figure: Any) -> None:
-    wait_for(lambda: len(shared.stack.processes()) >= 6, "every node")
     record(figure, *soak(shared, 0.0, 6))
 
 

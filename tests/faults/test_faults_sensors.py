@@ -30,7 +30,7 @@ def sensed(_deployment: Sensed) -> Iterator[Sensed]:
     deployed, relay = _deployment
     deployed.operator.reset("", -1)
     yield deployed, relay
-    relay.mend()
+    relay.fix()
     deployed.rest()
 
 
@@ -46,7 +46,7 @@ def test_a_stale_camera_stops_the_arm_and_nothing_needs_to_be_restarted(sensed: 
     truth = deployed.until_recorded()
     last = float(truth["stamp_s"][~truth["held"]][-1])
     after = last - relay.last_s
-    relay.mend()
+    relay.fix()
     assert operator.run_skill(STEADY, "wave", 0.5)().outcome == DEADLINE, (
         "frames came back, the skill did not"
     )
@@ -74,7 +74,7 @@ def test_a_short_gap_costs_a_pause_and_not_the_goal(sensed: Sensed, figure: Any)
         operator.until_moving()
         relay.dropped = 1.0
         operator.until(lambda: status[-1].holding, "the arm to hold")
-        relay.mend()
+        relay.fix()
         executed = status[-1].executed
         operator.until(
             lambda done=ended.done, executed=executed: done() or status[-1].executed > executed, "motion"

@@ -23,7 +23,7 @@ from faults_truth import HORIZON_S, ages_of_executed_steps
 from sidecar_mutations import mutations
 from system_stack import wait_for
 
-from openral_sidecar import wire
+from openral_sidecar.wires import openral as wire
 
 FAILED, DEADLINE = 2, 3
 WORDS = "open the drawer"

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from openral_reward_monitor.models.robometer.server import pin_kernels
-from openral_sidecar.torchvision_shim import ensure_torchvision
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 
 def memory(field: str) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.action_adapter import ActionAdapter
-from openral_core.observation_adapter import ObservationAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
 from openral_core.types import Observation, Policy, RobotState
 from openral_rskill.registry import RSkillPackage

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from openral_reward_monitor.models.robometer.spec import SPEC
-from openral_sidecar.bundle import bundle_for
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.bundle import bundle_for
 
 ROOT = Path(__file__).parents[2]
 LEAST = "1000000"

@@ -14,8 +14,8 @@ from system_files import load_truth, write_scene
 from system_operator import Operator
 from system_stack import Stack
 
-from openral_core.action_adapter import ActionAdapter
-from openral_core.observation_adapter import ObservationAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve

@@ -15,8 +15,8 @@ import psutil
 import pytest
 from system_stack import wait_for
 
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 
 TRIES = 8
 KILLED_BAR_MS = 500.0

@@ -19,8 +19,8 @@ from vla_eval.model_servers.predict import PredictModelServer
 from vla_eval.orchestrator import Orchestrator
 from vla_eval.specs import DimSpec
 
-from openral_core.action_adapter import ActionAdapter
-from openral_core.observation_adapter import ObservationAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite
 from openral_core.types import Observation, RobotState

@@ -328,7 +328,7 @@ def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest
 def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_skill, scene_path):
     program = (
         "import sys\n"
-        "from openral_policy_nodes import policy_node\n"
+        "from openral_policy_nodes.ros import policy_node\n"
         "def load(package, device): raise RuntimeError('a bug')\n"
         "policy_node.load_policy = load\n"
         f"words = ['-p', 'skill:={make_skill().folder}', '-p', 'scene:={scene_path}']\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import cv2
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
 from openral_reasoner.llm.models import build_model
@@ -16,7 +17,6 @@ from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.gate import GateConfig, Reading
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.planning_service import Thinker
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
@@ -27,7 +27,7 @@ from openral_reasoner.palette import Palette, Skill, SkillTask
 PATIENCE_S = 90.0
 TOOL = "execute_skill__openral__rskill-mini"
 CONFIG = DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0, answer_patience_s=2.0)
-GATE = GateConfig(default_patience_s=1.0, plateau_window_s=1.0)
+GATE = ProgressThresholds(default_patience_s=1.0, plateau_window_s=1.0)
 
 
 def skill(**changes: object) -> Skill:
@@ -122,7 +122,7 @@ class Table:
         """The reward monitor's reading of the running goal, ten a second of simulation time."""
         if self.sent:
             level = 0.95 if self.works(self.sent[-1]) else 0.2
-            self.director.reading(f"g{self.sent[-1].key}", Reading(self.now, level, level), self.now)
+            self.director.reading(f"g{self.sent[-1].key}", ProgressReading(self.now, level, level), self.now)
 
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:

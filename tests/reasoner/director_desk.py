@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -15,7 +16,6 @@ from openral_reasoner.mission.attempt import (
     StopSkills,
 )
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.gate import GateConfig, Reading
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
@@ -33,7 +33,7 @@ SKILL = Skill(
     ),
     max_execution_s=10.0,
 )
-GATE = GateConfig(default_patience_s=3.0, plateau_window_s=2.0)
+GATE = ProgressThresholds(default_patience_s=3.0, plateau_window_s=2.0)
 CONFIG = DirectorConfig(
     palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
 )
@@ -102,6 +102,6 @@ class Desk:
             self.director.bridge_alive(self.now)
             if progress and self.sent:
                 p = progress[min(i, len(progress) - 1)]
-                reading = Reading(self.now, p, p if success is None else success)
+                reading = ProgressReading(self.now, p, p if success is None else success)
                 self.director.reading(f"g{self.sent[-1].key}", reading, self.now)
             self.do(self.director.tick(self.now, self.now))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from director_desk import Desk
 
-from openral_reasoner.mission.gate import Reading
+from openral_core.progress import ProgressReading
 
 REMARK = "the picture of camera corner2 is too dark"
 
@@ -14,7 +14,7 @@ def watch(desk: Desk, seconds: float, score: float, *, abstained: bool) -> None:
     for _ in range(round(3 * seconds)):
         desk.now += 1 / 3
         desk.director.bridge_alive(desk.now)
-        reading = Reading(
+        reading = ProgressReading(
             desk.now, score, score, calibrated=True, abstained=abstained, remark=REMARK if abstained else ""
         )
         desk.director.reading(f"g{desk.sent[-1].key}", reading, desk.now)

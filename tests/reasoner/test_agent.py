@@ -8,7 +8,7 @@ import pytest
 from agent_table import TOOL, Table, skill
 
 from openral_core.errors import InstallationError, ManifestError
-from openral_reasoner.llm.fakes import Script
+from openral_reasoner.llm.fakes import Call, Script
 from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
 from openral_reasoner.llm.tools import skill_tool_name
 from openral_reasoner.mission.mission import MissionState
@@ -18,8 +18,8 @@ OPEN = (TOOL, {"task": "drawer-open-v3", "why": "it was ordered"})
 CLOSE = (TOOL, {"task": "drawer-close-v3", "why": "it was ordered"})
 
 
-def finish(done: bool = True, words: str = "that was it") -> tuple[str, dict[str, object]]:
-    return ("finish_mission", {"done": done, "words": words})
+def finish(done: bool = True, words: str = "that was it", **more: object) -> Call:
+    return ("finish_mission", {"done": done, "words": words, **more})
 
 
 def replies(brain: Script) -> list[str]:
@@ -103,7 +103,7 @@ def test_looking_asking_the_monitor_and_notes(tmp_path) -> None:
             ("query_task_progress", {"task": "open the drawer"}),
             ("remember", {"note": "the drawer sticks"}),
             ("recall", {"about": "drawer"}),
-            finish(),
+            finish(nothing_to_do=True),
         ]
     )
     table = Table(brain, picture="a drawer", memory=notes)
@@ -115,6 +115,15 @@ def test_looking_asking_the_monitor_and_notes(tmp_path) -> None:
     assert table.director.mission.state is MissionState.DONE
     assert table.director.mission.message == "nothing had to be done: that was it"
     assert "the drawer sticks" in notes.read_text()
+
+
+@pytest.mark.parametrize("call", [finish(nothing_to_do=True), finish()], ids=["not seen", "not said"])
+def test_a_mission_without_a_task_is_done_only_if_nothing_to_do_is_said_and_was_seen(call: Call) -> None:
+    looked = [] if call[1].get("nothing_to_do") else [("query_task_progress", {"task": "open the drawer"})]
+    table = Table(Script([*looked, call]))
+    table.say("if the drawer is open, close it")
+    assert table.director.mission.state is MissionState.FAILED
+    assert "no skill was run" in table.director.mission.message
 
 
 def test_an_endpoint_that_is_not_there_gives_way_to_the_offline_planner() -> None:

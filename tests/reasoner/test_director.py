@@ -197,12 +197,12 @@ def test_stop_words(text: str, stop: bool) -> None:
 def test_record_survives_and_matches(tmp_path) -> None:  # type: ignore[no-untyped-def]
     import json
 
-    from openral_reasoner.mission.record import MissionRecord
+    from openral_reasoner.mission.record import MissionWriter
 
     desk = Desk()
     desk.say("open the drawer")
     desk.run(2, 0.9)
-    record = MissionRecord(tmp_path / "run")
+    record = MissionWriter(tmp_path / "run")
     for entry in desk.log:
         record.step(entry, 1.0)
     record.state(desk.mission)

@@ -13,7 +13,7 @@ import pytest
 
 from openral_core.errors import OutputError
 from openral_reasoner.mission.mission import LogEntry, Mission
-from openral_reasoner.mission.record import MissionRecord
+from openral_reasoner.mission.record import MissionWriter
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def entry(reason: str) -> LogEntry:
 def test_it_says_so_once_and_goes_on(
     tmp_path: Path, small_files: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    record = MissionRecord(tmp_path / "run")
+    record = MissionWriter(tmp_path / "run")
     mission = Mission(id="m1", text="open the drawer", log=lambda step: None)
     record.state(mission)
     record.step(entry("first"), 0.0)
@@ -58,4 +58,4 @@ def test_it_says_so_once_and_goes_on(
 
 def test_a_run_folder_that_cannot_be_is_an_error_of_ours() -> None:
     with pytest.raises(OutputError, match="run_dir /proc/nope"):
-        MissionRecord(Path("/proc/nope"))
+        MissionWriter(Path("/proc/nope"))

@@ -7,21 +7,24 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict, judge
+from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_reasoner.mission.gate import Judgement, Verdict, judge
 
-CONFIG = GateConfig(default_patience_s=4.0, plateau_window_s=2.0)
+CONFIG = ProgressThresholds(default_patience_s=4.0, plateau_window_s=2.0)
 
 
-def history(*progress: float, success: float | None = None, start: float = 0.0) -> list[Reading]:
+def history(*progress: float, success: float | None = None, start: float = 0.0) -> list[ProgressReading]:
     """Readings at 3 Hz."""
-    return [Reading(start + i / 3, p, p if success is None else success) for i, p in enumerate(progress)]
+    return [
+        ProgressReading(start + i / 3, p, p if success is None else success) for i, p in enumerate(progress)
+    ]
 
 
 def at_end(
-    readings: list[Reading], late_s: float = 0.0, deadline_s: float = 60.0, started_s: float = 0.0
+    readings: list[ProgressReading], late_s: float = 0.0, deadline_s: float = 60.0, started_s: float = 0.0
 ) -> Judgement:
     now_s = readings[-1].stamp_s + late_s
-    return judge(readings, started_s=started_s, now_s=now_s, deadline_s=deadline_s, config=CONFIG)
+    return judge(readings, started_s=started_s, now_s=now_s, deadline_s=deadline_s, thresholds=CONFIG)
 
 
 def test_success_needs_the_whole_dwell() -> None:
@@ -41,7 +44,7 @@ def test_a_gap_breaks_the_dwell() -> None:
 
 def test_readings_of_an_earlier_attempt_do_not_count() -> None:
     readings = history(0.9, 0.9, 0.9, 0.9)
-    verdict = judge(readings, started_s=5.0, now_s=5.1, deadline_s=60, config=CONFIG).verdict
+    verdict = judge(readings, started_s=5.0, now_s=5.1, deadline_s=60, thresholds=CONFIG).verdict
     assert verdict is Verdict.ABSTAINED
 
 
@@ -64,7 +67,7 @@ def test_an_attempt_above_the_floor_gets_twice_the_patience() -> None:
 
 def test_deadline_is_no_success_and_no_silence() -> None:
     assert at_end(history(*[0.6] * 10), deadline_s=3.0).verdict is Verdict.DEADLINE
-    late = judge([], started_s=0.0, now_s=10.0, deadline_s=9.0, config=CONFIG)
+    late = judge([], started_s=0.0, now_s=10.0, deadline_s=9.0, thresholds=CONFIG)
     assert late.verdict is Verdict.UNVERIFIED
     assert "no reading" in late.reason
 
@@ -74,16 +77,18 @@ def test_stale_readings_abstain_even_if_they_were_good() -> None:
     assert at_end(history(*[0.9] * 9), late_s=3.5, deadline_s=6.0).verdict is Verdict.UNVERIFIED
 
 
-def abstaining(*scores: float, remark: str = "the score is uncertain", start: float = 0.0) -> list[Reading]:
+def abstaining(
+    *scores: float, remark: str = "the score is uncertain", start: float = 0.0
+) -> list[ProgressReading]:
     """Readings at 3 Hz with which the monitor says neither yes nor no."""
     return [
-        Reading(start + i / 3, score, score, calibrated=True, abstained=True, remark=remark)
+        ProgressReading(start + i / 3, score, score, calibrated=True, abstained=True, remark=remark)
         for i, score in enumerate(scores)
     ]
 
 
 def test_a_calibrated_probability_is_judged_without_the_raw_progress() -> None:
-    readings = [Reading(i / 3, 0.6, 0.9, calibrated=True) for i in range(4)]
+    readings = [ProgressReading(i / 3, 0.6, 0.9, calibrated=True) for i in range(4)]
     said = at_end(readings)
     assert said.verdict is Verdict.SUCCEEDED
     assert "probability that it is done, 0.90" in said.reason
@@ -124,8 +129,8 @@ def test_thresholds_come_from_the_reward_section() -> None:
         "num_bins": 100,
         "target_fps": 3,
     }
-    config = GateConfig.from_reward(reward)
+    config = ProgressThresholds.from_reward(reward)
     assert (config.success_threshold, config.check_floor, config.default_patience_s) == (0.7, 0.4, 6.0)
-    assert config.dwell == GateConfig().dwell
+    assert config.dwell == ProgressThresholds().dwell
     with pytest.raises(ValidationError, match="check_floor"):
-        GateConfig.from_reward({"success_threshold": 0.3, "check_floor": 0.4})
+        ProgressThresholds.from_reward({"success_threshold": 0.3, "check_floor": 0.4})

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from openral_core.progress import ProgressThresholds
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, Inquiry
-from openral_reasoner.mission.gate import GateConfig
 from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 ALONE = Condition("the button is pressed", "press the button")
@@ -34,7 +34,7 @@ def ask(condition: Condition, scores: Callable[[str, int], float | None]) -> tup
             Reply(False, "no frames") if score is None else Reply(True, f"success {score:.2f}", success=score)
         )
 
-    inquiry = Inquiry(sense, GateConfig(success_threshold=0.8, dwell=3))
+    inquiry = Inquiry(sense, ProgressThresholds(success_threshold=0.8, dwell=3))
     inquiry.ask(AskWorld(1, condition), 0.0)
     now = 0.0
     while (told := inquiry.tick(now)) is None:

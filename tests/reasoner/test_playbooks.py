@@ -10,7 +10,7 @@ import yaml
 from director_desk import SKILL
 
 from openral_core.errors import ManifestError
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 from openral_reasoner.deployment import load_deployment
 from openral_reasoner.llm.words import first_message
 from openral_reasoner.offline import OfflinePlanner

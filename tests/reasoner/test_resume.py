@@ -10,7 +10,7 @@ from director_desk import Desk
 from openral_core.errors import ManifestError
 from openral_core.scene import Resume
 from openral_reasoner.mission.mission import Mission
-from openral_reasoner.mission.record import MissionRecord
+from openral_reasoner.mission.record import MissionWriter
 
 ORDER = "open the drawer, then close it"
 
@@ -20,7 +20,7 @@ def broken_off(folder: Path, progress: float = 0.9) -> float:
     desk = Desk()
     desk.say(ORDER)
     desk.run(1, progress)
-    record = MissionRecord(folder)
+    record = MissionWriter(folder)
     record.state(desk.mission)
     record.close()
     return desk.now
@@ -32,7 +32,7 @@ def restarted(
     """A new process that finds the record; `answer` is what the world says about the task in work."""
     desk = Desk(now=now, world=lambda asked: answer, **fields)  # type: ignore[arg-type]
     desk.director.bridge_alive(now, "")
-    found = MissionRecord(folder).unfinished(desk.log.append)
+    found = MissionWriter(folder).unfinished(desk.log.append)
     assert found is not None
     desk.do(desk.director.resume(found, policy, now, now))
     for _ in range(4):  # leave, look, judgement, next task
@@ -100,7 +100,7 @@ def test_a_world_that_began_anew_has_nothing_to_resume(tmp_path: Path) -> None:
 def test_motion_of_the_old_process_must_end_before_the_look(tmp_path: Path) -> None:
     now = broken_off(tmp_path, 0.5)
     desk = Desk(now=now + 1, world=lambda asked: True)
-    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
     desk.do(desk.director.resume(found, "always", desk.now, desk.now))
     for _ in range(3):
@@ -116,7 +116,7 @@ def test_motion_of_the_old_process_must_end_before_the_look(tmp_path: Path) -> N
 def test_motion_of_the_old_process_is_stopped_while_the_operator_is_asked(tmp_path: Path) -> None:
     now = broken_off(tmp_path, 0.5)
     desk = Desk(now=now + 1)
-    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
     desk.do(desk.director.resume(found, "ask", desk.now, desk.now))
     desk.director.bridge_alive(desk.now, "f" * 32)
@@ -129,7 +129,7 @@ def test_motion_of_the_old_process_is_stopped_while_the_operator_is_asked(tmp_pa
 def test_a_goal_that_does_not_end_fails_the_mission(tmp_path: Path) -> None:
     now = broken_off(tmp_path, 0.5)
     desk = Desk(now=now + 1)
-    found = MissionRecord(tmp_path).unfinished(desk.log.append)
+    found = MissionWriter(tmp_path).unfinished(desk.log.append)
     assert found is not None
     desk.do(desk.director.resume(found, "always", desk.now, desk.now))
     for _ in range(40):
@@ -151,7 +151,7 @@ def test_stop_and_a_new_order_end_it(tmp_path: Path) -> None:
 
 
 def test_an_ended_mission_is_not_taken_up_and_a_spoiled_file_is_named(tmp_path: Path) -> None:
-    record = MissionRecord(tmp_path)
+    record = MissionWriter(tmp_path)
     assert record.unfinished(print) is None
     desk = Desk()
     desk.say("open the drawer")
@@ -172,7 +172,7 @@ def test_all_of_a_mission_survives_the_disk(tmp_path: Path, order: str) -> None:
     desk.say(order)
     assert desk.mission.tasks, desk.mission.message
     desk.run(5, 0.2)  # in its second attempt
-    record = MissionRecord(tmp_path)
+    record = MissionWriter(tmp_path)
     record.state(desk.mission)
     found = record.unfinished(desk.log.append)
     assert isinstance(found, Mission)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
+from openral_core.progress import slope_per_second
 from openral_reward_monitor.models.calibration import Calibration, CameraCalibration
 from openral_reward_monitor.models.reward_model import RewardScores
-from openral_reward_monitor.reading import ReadingMaker, slope_per_second
+from openral_reward_monitor.reading import ReadingMaker
 from openral_reward_monitor.window import Attempt, Selection
 
 CONFIG = Reward(
@@ -75,11 +76,18 @@ def test_success_needs_both_heads():
     maker = ReadingMaker(CONFIG)
     assert not reading(maker, 1.0, 0.95, 0.79).succeeded
     assert not reading(maker, 2.0, 0.5, 0.85).succeeded
-    assert reading(maker, 3.0, 0.85, 0.85).succeeded
+    assert [reading(maker, 3.0 + 0.3 * i, 0.85, 0.85).succeeded for i in range(3)] == [False, False, True]
+
+
+def test_words_that_nobody_watches_for_are_judged_by_one_reading():
+    maker = ReadingMaker(CONFIG)
+    assert reading(maker, 1.0, 0.85, 0.85, task="something else").succeeded
+    assert not reading(maker, 2.0, 0.85, 0.7, task="something else").succeeded
 
 
 def test_calibrated_success_is_the_probability_of_the_lesser_head():
-    now = reading(ReadingMaker(CONFIG, CALIBRATION), 1.0, 0.7, 0.9, camera="corner2")
+    maker = ReadingMaker(CONFIG, CALIBRATION)
+    now = [reading(maker, 1.0 + 0.3 * i, 0.7, 0.9, camera="corner2") for i in range(3)][-1]
     assert now.calibrated
     assert now.success == pytest.approx(0.9)
     assert now.progress == pytest.approx(0.7)
@@ -156,6 +164,11 @@ def test_success_is_not_a_stall_and_a_new_attempt_starts_afresh():
     maker = ReadingMaker(CONFIG)
     assert not any(reading(maker, 0.5 * index, 0.9, 0.9).stalled for index in range(10))
     assert not reading(maker, 5.0, 0.9, 0.1, goal="h").stalled
+
+
+def test_falling_progress_is_a_standstill_too():
+    maker = ReadingMaker(CONFIG)
+    assert [reading(maker, 0.5 * index, 0.6 - 0.05 * index).stalled for index in range(10)][-1]
 
 
 def test_queries_for_other_words_leave_no_trace():

@@ -1,4 +1,4 @@
-"""match(): one row a gate; every misfit turns exactly its own row, and the row says how to mend it."""
+"""match(): one row a gate; every misfit turns exactly its own row, and the row says how to fix it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from example_skill import SEED
 
 from openral_core.errors import ContractError
+from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest, load_manifest
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, load_scene
-from openral_core.share import share_directory
 from openral_rskill.assumptions import assumptions
 from openral_rskill.contract import match, package_findings, require
 
@@ -36,7 +36,7 @@ def test_a_skill_that_fits_has_no_failing_row(
     )
     findings = match(skill, robot, scene, folder=skill_folder)
     assert [row.gate for row in findings if not row.ok] == []
-    assert [row.mend for row in findings] == [""] * len(findings)
+    assert [row.fix for row in findings] == [""] * len(findings)
     assert "weights" in {row.gate for row in findings}
     require(findings)
 
@@ -48,7 +48,7 @@ def bound(frame: str, joint: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "gate", "mend"),
+    ("changes", "gate", "fix"),
     [
         ({"embodiment_tags": ["widowx"]}, "embodiment", "widowx"),
         (
@@ -104,13 +104,13 @@ def test_a_misfit_turns_its_own_row(
     monkeypatch: pytest.MonkeyPatch,
     changes: dict[str, Any],
     gate: str,
-    mend: str,
+    fix: str,
 ) -> None:
     monkeypatch.delenv("OPENRAL_ACCEPT_NONCOMMERCIAL", raising=False)
     findings = match(manifest(**changes), robot, scene, folder=skill_folder)
     failing = [row for row in findings if not row.ok]
     assert [row.gate for row in failing] == [gate]
-    assert mend in failing[0].mend
+    assert fix in failing[0].fix
     with pytest.raises(ContractError) as caught:
         require(findings)
     assert str(caught.value).startswith(f"{gate}: ")

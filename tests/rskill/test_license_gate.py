@@ -15,7 +15,7 @@ import yaml
 from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import LicenseError, OpenralError
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.hub.install import install
 from openral_rskill.license import OPT_INS, check_checkpoint_license, check_license

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 from openral_cli.app import app
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
+from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
 from openral_rskill.hub.scaffold import Choices, new_skill
 from openral_rskill.registry import resolve
 

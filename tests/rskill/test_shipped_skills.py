@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from example_skill import SEED
 
+from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
 from openral_core.manifest.families import unread_fields
-from openral_core.share import share_directory
 
 FOLDERS = sorted(path.parent for path in (share_directory() / "rskills").glob("*/rskill.yaml"))
 

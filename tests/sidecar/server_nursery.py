@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sidecar_echo
-from openral_policy_nodes.families.factory.rldx import conformance_server
-from openral_policy_nodes.families.factory.rldx import server as rldx_server
 
 from openral_policy_nodes.families.external import fake_server
+from openral_policy_nodes.families.rldx import conformance_server
+from openral_policy_nodes.families.rldx import server as rldx_server
 
 UPSTREAM = Path(__file__).parents[1] / "policy_nodes" / "rldx" / "upstream"
 RLDX = ["--model", "RLWRLD/RLDX-1-FT-LIBERO", "--device", "cpu"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from openral_sidecar import wire
+from openral_sidecar.wires import openral as wire
 
 INTERESTING = [
     b"\xdd\xff\xff\xff\xff",

@@ -15,10 +15,10 @@ import pytest
 import zmq
 from sidecar_helpers import PATIENCE_S, PROGRAM, wait_for
 
-from openral_sidecar import wire
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout, WireError
 from openral_sidecar.identity import Identity, announcements
 from openral_sidecar.paths import run_folder
+from openral_sidecar.wires import openral as wire
 
 
 def test_a_call_brings_its_answer(start_server, client) -> None:

@@ -14,12 +14,12 @@ from sidecar_helpers import PATIENCE_S, running, wait_for
 
 from openral_cli.app import main
 from openral_sidecar import table
-from openral_sidecar.environment import environment_folder
+from openral_sidecar.environment.build import environment_folder
+from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity, announcements
-from openral_sidecar.locks import exclusive
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 
 SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", description="sends back what comes")
 Openral = Callable[..., str]

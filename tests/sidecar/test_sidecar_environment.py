@@ -16,10 +16,10 @@ from sidecar_helpers import PATIENCE_S
 
 from openral_core.errors import SidecarError
 from openral_sidecar import table
-from openral_sidecar.bundle import bundle_for
-from openral_sidecar.environment import ensure_environment, environment_folder, is_built, lock_file
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
-from openral_sidecar.uv_command import explain, uv_variables
+from openral_sidecar.environment.build import ensure_environment, environment_folder, is_built, lock_file
+from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.uv_command import explain, uv_variables
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 SPEC = SidecarSpec("bare", PYTHON, (), "sidecar_echo")
@@ -33,7 +33,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_wheel(folder, "toywire", "1.0")
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
     monkeypatch.setenv("UV_NO_INDEX", "1")
-    monkeypatch.setattr("openral_sidecar.environment.OURS", InstallStep(("toywire",)))
+    monkeypatch.setattr("openral_sidecar.environment.build.OURS", InstallStep(("toywire",)))
     return folder
 
 
@@ -95,8 +95,8 @@ def test_a_step_can_leave_dependencies_out(wheels) -> None:
 def test_a_build_that_was_killed_goes_on(wheels) -> None:
     program = (
         "import os, signal, sys\n"
-        "from openral_sidecar import environment\n"
-        "from openral_sidecar.spec import InstallStep, SidecarSpec\n"
+        "from openral_sidecar.environment import build as environment\n"
+        "from openral_sidecar.environment.spec import InstallStep, SidecarSpec\n"
         "environment.OURS = InstallStep(('toywire',))\n"
         f"spec = SidecarSpec('bare', {PYTHON!r}, (), 'sidecar_echo')\n"
         "say = lambda line: os.kill(os.getpid(), signal.SIGKILL) if 'step 1' in line else None\n"
@@ -155,7 +155,7 @@ def test_a_folder_is_used_as_it_is(wheels, tmp_path) -> None:
     code.write_text("ANSWER = 23\n")
     assert run(python, "import upstream_code; print(upstream_code.ANSWER)") == "23"
     assert sorted(path.name for path in (tmp_path / "upstream").iterdir()) == ["src"]
-    with pytest.raises(SidecarError, match=r"there is no folder .*; mend --source"):
+    with pytest.raises(SidecarError, match=r"there is no folder .*; fix --source"):
         ensure_environment(SPEC, source=tmp_path / "nowhere")
 
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_resolved_is_one_line_with_the_mend(wheels) -> None:
     assert "\n" not in text
     assert text.startswith("sidecar bare: No solution found")
     assert "no-such-thing" in text
-    assert text.endswith("mend the requirements of the spec")
+    assert text.endswith("fix the requirements of the spec")
 
 
 def test_a_python_that_is_not_there_is_named(wheels, monkeypatch) -> None:
@@ -224,7 +224,7 @@ def test_a_network_that_is_down_is_named(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "mend"),
+    ("said", "fix"),
     [
         ("error: Failed to write\n cause: No space left on device (os error 28)", "free disk space"),
         ("error: failed to create directory: Permission denied (os error 13)", "set OPENRAL_CACHE_HOME"),
@@ -233,13 +233,13 @@ def test_a_network_that_is_down_is_named(monkeypatch) -> None:
             "install that Python",
         ),
         ("error: Git operation failed\n cause: failed to find branch", "git is installed"),
-        ("warning: x\nsomething else", "mend that, then try again"),
+        ("warning: x\nsomething else", "fix that, then try again"),
         ("", "uv failed"),
     ],
 )
-def test_every_failure_has_a_mend(said: str, mend: str) -> None:
+def test_every_failure_has_a_mend(said: str, fix: str) -> None:
     text = explain([line.strip() for line in said.splitlines()])
-    assert mend in text
+    assert fix in text
     assert "\n" not in text
 
 
@@ -291,7 +291,7 @@ def test_what_a_server_imports_needs_numpy_msgpack_and_zmq_only() -> None:
     """A sidecar has nothing else of ours; the first of these modules that imports more breaks every sidecar."""
     code = (
         "import sys, numpy, msgpack, zmq; before = set(sys.modules)\n"
-        "import openral_sidecar.server, openral_sidecar.bootstrap, openral_sidecar.rldx_wire\n"
+        "import openral_sidecar.server, openral_sidecar.bootstrap, openral_sidecar.wires.rldx\n"
         "import openral_policy_nodes, openral_reward_monitor, openral_sim_bridge\n"
         "allowed = ('numpy', 'msgpack', 'zmq', 'openral_', *sys.stdlib_module_names)\n"
         "print([name for name in set(sys.modules) - before if not name.startswith(allowed)])\n"

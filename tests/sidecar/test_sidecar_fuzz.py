@@ -17,10 +17,11 @@ from sidecar_helpers import PATIENCE_S, wait_for
 from sidecar_mutations import mutations, some_request
 
 from openral_core.errors import SidecarError
-from openral_sidecar import rldx_wire, wire
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.identity import Announcement, announcements
+from openral_sidecar.wires import openral as wire
+from openral_sidecar.wires import rldx as rldx_wire
 
 COUNT = 10_000
 AT_ONCE = 100

@@ -15,12 +15,12 @@ import pytest
 from sidecar_helpers import PATIENCE_S, PROGRAM, running, wait_for
 
 from openral_core.errors import PolicyError, SidecarError
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Identity, announcements
 from openral_sidecar.paths import log_folder, run_folder
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
 from openral_sidecar.skill import skill_sidecar
-from openral_sidecar.spec import SidecarSpec
 
 SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", environment={"ECHO_SAYS": "hello"})
 ECHO = Identity("echo")
@@ -310,7 +310,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {str(PROGRAM.parent)!r})
 from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
-from openral_sidecar.spec import SidecarSpec
+from openral_sidecar.environment.spec import SidecarSpec
 spec = SidecarSpec("echo", "3.11", (), "sidecar_echo")
 sidecar = Sidecar.open(spec, [], Identity("echo"), SidecarSettings(python=Path(sys.executable)))
 print(sidecar.pid, sidecar.call("spawn")["pid"], flush=True)

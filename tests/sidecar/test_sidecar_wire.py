@@ -6,8 +6,8 @@ import msgpack
 import numpy as np
 import pytest
 
-from openral_sidecar import wire
 from openral_sidecar.errors import WireError
+from openral_sidecar.wires import openral as wire
 
 DTYPES = sorted(wire.DTYPES)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
 from openral_sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[2]

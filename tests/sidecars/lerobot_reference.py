@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from openral_sidecar.torchvision_shim import ensure_torchvision
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_sidecar.torchvision_shim import ensure_torchvision
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 

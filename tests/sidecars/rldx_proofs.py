@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from openral_sidecar.torchvision_shim import ensure_torchvision
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 ensure_torchvision()
 import torch

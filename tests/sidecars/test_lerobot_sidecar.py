@@ -19,7 +19,7 @@ from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.families.lerobot.spec import SPEC
 from openral_rskill.registry import load_package
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
 
 ROOT = Path(__file__).parents[2]
 CAMERA = "observation.images.camera1"

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
 from openral_sim_bridge.backends.libero.spec import SPEC
 
 COPY = Path(__file__).parents[3] / "shared" / "data" / "libero_assets_repaired.tar.xz"

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from link_poses import link_poses
 
+from openral_core.adapters.state_layout import libero_eef8d
 from openral_core.errors import SidecarError
+from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
-from openral_core.state_layout import libero_eef8d
 from openral_core.suite import load_suite
-from openral_sidecar.bundle import bundle_for
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.bundle import bundle_for
 from openral_sim_bridge.backend import RobotModel, Snapshot
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.libero.assets import ensure_assets

@@ -16,8 +16,8 @@ from openral_policy_nodes.families.external import openpi_wire
 from openral_policy_nodes.families.external.address import parse_url
 from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer
 from openral_policy_nodes.families.external.link import OpenpiLink, probe
-from openral_sidecar.environment import ensure_environment
-from openral_sidecar.spec import InstallStep, SidecarSpec
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec
 
 SPEC = SidecarSpec(
     name="openpi_tests",

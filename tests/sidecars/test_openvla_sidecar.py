@@ -16,7 +16,7 @@ from openral_core.types import PolicyBatch
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.families.openvla_oft.spec import SPEC
 from openral_rskill.registry import load_package
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
 
 ROOT = Path(__file__).parents[2]
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]

@@ -10,11 +10,11 @@ import pytest
 from link_poses import link_poses
 
 from openral_core.errors import NotFoundError, SimulationError
+from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
 from openral_core.suite import Suite, load_suite
-from openral_sidecar.environment import ensure_environment
+from openral_sidecar.environment.build import ensure_environment
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.remote_sim.arms import Arm, arm_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.sidecar import Identity, Sidecar
-from openral_sidecar.spec import SidecarSpec
 
 CODE = """
 import argparse, sys

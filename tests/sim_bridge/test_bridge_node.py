@@ -429,7 +429,7 @@ def test_a_failing_simulator_ends_the_process_with_its_reason(fake_scene):
     program = (
         "import sys\n"
         "from functools import partial\n"
-        "from openral_sim_bridge import bridge_node\n"
+        "from openral_sim_bridge.ros import bridge_node\n"
         "from openral_sim_bridge.backends.fake import FakeBackend\n"
         "node = bridge_node.BridgeNode\n"
         "make = lambda scene: FakeBackend(['drawer-open-v3'], width=64, height=48, fail_after=40)\n"

@@ -74,7 +74,7 @@ def test_without_any_platform_the_doctor_says_what_lacks(tmp_path: Path, egl: bo
     assert ("EGL is installed without a driver" if egl else "neither EGL (libEGL.so.1) nor OSMesa") in row[
         "found"
     ]
-    assert row["mend"].startswith("sudo apt-get install -y --no-install-recommends libegl1 libegl-mesa0")
+    assert row["fix"].startswith("sudo apt-get install -y --no-install-recommends libegl1 libegl-mesa0")
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_in_words(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_platform_that_fails_is_told_from_one_that_works() -> None:
     assert not row["ok"]
     assert row["found"].startswith("glfw: ")
     assert row["found"].endswith("; egl works")
-    assert row["mend"] == "export MUJOCO_GL=egl"
+    assert row["fix"] == "export MUJOCO_GL=egl"
 
 
 def test_the_platform_that_draws_is_named() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
 from openral_core.types import PolicyBatch
 from openral_sim_bridge.backends.factory import make_backend

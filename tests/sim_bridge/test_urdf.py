@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openral_core.errors import SimulationError
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.backends.urdf import make_urdf
 from openral_sim_bridge.frames import LinkFrames, camera_frame, intrinsics

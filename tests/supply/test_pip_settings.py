@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_sidecar.pip_settings import configuration_files, uv_settings
+from openral_sidecar.environment.pip_settings import configuration_files, uv_settings
 
 
 def by_pip(environ: dict[str, str]) -> dict[str, str]:

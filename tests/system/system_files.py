@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 SHARE = share_directory()
 EMPTY_SAFETENSORS = (2).to_bytes(8, "little") + b"{}"

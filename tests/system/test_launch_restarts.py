@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.share import share_directory
 
 RUNNING, ENDING = SimpleNamespace(is_shutdown=False), SimpleNamespace(is_shutdown=True)
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from system_stack import Stack
 
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 

@@ -161,7 +161,7 @@ class RcutilsLogger:
         set_logger_level(self.name, level)
 
     def get_effective_level(self) -> LoggingSeverity:
-        """See `get_logger_effective_level`."""
+        """The level that counts: the logger's own, that of the nearest ancestor, or the default."""
         return get_logger_effective_level(self.name)
 
     def is_enabled_for(self, severity: int) -> bool:

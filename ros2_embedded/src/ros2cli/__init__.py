@@ -5,5 +5,5 @@ only when it is run, with
 
 - `add_arguments(parser)`: adds its arguments,
 - `main(args) -> int`: does its work and returns the exit code; it raises `CliError` for what the user can
-mend.
+fix.
 """

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class CliError(Exception):
-    """Something the user can mend: shown as one line, exit code 1."""
+    """Something the user can fix: shown as one line, exit code 1."""

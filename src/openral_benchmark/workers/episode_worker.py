@@ -15,10 +15,10 @@ from openral_benchmark.workers.worker_pool import (
     TimedOut,
     WorkerLost,
 )
-from openral_core.action_adapter import ActionAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError, PolicyError
 from openral_core.manifest import RSkillManifest
-from openral_core.observation_adapter import ObservationAdapter
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend

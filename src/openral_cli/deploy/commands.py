@@ -96,7 +96,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import prepare
     from openral_cli.deploy.report import print_outcome
-    from openral_core.output_folder import check_folder, make_private
+    from openral_core.files.output_folder import check_folder, make_private
     from openral_core.scene import DeployScene, load_scene
 
     console = Console(highlight=False)
@@ -153,15 +153,15 @@ def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: 
 
 def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
     """Show what the reasoner has written since: readings in the status line, all else as lines."""
-    from openral_cli.deploy.outcome import load_steps
+    from openral_core.mission_record import load_steps
 
     steps = load_steps(folder)
     for step in steps[shown:]:
-        if step["kind"] == "reading":
-            status.update(escape(f"{step['stamp_s']:6.1f} s  {step['text']}: {step['reason']}"))
-        elif step["kind"] != "verdict":  # what follows from a verdict repeats its reason
-            words = f"{step['kind']:<8}[/bold] {escape(step['reason'])}"
-            console.print(f"[dim]{step['stamp_s']:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
+        if step.kind == "reading":
+            status.update(escape(f"{step.stamp_s:6.1f} s  {step.text}: {step.reason}"))
+        elif step.kind != "verdict":  # what follows from a verdict repeats its reason
+            words = f"{step.kind:<8}[/bold] {escape(step.reason)}"
+            console.print(f"[dim]{step.stamp_s:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
     return len(steps)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from openral_core.errors import InstallationError
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 GRACE_S = (15.0, 5.0)
 """[s] that the launch gets to end after SIGINT, and after SIGTERM."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import av
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from openral_cli.deploy.outcome import Arrays, load_mission, load_steps, load_truth
+from openral_cli.deploy.outcome import Arrays, load_truth
+from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.backends.factory import make_backend
@@ -95,25 +95,25 @@ def film_frames(
 
 
 def panel_state(
-    mission: dict[str, Any], steps: list[dict[str, Any]], stamp_s: float, held: bool
+    mission: RecordedMission, steps: Sequence[RecordedStep], stamp_s: float, held: bool
 ) -> PanelState:
     """Return what was known at one instant, from the reasoner's steps up to it."""
-    past = [step for step in steps if step["stamp_s"] <= stamp_s]
-    states = dict.fromkeys(range(len(mission["tasks"])), "pending")
+    past = [step for step in steps if step.stamp_s <= stamp_s]
+    states = dict.fromkeys(range(len(mission.tasks)), "pending")
     attempt: list[tuple[float, float, float]] = []
     words = ""
     for step in past:
-        if step["task"] in states:
-            states[step["task"]] = step["outcome"]
-        if step["kind"] == "attempt":
+        if step.task in states:
+            states[step.task] = step.outcome
+        if step.kind == "attempt":
             attempt = []
-        if step["kind"] == "reading":
-            attempt.append((step["stamp_s"], step["progress"], step["success"]))
+        if step.kind == "reading":
+            attempt.append((step.stamp_s, step.progress, step.success))
         else:
-            words = step["reason"]
-    tasks = [(str(task["text"]), states[index]) for index, task in enumerate(mission["tasks"])]
+            words = step.reason
+    tasks = [(task.text, states[index]) for index, task in enumerate(mission.tasks)]
     curve = np.array(attempt, dtype=np.float64).reshape(-1, 3)
-    return PanelState(stamp_s, str(mission["text"]), tasks, curve, words, held)
+    return PanelState(stamp_s, mission.text, tasks, curve, words, held)
 
 
 def _filmed_rows(truth: Arrays) -> range:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError
+from openral_core.mission_record import RecordedTask, load_mission
 from openral_sim_bridge.recorder import FILE_NAME
 
-MISSION_FILE, STEPS_FILE, SUMMARY_FILE = "mission.json", "mission.jsonl", "summary.json"
+SUMMARY_FILE = "summary.json"
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -90,40 +91,20 @@ def load_truth(run_dir: Path) -> Arrays:
         return {name: archive[name] for name in archive.files}
 
 
-def load_mission(run_dir: Path) -> dict[str, Any]:
-    """Return `mission.json`.
-
-    Raises:
-        NotFoundError: the reasoner wrote none.
-    """
-    path = run_dir / MISSION_FILE
-    if not path.is_file():
-        raise NotFoundError(f"{path} is missing: the reasoner did not come to a mission")
-    mission: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return mission
-
-
-def load_steps(run_dir: Path) -> list[dict[str, Any]]:
-    """Return the lines of `mission.jsonl`; a last line cut off by a kill is left out."""
-    path = run_dir / STEPS_FILE
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
 def judge(run_dir: Path) -> RunOutcome:
     """Read a run folder. Raises NotFoundError: the run broke off before there was anything to judge."""
     truth, mission = load_truth(run_dir), load_mission(run_dir)
     return RunOutcome(
-        mission=str(mission["text"]),
-        state=str(mission["state"]),
-        message=str(mission["message"]),
-        tasks=tuple(_task_outcome(task, truth) for task in mission["tasks"]),
+        mission=mission.text,
+        state=mission.state,
+        message=mission.message,
+        tasks=tuple(_task_outcome(task, truth) for task in mission.tasks),
         rejected_chunks=int(truth["chunk_rejected"].sum()),
     )
 
 
-def _task_outcome(task: dict[str, Any], truth: Arrays) -> TaskOutcome:
-    started, ended = float(task["started_s"]), float(task["ended_s"])
+def _task_outcome(task: RecordedTask, truth: Arrays) -> TaskOutcome:
+    started, ended = task.started_s, task.ended_s
     stamps = truth["stamp_s"]
     end = int(np.searchsorted(stamps, ended + 1e-6, side="right"))
     rows = slice(int(np.searchsorted(stamps, started, side="left")), end)
@@ -134,20 +115,20 @@ def _task_outcome(task: dict[str, Any], truth: Arrays) -> TaskOutcome:
     p50, p95 = np.percentile(latencies, [50, 95]).tolist() if len(latencies) else (None, None)
     ran = ended > 0 and end > 0
     return TaskOutcome(
-        text=str(task["text"]),
-        skill=str(task["skill"]),
-        skill_task=str(task["skill_task"]),
-        attempts=int(task["attempts"]),
-        state=str(task["state"]),
-        outcome=str(task["outcome"]),
+        text=task.text,
+        skill=task.skill,
+        skill_task=task.skill_task,
+        attempts=task.attempts,
+        state=task.state,
+        outcome=task.outcome,
         steps=int((~truth["held"][rows]).sum()),
         sim_s=max(ended - started, 0.0),
         wall_s=wall_s,
         effective_hz=(len(wall) - 1) / wall_s if wall_s > 0 else 0.0,
         latency_p50_ms=p50,
         latency_p95_ms=p95,
-        progress=float(task["progress"]),
-        simulator_success=_success(truth, str(task["skill_task"]), end - 1) if ran else None,
+        progress=task.progress,
+        simulator_success=_success(truth, task.skill_task, end - 1) if ran else None,
     )
 
 

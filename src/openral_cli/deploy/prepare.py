@@ -48,5 +48,5 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
 
 def _no_skills(scene: DeployScene) -> str:
     what = f"{scene.scene.id} deploys none, so no mission can be done"
-    mend = "write `skills: [name or folder of one]`, or --keep-alive and start its node yourself"
-    return scene.source.fault(("skills",), what, mend) if scene.source else f"skills: {what}; {mend}"
+    fix = "write `skills: [name or folder of one]`, or --keep-alive and start its node yourself"
+    return scene.source.fault(("skills",), what, fix) if scene.source else f"skills: {what}; {fix}"

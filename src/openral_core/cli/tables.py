@@ -17,7 +17,7 @@ def console() -> Console:
 
 
 def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
-    """Print rows of (what, ok, found, mend); the mends of failing rows follow below, unbroken, to be copied."""
+    """Print rows of (what, ok, found, fix); the fixes of failing rows follow below, unbroken, to be copied."""
     out = console()
     table = Table(box=None, pad_edge=False, show_header=False)
     for _ in range(3):
@@ -25,6 +25,6 @@ def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
     for what, ok, found, _ in rows:
         table.add_row(OK if ok else FAULT, escape(what), escape(found))
     out.print(table)
-    for what, ok, _, mend in rows:
+    for what, ok, _, fix in rows:
         if not ok:
-            out.print(f"\n[bold]{escape(what)}[/bold]\n  {escape(mend)}", soft_wrap=True)
+            out.print(f"\n[bold]{escape(what)}[/bold]\n  {escape(fix)}", soft_wrap=True)

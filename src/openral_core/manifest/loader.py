@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from openral_core.document import Document, Key, read_document
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document, Key, read_document
 from openral_core.manifest.model import RSkillManifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside, validate
@@ -20,7 +20,7 @@ def load_manifest(path: Path) -> RSkillManifest:
         path: `rskill.yaml`, or the folder that holds it.
 
     Raises:
-        ManifestError: one line a fault, `file:line: key: what is wrong; mend`.
+        ManifestError: one line a fault, `file:line: key: what is wrong; fix`.
     """
     file = path / MANIFEST_NAME if path.is_dir() else path
     document = read_document(file)

@@ -42,7 +42,7 @@ class RemotePolicy:
         self._patience = Patience(manifest.latency_budget)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
         self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
 
     def predict(self, data: Mapping[str, Any], shape: tuple[int, int, int]) -> NDArray[np.float32]:

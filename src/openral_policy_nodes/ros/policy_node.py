@@ -14,9 +14,9 @@ from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import State, TransitionCallbackReturn
 
+from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.observation_adapter import cameras_for
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_policy_nodes.families.factory import load_policy

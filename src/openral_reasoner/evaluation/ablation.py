@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.gate import GateConfig, Reading
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask
@@ -35,7 +35,7 @@ LOOK_S = 5.0
 LIMIT_S = 3600.0
 """[s] simulated time of one mission."""
 TASKS = ("open the drawer", "close the drawer", "open the window", "close the window", "press the button")
-GATE = GateConfig(default_patience_s=3.0, plateau_window_s=2.0)
+GATE = ProgressThresholds(default_patience_s=3.0, plateau_window_s=2.0)
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,13 @@ class _World:
         if elapsed >= goal.deadline_s:
             self._end("DEADLINE", "deadline")
 
-    def _reading(self, instruction: str, elapsed_s: float) -> Reading:
+    def _reading(self, instruction: str, elapsed_s: float) -> ProgressReading:
         """Progress rises to the end or to a stop; success says whether that end is there."""
         works = np.isfinite(self._works_at)
         progress = min(1.0, elapsed_s / self._works_at) if works else min(0.3, elapsed_s / 8)
         success = 0.95 if instruction in self._finished else 0.5 * progress
         heads = np.array([progress, success]) + self._noise.normal(0, NOISE, 2)
-        return Reading(self._now, *np.clip(heads, 0.0, 1.0).tolist())
+        return ProgressReading(self._now, *np.clip(heads, 0.0, 1.0).tolist())
 
     def _answer(self) -> None:
         """The operator has a look, and says what is true; asked what to do, it is to be tried again."""

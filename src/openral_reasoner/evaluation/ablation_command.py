@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.output_folder import check_file
+from openral_core.files.output_folder import check_file
 
 
 def ablation_command(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openral_core.output_folder import check_file
+from openral_core.files.output_folder import check_file
 from openral_reasoner.evaluation.ablation_command import ablation_command
 
 reasoner = typer.Typer(help="Look into the reasoner.", no_args_is_help=True)

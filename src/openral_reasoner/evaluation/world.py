@@ -11,11 +11,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.condition_query import Inquiry
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.gate import GateConfig, Reading
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, Thinker
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
@@ -52,7 +52,7 @@ class SimulatedDeployment:
         self.sent: list[str] = []
         """Tasks of the goals that were sent, one for each attempt."""
         self.log: list[LogEntry] = []
-        gate = GateConfig(default_patience_s=1.0, plateau_window_s=1.0)
+        gate = ProgressThresholds(default_patience_s=1.0, plateau_window_s=1.0)
         self._inquiry = Inquiry(self.sense, gate)
         self._director = Director(
             self.log.append,
@@ -112,7 +112,7 @@ class SimulatedDeployment:
         task = self._running.task
         failing = self._tries[task] <= self._written.fails.get(task, 0)
         level = 0.25 if failing else 0.97
-        self._director.reading(f"g{self._running.key}", Reading(self._now, level, level), self._now)
+        self._director.reading(f"g{self._running.key}", ProgressReading(self._now, level, level), self._now)
         if failing and self._tries[task] % 2 == 0:
             self._end("SUCCEEDED", "policy", "the skill says that it is done")
 

@@ -27,10 +27,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Verdict(BaseModel):
+class MissionEnd(BaseModel):
     """How the mission ended, in the model's own words."""
 
-    done: bool = Field(description="everything that was ordered is done and verified")
+    done: bool = Field(
+        description="everything that was ordered is done and verified, or nothing had to be done"
+    )
+    nothing_to_do: bool = Field(
+        default=False,
+        description="no skill had to run, as a look or a progress query showed; say in words what it showed",
+    )
     words: str = Field(description="one sentence for the operator", max_length=500)
 
 
@@ -97,7 +103,7 @@ class MissionAgent:
         tools = make_tools(palette, self._desk, self._memory, self._cameras, sees=self._settings.sees_images)
         agent = Agent(
             self._model,
-            output_type=ToolOutput(Verdict, name="finish_mission", description="End the mission."),
+            output_type=ToolOutput(MissionEnd, name="finish_mission", description="End the mission."),
             instructions=ROLE,
             tools=tools,
             retries=3,
@@ -116,4 +122,5 @@ class MissionAgent:
                 tool_calls_limit=self._settings.max_tool_calls,
             ),
         )
-        await asyncio.wrap_future(self._desk.put(Finish(result.output.done, result.output.words)))
+        end = result.output
+        await asyncio.wrap_future(self._desk.put(Finish(end.done, end.words, end.nothing_to_do)))

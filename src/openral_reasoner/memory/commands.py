@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.errors import NotFoundError
-from openral_core.output_folder import check_file
+from openral_core.files.output_folder import check_file
 from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
 
 memory = typer.Typer(help="Notes that outlive a mission, in a plain file.", no_args_is_help=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.condition import Condition
-from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict, judge
+from openral_reasoner.mission.gate import Judgement, Verdict, judge
 from openral_reasoner.mission.mission import MAX_ATTEMPTS
 from openral_reasoner.palette import Palette, Skill
 
@@ -109,17 +110,17 @@ class Attempt:
     sent_wall_s: float
     goal_id: str = ""
     """Hex UUID, empty until the goal is accepted."""
-    readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=512))
+    readings: deque[ProgressReading] = field(default_factory=lambda: deque(maxlen=512))
     ending: Judgement | None = None
     """Why the goal is being cancelled."""
     cancelled_wall_s: float = 0.0
     abstaining: bool = False
 
-    def judge(self, now_s: float, gate: GateConfig) -> Judgement:
+    def judge(self, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say while the goal runs."""
         return self._judge(now_s, self.deadline_s, gate)
 
-    def judge_own_end(self, outcome: str, why: str, now_s: float, gate: GateConfig) -> Judgement:
+    def judge_own_end(self, outcome: str, why: str, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say about a goal that ended without being asked to.
 
         What the skill calls itself does not count: its success is one only if the gate agrees, and a success that
@@ -134,5 +135,7 @@ class Attempt:
             return judgement
         return Judgement(Verdict.STALLED, "the skill calls itself done, the reward monitor does not")
 
-    def _judge(self, now_s: float, deadline_s: float, gate: GateConfig) -> Judgement:
-        return judge(self.readings, started_s=self.started_s, now_s=now_s, deadline_s=deadline_s, config=gate)
+    def _judge(self, now_s: float, deadline_s: float, gate: ProgressThresholds) -> Judgement:
+        return judge(
+            self.readings, started_s=self.started_s, now_s=now_s, deadline_s=deadline_s, thresholds=gate
+        )

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from openral_core.progress import ProgressThresholds
 from openral_reasoner.mission.attempt import AskWorld
-from openral_reasoner.mission.gate import GateConfig
 from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 PERIOD_S = 0.3
@@ -44,7 +44,7 @@ class _Open:
 class Inquiry:
     """Asks about one condition at a time; a newer one takes its place. Not thread-safe."""
 
-    def __init__(self, sense: Sense, gate: GateConfig) -> None:
+    def __init__(self, sense: Sense, gate: ProgressThresholds) -> None:
         self._sense, self._gate = sense, gate
         self._open: _Open | None = None
 

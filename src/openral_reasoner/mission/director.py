@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
-from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict
+from openral_reasoner.mission.gate import Judgement, Verdict
 from openral_reasoner.mission.goal_tracker import GoalKeeper
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
@@ -41,11 +42,11 @@ class Director:
         self,
         log: Callable[[LogEntry], None],
         *,
-        gate: GateConfig | None = None,
+        gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
     ) -> None:
         self._log = log
-        self._gate = gate or GateConfig()
+        self._gate = gate or ProgressThresholds()
         self._config = config or DirectorConfig()
         self._palette = Palette()
         self._palette_wall_s = 0.0
@@ -311,9 +312,9 @@ class Director:
         self._waiting_since_wall_s = wall_s
         return self.tick(now_s, wall_s)
 
-    def finish(self, done: bool, words: str, now_s: float) -> None:
+    def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """The agent says that the mission is over."""
-        self.mission.finish(done, words, now_s)
+        self.mission.finish(done, words, now_s, nothing_to_do=nothing_to_do)
 
     # -- the tasks ---------------------------------------------------------------------------------
 
@@ -421,7 +422,7 @@ class Director:
 
     # -- what the neighbours say -------------------------------------------------------------------
 
-    def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
+    def reading(self, goal_id: str, reading: ProgressReading, now_s: float) -> None:
         """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
         self._goals.reading(goal_id, reading, now_s)
 

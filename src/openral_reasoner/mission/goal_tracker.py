@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
-from openral_reasoner.mission.gate import GateConfig, Judgement, Reading, Verdict
+from openral_reasoner.mission.gate import Judgement, Verdict
 from openral_reasoner.mission.mission import Task, TaskState
 from openral_reasoner.palette import Skill
 
@@ -18,7 +19,7 @@ Settled = Callable[[Task, Judgement, float, float], None]
 class GoalKeeper:
     """Carries one attempt from its goal to its judgement. Not thread-safe; clocks as in `Director`."""
 
-    def __init__(self, say: Say, settled: Settled, gate: GateConfig, config: DirectorConfig) -> None:
+    def __init__(self, say: Say, settled: Settled, gate: ProgressThresholds, config: DirectorConfig) -> None:
         self._say, self._settled = say, settled
         self._gate, self._config = gate, config
         self._attempt: Attempt | None = None
@@ -96,7 +97,7 @@ class GoalKeeper:
         self._bridge_wall_s = wall_s
         self.active_goal = active_goal
 
-    def reading(self, goal_id: str, reading: Reading, now_s: float) -> None:
+    def reading(self, goal_id: str, reading: ProgressReading, now_s: float) -> None:
         """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
@@ -105,8 +106,8 @@ class GoalKeeper:
             return  # the same frame once more tells nothing new
         attempt.readings.append(reading)
         task.progress, task.success = reading.progress, reading.success
-        above = not reading.abstained and reading.score >= self._gate.success_threshold
-        task.state = TaskState.VERIFYING if above else TaskState.ACTIVE
+        done = reading.says_done(self._gate)
+        task.state = TaskState.VERIFYING if done else TaskState.ACTIVE
         self._say(now_s, "reading", f"progress {reading.progress:.2f}, success {reading.success:.2f}")
 
     # -- answers of the policy node ----------------------------------------------------------------

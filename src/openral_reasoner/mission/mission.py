@@ -8,7 +8,6 @@ from enum import Enum
 
 from openral_reasoner.condition import Guard, Until
 from openral_reasoner.planner import Plan, PlannedTask
-from openral_reasoner.vocabulary import is_conditional
 
 MAX_ATTEMPTS = 3
 
@@ -238,20 +237,30 @@ class Mission:
             MissionState.FAILED, now_s, f'"{task.planned.text}" was abandoned after {attempts}: {reason}'
         )
 
-    def finish(self, done: bool, words: str, now_s: float) -> None:
+    def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """End an open-ended mission on an agent's word.
 
-        "done" needs every task done the last time it was tried, and a task at all unless the order has a condition.
+        "done" needs every task done the last time it was tried, and a task at all unless nothing had to be done.
+
+        Args:
+            done: the agent calls it done.
+            words: the agent's, for the operator.
+            now_s: [s] node clock.
+            nothing_to_do: an observation of this mission showed that no task had to run.
         """
         newest = {(task.planned.skill.name, task.planned.text): task for task in self.tasks}
         unmet = [task for task in newest.values() if task.state is not TaskState.DONE]
         if done and unmet:
             text, outcome = unmet[0].planned.text, unmet[0].outcome
             self.end(MissionState.FAILED, now_s, f'called done, but "{text}" was not: {outcome}')
-        elif done and not self.tasks and is_conditional(self.text):
+        elif done and not self.tasks and nothing_to_do:
             self.end(MissionState.DONE, now_s, f"nothing had to be done: {words}")
         elif done and not self.tasks:
-            self.end(MissionState.FAILED, now_s, f"called done, but no skill was run: {words}")
+            self.end(
+                MissionState.FAILED,
+                now_s,
+                f"called done, but no skill was run and nothing was observed: {words}",
+            )
         else:
             self.end(MissionState.DONE if done else MissionState.FAILED, now_s, words)
 

@@ -152,10 +152,15 @@ class Thinker:
     ) -> list[Command]:
         if not isinstance(request, (Look, QueryProgress)):
             return steering.handle(request, answer, now_s, wall_s)
+
+        def observed(reply: Reply) -> None:
+            steering.observed(reply)
+            answer(reply)
+
         if self._senses is None:
             answer(Reply(False, "there is nothing to see with"))
         else:
-            self._senses.sense(request, answer)
+            self._senses.sense(request, observed)
         return []
 
 

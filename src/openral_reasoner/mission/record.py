@@ -3,7 +3,7 @@
 A disk that fails while a mission runs costs the record, which is said once, and not the mission: every later step is
 tried again.
 
-`mission.json` holds what `openral/msg/Mission` holds, and under `resume` all that a restarted node needs to go on.
+`mission.json` holds a `RecordedMission`, and under `resume` all that a restarted node needs to go on.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from openral_core.errors import ManifestError
-from openral_core.output_folder import check_folder, make_private
+from openral_core.files.output_folder import check_folder, make_private
+from openral_core.mission_record import MISSION_FILE, STEPS_FILE, RecordedMission, RecordedStep, RecordedTask
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 
 _TASKS = TypeAdapter(list[Task])
 _log = logging.getLogger(__name__)
 
 
-class MissionRecord:
+class MissionWriter:
     """Writes a run folder. Every line is written at once, so a killed process loses nothing that was decided.
 
     Raises:
@@ -38,8 +39,8 @@ class MissionRecord:
     def __init__(self, folder: Path) -> None:
         check_folder(folder, "run_dir")
         make_private(folder)
-        self._final = folder / "mission.json"
-        self._steps = (folder / "mission.jsonl").open("ab", buffering=0)
+        self._final = folder / MISSION_FILE
+        self._steps = (folder / STEPS_FILE).open("ab", buffering=0)
         self._complained = False
 
     def step(self, entry: LogEntry, wall_time: float) -> None:
@@ -49,7 +50,8 @@ class MissionRecord:
             entry: the step.
             wall_time: [s] since the epoch.
         """
-        line = json.dumps({**asdict(entry), "wall_time": round(wall_time, 3)}) + "\n"
+        step = RecordedStep(**asdict(entry), wall_time=round(wall_time, 3))
+        line = step.model_dump_json() + "\n"
         with self._said_once():
             self._append(line.encode())
 
@@ -124,41 +126,42 @@ class MissionRecord:
 
 
 def written(mission: Mission) -> dict[str, Any]:
-    """The mission as `mission.json` holds it."""
+    """Return the mission as `mission.json` holds it."""
     kept = {
         "open_ended": mission.open_ended,
         "stamp_s": mission.stamp_s,
         "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
     }
-    return {**describe(mission), "resume": kept}
+    return {**recorded(mission).model_dump(), "resume": kept}
 
 
-def describe(mission: Mission) -> dict[str, Any]:
-    """The mission as plain values, with the field names of `openral/msg/Mission`."""
-    return {
-        "id": mission.id,
-        "text": mission.text,
-        "state": mission.state.value,
-        "active_task": mission.active_task,
-        "message": mission.message,
-        "question": mission.question,
-        "tasks": [
-            {
-                "id": f"{mission.id}/{index}",
-                "text": task.planned.text,
-                "instruction": task.planned.instruction,
-                "skill": task.planned.skill.name,
-                "skill_task": task.planned.skill_task,
-                "match_score": task.planned.score,
-                "state": task.state.value,
-                "attempts": task.attempts,
-                "depth": task.depth,
-                "progress": task.progress,
-                "success": task.success,
-                "outcome": task.outcome,
-                "started_s": task.started_s,
-                "ended_s": task.ended_s,
-            }
-            for index, task in enumerate(mission.tasks)
-        ],
-    }
+def recorded(mission: Mission) -> RecordedMission:
+    """Return the mission as it is recorded and published."""
+    return RecordedMission(
+        id=mission.id,
+        text=mission.text,
+        state=mission.state.value,
+        active_task=mission.active_task,
+        message=mission.message,
+        question=mission.question,
+        tasks=tuple(_recorded(f"{mission.id}/{index}", task) for index, task in enumerate(mission.tasks)),
+    )
+
+
+def _recorded(task_id: str, task: Task) -> RecordedTask:
+    return RecordedTask(
+        id=task_id,
+        text=task.planned.text,
+        instruction=task.planned.instruction,
+        skill=task.planned.skill.name,
+        skill_task=task.planned.skill_task,
+        match_score=task.planned.score,
+        state=task.state.value,
+        attempts=task.attempts,
+        depth=task.depth,
+        progress=task.progress,
+        success=task.success,
+        outcome=task.outcome,
+        started_s=task.started_s,
+        ended_s=task.ended_s,
+    )

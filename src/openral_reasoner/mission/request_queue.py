@@ -70,6 +70,8 @@ class Finish:
 
     done: bool
     words: str
+    nothing_to_do: bool = False
+    """No skill had to run, as an observation of this mission showed; `words` say what it showed."""
 
 
 Request = Execute | QueryProgress | Look | AskOperator | Say | Decompose | Finish

@@ -7,6 +7,7 @@ after a stop. Refusals are replies in words, so that the model can choose again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -55,6 +56,7 @@ class Steering:
         self._limits = limits or SteeringLimits()
         self._running: tuple[int, Answer] | None = None
         self._asked = 0
+        self._has_observed = False
 
     def handle(self, request: Request, answer: Answer, now_s: float, wall_s: float) -> list[Command]:
         """Decide about one request; its answer may come later, from `tick`."""
@@ -76,11 +78,17 @@ class Steering:
         elif isinstance(request, Finish) and self._running is not None:
             answer(Reply(False, "a skill is running; wait for its end"))
         elif isinstance(request, Finish):
-            self._director.finish(request.done, plain_line(request.words), now_s)
+            words = plain_line(request.words)
+            nothing_to_do = request.nothing_to_do and self._has_observed
+            self._director.finish(request.done, words, now_s, nothing_to_do=nothing_to_do)
             answer(Reply(True, mission.message))
         else:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
         return []
+
+    def observed(self, reply: Reply) -> None:
+        """Take note of an answer of a camera or of the reward monitor that says something about the world."""
+        self._has_observed |= reply.ok and (bool(reply.image_png) or math.isfinite(reply.success))
 
     def tick(self, now_s: float, wall_s: float) -> None:
         """Tell the agent of a task that has come to its end."""

@@ -17,8 +17,8 @@ from sensor_msgs.msg import Image
 
 from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
+from openral_core.progress import ProgressReading
 from openral_core.scene import SceneCamera
-from openral_reasoner.mission.gate import Reading
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.ros.skill_client import Guard
@@ -49,7 +49,7 @@ class CameraAndMonitor:
         self._waiting: list[_Waiting] = []
 
     def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
-        """See `openral_reasoner.mission.planning_service.Senses.sense`."""
+        """Look through a camera, or ask the reward monitor."""
         if isinstance(request, Look):
             self._look(request.camera, answer)
         else:
@@ -123,7 +123,7 @@ def progress_reply(response: Any) -> Reply:
         done = f"the monitor cannot tell whether the task is done: {plain_line(response.message)}"
     doubtful = response.abstained or response.stale
     # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
-    read = Reading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
+    read = ProgressReading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
     return Reply(
         True,
         f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",

@@ -16,9 +16,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
-from openral_reasoner.mission.gate import Reading
+from openral_core.progress import ProgressReading
 from openral_reasoner.mission.mission import LogEntry, Mission
-from openral_reasoner.mission.record import describe
+from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
 from openral_reasoner.plain_line import plain_line
 
@@ -108,11 +108,11 @@ def goal_of(status: ControlStatus) -> str:
     return goal_id_field("active_goal", status.active_goal)
 
 
-def reading_of(message: TaskProgress, now_s: float) -> tuple[str, Reading]:
+def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReading]:
     """Return the goal and the reading of a message of the reward monitor.
 
     Args:
-        message: as received; numbers that are not finite are left to `Reading.valid`.
+        message: as received; numbers that are not finite are left to `ProgressReading.valid`.
         now_s: [s] node clock.
 
     Raises:
@@ -121,7 +121,7 @@ def reading_of(message: TaskProgress, now_s: float) -> tuple[str, Reading]:
     stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
     if stamp_s > now_s + AHEAD_S:
         raise ContractError(f"header.stamp is {stamp_s - now_s:.1f} s in the future; is use_sim_time set?")
-    return goal_id_field("goal_id", message.goal_id), Reading(
+    return goal_id_field("goal_id", message.goal_id), ProgressReading(
         stamp_s,
         message.progress,
         message.success,
@@ -149,11 +149,8 @@ def step_of(entry: LogEntry) -> MissionStep:
 
 def message_of(mission: Mission, stamp: Any) -> MissionMessage:
     """The mission as it is published, with a `builtin_interfaces/Time`."""
-    fields = describe(mission)
-    tasks = [
-        MissionTask(**{name: value for name, value in task.items() if name != "instruction"})
-        for task in fields.pop("tasks")
-    ]
-    message = MissionMessage(**fields, tasks=tasks)
+    record = recorded(mission)
+    tasks = [MissionTask(**task.model_dump(exclude={"instruction"})) for task in record.tasks]
+    message = MissionMessage(**record.model_dump(exclude={"tasks"}), tasks=tasks)
     message.header.stamp = stamp
     return message

@@ -27,6 +27,7 @@ from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
@@ -41,12 +42,11 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import Inquiry
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.gate import GateConfig
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
 from openral_reasoner.mission.planning_service import Thinker
-from openral_reasoner.mission.record import MissionRecord
+from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
@@ -99,7 +99,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self.declare_parameter("await_monitor", False)
         self._planner = PlaybookPlanner(planner or OfflinePlanner())
         self._deployment = Deployment()
-        self._record: MissionRecord | None = None
+        self._record: MissionWriter | None = None
         self._unfinished: HeldMission | None = None
         self._policy: Resume = "ask"
         self._roster: Roster
@@ -124,12 +124,12 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         """Read the scene and the thresholds, open the run folder."""
         try:
             self._deployment = load_deployment(self.get_parameter("scene").value)
-            gate = GateConfig.model_validate(self._settings("gate", self._deployment.gate))
+            gate = ProgressThresholds.model_validate(self._settings("gate", self._deployment.gate))
             director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
             model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
             self._policy = self._resume_policy()
             run_dir = self.get_parameter("run_dir").value
-            self._record = MissionRecord(Path(run_dir)) if run_dir else None
+            self._record = MissionWriter(Path(run_dir)) if run_dir else None
             self._unfinished = self._record.unfinished(self._note) if self._record else None
         except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))

@@ -73,9 +73,9 @@ class CameraCalibration(Schema):
             score: the lesser of the two heads, 0..1.
             threshold: the least probability that counts as done.
         """
-        probable = bool(self.probability(np.array([score], np.float32))[0] >= threshold)
-        if probable and score >= self.yes_from:
-            return True
+        probable = float(self.probability(np.array([score], np.float32))[0]) >= threshold
+        if probable:
+            return True if score >= self.yes_from else None
         return False if score < self.no_below else None
 
 

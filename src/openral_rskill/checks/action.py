@@ -15,11 +15,11 @@ def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
     if demanded is None:
         yield Finding("action", False, "no action_contract", f"{offered.dim} numbers", "add action_contract")
         return
-    mend = "choose a scene with that action contract, or a skill trained for this one"
-    yield Finding.of("action dim", offered.dim == demanded.dim, str(offered.dim), str(demanded.dim), mend)
+    fix = "choose a scene with that action contract, or a skill trained for this one"
+    yield Finding.of("action dim", offered.dim == demanded.dim, str(offered.dim), str(demanded.dim), fix)
     needed = demanded.representation or "not stated"
     ok = demanded.representation in (None, offered.representation)
-    yield Finding.of("action representation", ok, offered.representation, needed, mend)
+    yield Finding.of("action representation", ok, offered.representation, needed, fix)
 
 
 def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterator[Finding]:
@@ -30,11 +30,11 @@ def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterat
     trained = manifest.action_contract.control_hz if manifest.action_contract else None
     if trained is not None:
         ok = abs(trained - scene.control_hz) <= 0.01 * trained
-        mend = f"set control_hz of the scene to {trained:g}"
-        yield Finding.of("control rate", ok, f"{scene.control_hz:g} Hz", f"{trained:g} Hz", mend)
+        fix = f"set control_hz of the scene to {trained:g}"
+        yield Finding.of("control rate", ok, f"{scene.control_hz:g} Hz", f"{trained:g} Hz", fix)
     covered_ms = 1000.0 * manifest.chunk_size * scene.dt
     budget_ms = manifest.latency_budget.per_chunk_ms
     found = f"{budget_ms:g} ms an inference"
     needed = f"less than {covered_ms:g} ms ({manifest.chunk_size} steps at {scene.control_hz:g} Hz)"
-    mend = "the arm would hold more than it moves: use lockstep, a faster device or a longer chunk"
-    yield Finding.of("latency", lockstep or budget_ms < covered_ms, found, needed, mend)
+    fix = "the arm would hold more than it moves: use lockstep, a faster device or a longer chunk"
+    yield Finding.of("latency", lockstep or budget_ms < covered_ms, found, needed, fix)

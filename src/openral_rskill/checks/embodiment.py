@@ -27,9 +27,9 @@ def embodiment(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
     """One of the skill's bodies must be the robot's."""
     tags = manifest.embodiment_tags
     ok = "any" in tags or not set(tags).isdisjoint(robot.embodiment_tags)
-    mend = f"choose a scene whose robot is one of {', '.join(tags)}"
+    fix = f"choose a scene whose robot is one of {', '.join(tags)}"
     return Finding.of(
-        "embodiment", ok, f"robot {robot.name} ({', '.join(robot.embodiment_tags)})", ", ".join(tags), mend
+        "embodiment", ok, f"robot {robot.name} ({', '.join(robot.embodiment_tags)})", ", ".join(tags), fix
     )
 
 
@@ -37,9 +37,9 @@ def capabilities(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[
     """Each flag that the skill demands must have that value."""
     for name, value in manifest.capabilities_required.items():
         found = robot.capabilities.flags.get(name)
-        mend = f"choose a robot with {name}: {str(value).lower()}"
+        fix = f"choose a robot with {name}: {str(value).lower()}"
         shown = "not stated" if found is None else str(found).lower()
-        yield Finding.of(f"capability {name}", found is value, shown, str(value).lower(), mend)
+        yield Finding.of(f"capability {name}", found is value, shown, str(value).lower(), fix)
 
 
 def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
@@ -54,14 +54,14 @@ def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: Deplo
     wanted = [CONTROL_MODES[representation], *(kind for kind in kinds if kind in GRIPPER_MODES)]
     offered = robot.capabilities.supported_control_modes
     missing = [mode for mode in wanted if not _is_offered(mode, offered)]
-    mend = f"choose a robot that takes {', '.join(missing)}"
-    yield Finding.of("control mode", not missing, ", ".join(offered), ", ".join(wanted), mend)
+    fix = f"choose a robot that takes {', '.join(missing)}"
+    yield Finding.of("control mode", not missing, ", ".join(offered), ", ".join(wanted), fix)
     counts = [actuator.n_dof for actuator in manifest.actuators_required]
     if contract is not None and counts and None not in counts:
         total = sum(count or 0 for count in counts)
-        mend = f"let the n_dof of actuators_required add up to {contract.dim}"
+        fix = f"let the n_dof of actuators_required add up to {contract.dim}"
         yield Finding.of(
-            "actuators", total == contract.dim, f"{total} numbers", f"{contract.dim} numbers", mend
+            "actuators", total == contract.dim, f"{total} numbers", f"{contract.dim} numbers", fix
         )
 
 
@@ -70,8 +70,8 @@ def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator
     if manifest.starting_pose:
         unknown = sorted(set(manifest.starting_pose) - set(robot.joint_names))
         found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
-        mend = f"name joints of {robot.name}: {', '.join(robot.joint_names)}"
-        yield Finding.of("starting pose", not unknown, found, ", ".join(manifest.starting_pose), mend)
+        fix = f"name joints of {robot.name}: {', '.join(robot.joint_names)}"
+        yield Finding.of("starting pose", not unknown, found, ", ".join(manifest.starting_pose), fix)
 
 
 def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
@@ -80,12 +80,12 @@ def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Find
     if bound is None:
         return
     frame, joints = robot.end_effectors[0].frame, bound.gripper_qpos_joints
-    mend = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
-    yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, mend)
+    fix = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
+    yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, fix)
     unknown = sorted(set(joints) - set(robot.joint_names))
     found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
-    mend = f"bind gripper_qpos_joints to joints of {robot.name}: {', '.join(robot.joint_names)}"
-    yield Finding.of("state joints", not unknown, found, ", ".join(joints), mend)
+    fix = f"bind gripper_qpos_joints to joints of {robot.name}: {', '.join(robot.joint_names)}"
+    yield Finding.of("state joints", not unknown, found, ", ".join(joints), fix)
 
 
 def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
@@ -95,17 +95,17 @@ def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeploySce
         return
     if wanted.max_ee_speed_m_s is not None:
         speed = robot.safety.max_ee_speed_m_s
-        mend = f"lower safety.max_ee_speed_m_s of {robot.name} to {wanted.max_ee_speed_m_s:g}"
+        fix = f"lower safety.max_ee_speed_m_s of {robot.name} to {wanted.max_ee_speed_m_s:g}"
         needed = f"at most {wanted.max_ee_speed_m_s:g} m/s"
-        yield Finding.of("speed", speed <= wanted.max_ee_speed_m_s, f"{speed:g} m/s allowed", needed, mend)
+        yield Finding.of("speed", speed <= wanted.max_ee_speed_m_s, f"{speed:g} m/s allowed", needed, fix)
     if wanted.workspace is not None:
         inner, outer = scene.workspace, wanted.workspace
         ok = inner is not None and all(
             outer.low[axis] <= inner.low[axis] and inner.high[axis] <= outer.high[axis] for axis in range(3)
         )
         found = f"{inner.low} to {inner.high}" if inner else "none"
-        mend = "make the scene's workspace smaller"
-        yield Finding.of("workspace", ok, found, f"inside {outer.low} to {outer.high} m", mend)
+        fix = "make the scene's workspace smaller"
+        yield Finding.of("workspace", ok, found, f"inside {outer.low} to {outer.high} m", fix)
 
 
 def _is_offered(mode: ControlMode, offered: tuple[ControlMode, ...]) -> bool:

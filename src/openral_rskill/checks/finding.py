@@ -20,18 +20,18 @@ class Finding:
     """What the scene, the robot or the skill's folder offers."""
     needed: str
     """What the skill demands."""
-    mend: str = ""
+    fix: str = ""
     """What to do about it; empty where it is well."""
 
     @classmethod
-    def of(cls, gate: str, ok: bool, found: str, needed: str, mend: str) -> Finding:
-        """Make a finding; the mend is kept only where there is something to mend."""
-        return cls(gate, ok, found, needed, "" if ok else mend)
+    def of(cls, gate: str, ok: bool, found: str, needed: str, fix: str) -> Finding:
+        """Make a finding; the fix is kept only where there is something to fix."""
+        return cls(gate, ok, found, needed, "" if ok else fix)
 
 
 def require(findings: Sequence[Finding]) -> None:
     """Raise ContractError, one line a failing row, unless every row is well."""
     failing = [finding for finding in findings if not finding.ok]
     if failing:
-        rows = [f"{row.gate}: {row.found}, needed {row.needed}; {row.mend}" for row in failing]
+        rows = [f"{row.gate}: {row.found}, needed {row.needed}; {row.fix}" for row in failing]
         raise ContractError("\n".join(rows))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from openral_core.adapters.observation_adapter import cameras_for
+from openral_core.adapters.state_layout import layout_of
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest, SensorRequirement
 from openral_core.manifest.contracts import LAYOUT_DIMS
-from openral_core.observation_adapter import cameras_for
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.state_layout import layout_of
 from openral_rskill.checks.finding import Finding
 
 
@@ -21,8 +21,8 @@ def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
         if sensor.modality not in ("rgb", "proprioception")
     ]
     for modality in other:
-        mend = "openral's scenes have rgb cameras only; choose another skill"
-        yield Finding(f"sensor {modality}", False, "none", modality, mend)
+        fix = "openral's scenes have rgb cameras only; choose another skill"
+        yield Finding(f"sensor {modality}", False, "none", modality, fix)
     try:
         chosen = cameras_for(manifest, scene)
     except ContractError as error:
@@ -49,8 +49,8 @@ def state(manifest: RSkillManifest) -> Finding:
         )
     needed = dim if dim is not None else LAYOUT_DIMS[layout]
     ok = LAYOUT_DIMS[layout] == needed
-    mend = f"set state_contract.dim to {LAYOUT_DIMS[layout]}"
-    return Finding.of("state", ok, f"{layout} ({LAYOUT_DIMS[layout]})", f"{needed} numbers", mend)
+    fix = f"set state_contract.dim to {LAYOUT_DIMS[layout]}"
+    return Finding.of("state", ok, f"{layout} ({LAYOUT_DIMS[layout]})", f"{needed} numbers", fix)
 
 
 def _camera(manifest: RSkillManifest, sensor: SensorRequirement, camera: SceneCamera) -> Finding:
@@ -63,5 +63,5 @@ def _camera(manifest: RSkillManifest, sensor: SensorRequirement, camera: SceneCa
         height, width = size
         ok = camera.width >= width and camera.height >= height
     found = f"{camera.name} {camera.width}x{camera.height}"
-    mend = f"set observation_width and observation_height of the scene to at least {width} and {height}"
-    return Finding.of(f"camera {camera.feature_key}", ok, found, f"at least {width}x{height} px", mend)
+    fix = f"set observation_width and observation_height of the scene to at least {width} and {height}"
+    return Finding.of(f"camera {camera.feature_key}", ok, found, f"at least {width}x{height} px", fix)

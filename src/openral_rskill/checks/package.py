@@ -12,11 +12,11 @@ from openral_core.manifest.families import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
-from openral_rskill.hub.lock import LOCK_NAME, SkillLock, faults
-from openral_rskill.hub.store import find_lock, snapshot
 from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_file import SUFFIX
+from openral_rskill.store.installed import find_lock, snapshot
+from openral_rskill.store.lock import LOCK_NAME, SkillLock, faults
 from openral_rskill.vram import Budget
 
 RUNTIMES = ("pytorch",)
@@ -29,8 +29,8 @@ def runtime(manifest: RSkillManifest) -> Finding:
     """There must be something here that runs the skill."""
     runs = manifest.runtime in RUNTIMES and manifest.kind not in _UNDEPLOYED
     found = f"{', '.join(RUNTIMES)} for every kind but {', '.join(_UNDEPLOYED)}"
-    mend = "take the checkpoint's pytorch weights; openral runs no others"
-    return Finding.of("runtime", runs, found, f"{manifest.runtime}, kind {manifest.kind}", mend)
+    fix = "take the checkpoint's pytorch weights; openral runs no others"
+    return Finding.of("runtime", runs, found, f"{manifest.runtime}, kind {manifest.kind}", fix)
 
 
 def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
@@ -60,20 +60,20 @@ def weights(package: RSkillPackage) -> Finding:
 def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
     """Every byte of what was fetched for a skill must fit its lock; weights that no lock knows are not vouched for."""
     lock = find_lock(package.manifest.name, package.folder)
-    mend = f"openral rskill install {package.reference}"
+    fix = f"openral rskill install {package.reference}"
     manifest = lock.manifest if lock else None
     for locked in (manifest, lock.weights, *lock.extra) if lock else ():
         if locked is not None:
             folder = package.folder if locked is manifest else snapshot(locked.reference)
             fault = next(faults(locked.files, folder, hashes=True), None)
             found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
-            yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", mend)
+            yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", fix)
     if not _is_hashed(package, lock):
         found = f"not hashed: no {LOCK_NAME} says what the weights were"
-        mend = (
+        fix = (
             "install the skill from a hub, which writes one, or compare `sha256sum` with its maker's by hand"
         )
-        yield Finding("hashes", False, found, "as in the lock", mend)
+        yield Finding("hashes", False, found, "as in the lock", fix)
 
 
 def _is_hashed(package: RSkillPackage, lock: SkillLock | None) -> bool:
@@ -111,7 +111,7 @@ def companions(
 
 def memory(found: Budget) -> Finding:
     """The accelerator must have enough free memory."""
-    return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.mend)
+    return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.fix)
 
 
 def is_known(manifest: RSkillManifest, scene: DeployScene, task: str = "") -> bool:
@@ -129,11 +129,11 @@ def tasks(manifest: RSkillManifest, scene: DeployScene, task: str, allow_unevalu
     if not known and allow_unevaluated:
         found += " (not evaluated there, allowed by the operator)"
     needed = ", ".join(manifest.evaluated_tasks) or "any (none stated)"
-    mend = (
+    fix = (
         "choose a scene it was evaluated on, evaluate it here and add the task to evaluated_tasks, "
         "or run it with --allow-unevaluated"
     )
-    return Finding.of("evaluated tasks", known or allow_unevaluated, found, needed, mend)
+    return Finding.of("evaluated tasks", known or allow_unevaluated, found, needed, fix)
 
 
 def _offered(scene: DeployScene, task: str) -> tuple[str, ...]:

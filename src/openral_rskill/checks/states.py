@@ -30,5 +30,5 @@ def unseen_states(manifest: RSkillManifest, scene: SimScene, init_ids: Sequence[
     needed = (
         f"none of {' and '.join(map(str, seen))}" if seen else "any (the manifest states none of training)"
     )
-    mend = "judge it on a suite that holds these states out"
-    return Finding.of("initial states", not overlap, found, needed, mend)
+    fix = "judge it on a suite that holds these states out"
+    return Finding.of("initial states", not overlap, found, needed, fix)

@@ -27,7 +27,7 @@ def new(
     ] = "",
 ) -> None:
     """Write a complete skill folder for a checkpoint: manifest, README, eval."""
-    from openral_core.output_folder import check_folder
+    from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
     from openral_rskill.assumptions import assumptions
     from openral_rskill.hub.scaffold import Choices, new_skill
@@ -52,7 +52,7 @@ def convert(
     target: Annotated[Path, typer.Argument(help="The .safetensors file to write, or the folder for them.")],
 ) -> None:
     """Turn a pickle of plain tensors into safetensors; what needs more than tensors is refused."""
-    from openral_core.output_folder import check_file, check_folder
+    from openral_core.files.output_folder import check_file, check_folder
     from openral_rskill.hub.convert import convert as run
 
     (check_folder if source.is_dir() else check_file)(target, "target")

@@ -1,4 +1,4 @@
-"""`openral rskill check`: one row a gate, the mend of each that fails, and what was taken for granted."""
+"""`openral rskill check`: one row a gate, the fix of each that fails, and what was taken for granted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check(
     ] = False,
     hashes: Annotated[bool, typer.Option("--hashes", help="Read every byte of fetched files, too.")] = False,
 ) -> None:
-    """Check a skill against its files, its licence, a device and a scene: one row a gate, with the mend."""
+    """Check a skill against its files, its licence, a device and a scene: one row a gate, with the fix."""
     from openral_core.robot import load_robot
     from openral_core.scene import SimScene, load_scene
     from openral_rskill.assumptions import assumptions
@@ -64,7 +64,7 @@ def check(
     if hashes:
         findings += hashes_fit(package)
     rows = [("manifest", True, f"{manifest.name} {manifest.version}", "")]
-    rows += [(row.gate, row.ok, _compared(row), row.mend) for row in findings]
+    rows += [(row.gate, row.ok, _compared(row), row.fix) for row in findings]
     print_gates(rows)
     out, taken = console(), assumptions(manifest, where)
     if taken:
@@ -81,8 +81,8 @@ def _compared(row: Finding) -> str:
 
 def _first_deployment(package: RSkillPackage) -> DeployScene | None:
     """Return the first scene below scenes/deploy that deploys the skill, or None."""
+    from openral_core.files.share import share_directory
     from openral_core.scene import load_scene
-    from openral_core.share import share_directory
     from openral_rskill.registry import resolve
 
     for path in sorted((share_directory() / "scenes" / "deploy").glob("*.yaml")):

@@ -21,8 +21,8 @@ app = typer.Typer(help="Find, install, check and write skills.", no_args_is_help
 @app.command("list")
 def list_(search: Search = None) -> None:
     """List the skills on this machine."""
-    from openral_rskill.folders import skill_folders
     from openral_rskill.registry import load_package
+    from openral_rskill.store.installed import skill_folders
 
     table = Table(box=None, pad_edge=False)
     for column in ("", "skill", "kind", "family", "licence", "weights", "does"):

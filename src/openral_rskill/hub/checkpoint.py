@@ -10,12 +10,12 @@ from pathlib import Path
 from openral_core.errors import HubError, WeightsError
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient, HubFile, Listing
-from openral_rskill.hub.lock import LockedFile, LockedRepository, SkillLock, faults
-from openral_rskill.hub.reference import HUB, HubReference
-from openral_rskill.hub.store import one_at_a_time, snapshot
 from openral_rskill.hub.transfer import PARTIAL, Progress, fetch
 from openral_rskill.license import ORIGIN_FILE
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.store.installed import one_at_a_time, snapshot
+from openral_rskill.store.lock import LockedFile, LockedRepository, SkillLock, faults
+from openral_rskill.store.reference import HUB, HubReference
 from openral_rskill.weights_files import select
 
 
@@ -106,7 +106,7 @@ def _fetch(
         raise WeightsError(f"{wanted}: {error}") from None
     absent = sorted(set(chosen) - {file.path for file in listing.files})
     if absent:
-        raise HubError(f"{wanted}: there is no {absent[0]} in it; mend the manifest")
+        raise HubError(f"{wanted}: there is no {absent[0]} in it; fix the manifest")
     folder = snapshot(listing.reference)
     folder.mkdir(parents=True, exist_ok=True)
     origin = {"repository": wanted.repository, "revision": listing.reference.revision}

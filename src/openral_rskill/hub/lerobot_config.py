@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import WeightsError
-from openral_core.json_file import read_json_object
+from openral_core.files.json_file import read_json_object
 
 CONFIG = "config.json"
 PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.json"
@@ -53,7 +53,7 @@ def read_policy(folder: Path) -> PolicyFacts:
         named = f"type '{family}'" if family else "no `type`"
         raise WeightsError(
             f"{folder / CONFIG} has {named}; a manifest can be written for LeRobot's {', '.join(FAMILIES)}. "
-            "For another family copy a skill of rskills/ and mend it with openral rskill check"
+            "For another family copy a skill of rskills/ and fix it with openral rskill check"
         )
     for name in (PREPROCESSOR, POSTPROCESSOR):
         if not (folder / name).is_file():

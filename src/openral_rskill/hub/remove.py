@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from openral_core.errors import NotFoundError
-from openral_rskill.hub.lock import load_lock
-from openral_rskill.hub.store import one_at_a_time, skill_folder, snapshots, used_snapshots
 from openral_rskill.registry import resolve
+from openral_rskill.store.installed import one_at_a_time, skill_folder, snapshots, used_snapshots
+from openral_rskill.store.lock import load_lock
 
 
 def remove(ref: str) -> list[Path]:

@@ -22,10 +22,10 @@ from openral_core.vocabulary import License
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.lerobot_config import CONFIG, POSTPROCESSOR, PREPROCESSOR, read_policy
 from openral_rskill.hub.manifest_text import Draft, manifest_text
-from openral_rskill.hub.reference import HUB, HubReference
 from openral_rskill.hub.transfer import fetch
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_rskill.safetensors_file import SUFFIX
+from openral_rskill.store.reference import HUB, HubReference
 from openral_rskill.weights_files import checkpoint_faults, select
 
 CHECKPOINT = "checkpoint"

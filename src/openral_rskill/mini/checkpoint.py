@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from openral_core.errors import PolicyError
-from openral_core.json_file import read_json_object
+from openral_core.files.json_file import read_json_object
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"

@@ -112,7 +112,10 @@ class FakeBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """See Backend.reset. State i begins i mm further along y, modulo 50."""
+        """Put worlds into fixed initial states and return their robot states.
+
+        State i begins i mm further along y, modulo 50.
+        """
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
             if task_id not in self.task_ids:
@@ -124,7 +127,10 @@ class FakeBackend:
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step. The reward is the distance [m] to the task's point, negative."""
+        """Advance every world by one control step with `actions` (N, A) in the scene's action contract.
+
+        The reward is the distance [m] to the task's point, negative.
+        """
         check_actions(actions, self.num_envs, self.action_dim)
         if self._hang_in in self._init_ids:
             threading.Event().wait()
@@ -156,27 +162,27 @@ class FakeBackend:
         return {camera: frames.copy() for camera in cameras}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """See Backend.hold_action."""
+        """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """See Backend.robot."""
+        """Describe the robot."""
         return self._articulation.describe(self._data[0], name, base_frame, mesh_directory)
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """See Backend.joint_positions."""
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
         return self._articulation.positions(self._data[env])
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """See Backend.snapshot."""
+        """Return what one world looks like now."""
         return take_snapshot(self._data[env])
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """See Backend.restore."""
+        """Make one world look as it did; `reset` to the same task and initial state goes before."""
         restore_snapshot(self._model, self._data[env], snapshot)
 
     def camera(self, name: str) -> CameraModel:
-        """See Backend.camera."""
+        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
         if name != "corner2":
             raise NotFoundError(f"the fake world has no camera '{name}'; it has corner2")
         camera = self._data[0].cam("corner2")
@@ -185,7 +191,7 @@ class FakeBackend:
         return CameraModel(name, self._size[0], self._size[1], fovy, camera.xpos.copy(), rotation)
 
     def close(self) -> None:
-        """See Backend.close."""
+        """Free renderers and worlds; called once."""
 
     def _place(self, env: int, position: NDArray[np.float64], opening: float) -> None:
         data = self._data[env]

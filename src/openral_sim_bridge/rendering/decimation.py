@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from openral_core.cache import cache_home
+from openral_core.files.cache import cache_home
 
 WELD = 1e-5
 """Share of a mesh's size below which two vertices are one: files repeat a vertex for each normal that it has."""

@@ -1,4 +1,4 @@
-"""What `openral doctor` says of rendering: which platform draws, or what is missing and the line that mends it."""
+"""What `openral doctor` says of rendering: which platform draws, or what is missing and the line that fixes it."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class OffscreenRenderer:
         except (RuntimeError, ImportError, AttributeError, mujoco.FatalError) as error:
             raise SimulationError(
                 f"no offscreen OpenGL context with MUJOCO_GL={os.environ.get(VARIABLE, '')} ({error}); "
-                "`openral doctor` shows what is missing and the line that mends it"
+                "`openral doctor` shows what is missing and the line that fixes it"
             ) from error
         self.model = model
         """The copy; where a world's model changes its colours, they must be written here, too."""

@@ -139,22 +139,22 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
     # The loop's observations (openral_control.control_loop.Sink), from the control thread.
 
     def clock(self, stamp_s: float) -> None:
-        """See Sink.clock."""
+        """The arm's time advanced, or the loop waits and time stands still."""
         if self._topics is not None:
             self._topics.clock(stamp_s)
 
     def state(self, state: RobotState) -> None:
-        """See Sink.state."""
+        """The robot after a control step; `stamp_s` is the bridge's clock."""
         if self._topics is not None:
             self._topics.state(state)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """See Sink.images."""
+        """New camera images (H, W, 3) uint8 RGB."""
         if self._topics is not None:
             self._topics.images(stamp_s, images)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
-        """See Sink.rejected."""
+        """A chunk was refused."""
         self.get_logger().warning(
             f"refused chunk {chunk.sequence} of {chunk.skill or 'an unnamed skill'}, the arm holds: {reason}",
             throttle_duration_sec=1.0,
@@ -162,14 +162,14 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
         self._publish_status()
 
     def cut_short(self, reason: str) -> None:
-        """See Sink.cut_short."""
+        """What was left of the active goal's chunk was dropped."""
         self.get_logger().warning(
             f"dropped what was left of a chunk, the arm holds: {reason}", throttle_duration_sec=1.0
         )
         self._publish_status()
 
     def goal_changed(self) -> None:
-        """See Sink.goal_changed."""
+        """The executor's active goal is another one now."""
         self._publish_status()
 
     def _live(self, ready: threading.Event) -> None:

@@ -34,11 +34,11 @@ class MetaWorldExperts:
         self.begin(self.task_ids[0])
 
     def reset(self, task_id: str, init_id: int) -> None:
-        """See ExpertWorld.reset."""
+        """Put the world into a fixed initial state. Raises SimulationError as `Backend.reset`."""
         self._backend.reset([task_id], [init_id])
 
     def begin(self, task_id: str) -> None:
-        """See ExpertWorld.begin."""
+        """Let a fresh expert take up `task_id` in the world as it stands."""
         self._task, self._expert = task_id, make_expert(task_id)
 
     def advice(self) -> NDArray[np.float64]:
@@ -46,11 +46,11 @@ class MetaWorldExperts:
         return self._backend.world(0).expert_action(self._task, self._expert)
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See ExpertWorld.hold."""
+        """Return the action (A,) that stands still with the gripper as `advice` has it."""
         return self._backend.hold_action(advice)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """See ExpertWorld.verdicts."""
+        """Judge every task of this world."""
         world = self._backend.world(0)
         found = {}
         for task_id in self.task_ids:
@@ -60,24 +60,24 @@ class MetaWorldExperts:
         return found
 
     def landmarks(self) -> NDArray[np.float64]:
-        """See ExpertWorld.landmarks."""
+        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
         seen = self._backend.world(0).look(self._task)
         return np.concatenate([seen[_OBJECT], seen[_TARGET]])
 
     def robot_state(self) -> RobotState:
-        """See ExpertWorld.robot_state."""
+        """Return the robot's proprioception."""
         return self._backend.world(0).robot_state()
 
     def images(self) -> dict[str, NDArray[np.uint8]]:
-        """See ExpertWorld.images."""
+        """Return (H, W, 3) uint8 RGB by feature key, for each camera of the scene."""
         return {
             self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
         }
 
     def step(self, action: NDArray[Any]) -> None:
-        """See ExpertWorld.step."""
+        """Advance by one control step with `action` (A,)."""
         self._backend.world(0).step(action)
 
     def close(self) -> None:
-        """See ExpertWorld.close."""
+        """Free renderers and worlds."""
         self._backend.close()

@@ -34,7 +34,7 @@ class RobosuiteExperts:
         self.reset(self.task_ids[0], 0)
 
     def reset(self, task_id: str, init_id: int) -> None:
-        """See ExpertWorld.reset."""
+        """Put the world into a fixed initial state. Raises SimulationError as `Backend.reset`."""
         [self._state] = self._backend.reset([task_id], [init_id])
         self._task, self._solved = task_id, False
         self._advice: Advice = self._backend.advice()
@@ -47,36 +47,36 @@ class RobosuiteExperts:
         return self._advice.action
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See ExpertWorld.hold."""
+        """Return the action (A,) that stands still with the gripper as `advice` has it."""
         return self._backend.hold_action(advice)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """See ExpertWorld.verdicts."""
+        """Judge every task of this world."""
         thing, goal = self._advice.thing, self._advice.goal
         reach = float(np.linalg.norm(self._state.ee_position - thing))
         return {self._task: Verdict(self._solved, reach, float(np.linalg.norm(goal - thing)))}
 
     def landmarks(self) -> NDArray[np.float64]:
-        """See ExpertWorld.landmarks."""
+        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
         return np.concatenate([self._advice.thing, self._advice.goal])
 
     def robot_state(self) -> RobotState:
-        """See ExpertWorld.robot_state."""
+        """Return the robot's proprioception."""
         return self._state
 
     def images(self) -> dict[str, NDArray[np.uint8]]:
-        """See ExpertWorld.images."""
+        """Return (H, W, 3) uint8 RGB by feature key, for each camera of the scene."""
         return {
             self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
         }
 
     def step(self, action: NDArray[Any]) -> None:
-        """See ExpertWorld.step."""
+        """Advance by one control step with `action` (A,)."""
         result = self._backend.step(np.clip(action, -1.0, 1.0)[None])
         [self._state] = result.states
         self._solved = bool(result.success[0, self.task_ids.index(self._task)])
         self._advice = self._backend.advice()
 
     def close(self) -> None:
-        """See ExpertWorld.close."""
+        """Free renderers and worlds."""
         self._backend.close()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.output_folder import check_folder
+from openral_core.files.output_folder import check_folder
 
 
 def planner(

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from openral_benchmark.workers.parent_watch import worker_pool
-from openral_core.cache import cache_home, make_folder
 from openral_core.errors import SimulationError
+from openral_core.files.cache import cache_home, make_folder
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_sim_bridge.rendering.renderer import profile
 from openral_training.demonstrations import demonstrate

@@ -11,7 +11,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
-from openral_core.output_folder import check_folder
+from openral_core.files.output_folder import check_folder
 
 
 def rl(

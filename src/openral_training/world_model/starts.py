@@ -105,8 +105,8 @@ def load_starts(folder: Path) -> Starts:
     paths = sorted((folder / FOLDER).glob("traj*.npz"), key=lambda path: (len(path.stem), path.stem))
     if not paths:
         others = any((folder / FOLDER).glob("traj*.npy"))
-        mend = "convert the .npy files by `openral world-model convert`" if others else "train it anew"
-        raise NotFoundError(f"{folder / FOLDER}: no stored first frames traj*.npz; {mend}")
+        fix = "convert the .npy files by `openral world-model convert`" if others else "train it anew"
+        raise NotFoundError(f"{folder / FOLDER}: no stored first frames traj*.npz; {fix}")
     return Starts([_load(path, number) for number, path in enumerate(paths)])
 
 

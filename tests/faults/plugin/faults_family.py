@@ -19,8 +19,8 @@ import numpy as np
 from openral_core.errors import PolicyError, SidecarError
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.models.sim_truth import SimTruthModel, SimTruthSource
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 
 SPEC = SidecarSpec("faults", "3.11", (), "faults_sidecar")
 BUDGET_S = 1.0

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from openral_core.errors import ManifestError, PolicyError, SidecarError
+from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest
-from openral_core.share import share_directory
 from openral_core.types import Policy, PolicyBatch
 from openral_policy_nodes.families.external import openpi_wire
 from openral_policy_nodes.families.external.address import Address, parse_url

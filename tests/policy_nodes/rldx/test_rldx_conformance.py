@@ -10,7 +10,7 @@ import pytest
 import zmq
 from rldx_helpers import Started
 
-from openral_sidecar.rldx_wire import ModalityConfig, decode, encode
+from openral_sidecar.wires.rldx import ModalityConfig, decode, encode
 
 PATIENCE_MS = 60_000
 WORDS = "annotation.human.action.task_description"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from openral_sidecar.errors import WireError
-from openral_sidecar.rldx_wire import ActionPart, ModalityConfig, decode, encode
+from openral_sidecar.wires.rldx import ActionPart, ModalityConfig, decode, encode
 
 PING = b"\x82\xa8endpoint\xa4ping\xa9api_token\xa6secret"
 NUMBERS = (

@@ -16,7 +16,7 @@ from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.model import RobometerRewardModel, fitted, server_arguments
 from openral_rskill.registry import resolve
 from openral_sidecar.errors import SidecarDown
-from openral_sidecar.wire import MAX_BYTES
+from openral_sidecar.wires.openral import MAX_BYTES
 
 
 class BrightnessServer:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from libero_parts import TASKS, fill_assets
 
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.spec import SidecarSpec
 from openral_sim_bridge.backends.libero import backend as libero
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 

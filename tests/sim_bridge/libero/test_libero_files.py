@@ -129,4 +129,4 @@ def test_doctor_says_what_is_there_and_what_brings_it(cache, tmp_path, monkeypat
     assert checks()[1].found == str(tmp_path / "assets")
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", "/nowhere")
     assert not checks()[1].ok
-    assert "export OPENRAL_LIBERO_ASSETS=" in checks()[1].mend
+    assert "export OPENRAL_LIBERO_ASSETS=" in checks()[1].fix

@@ -1,4 +1,4 @@
-"""A broken scene is refused with one line for each fault, which names the place and the mend."""
+"""A broken scene is refused with one line for each fault, which names the place and the fix."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "bad xml": (
         {"model": MODEL.replace("</worldbody>", "</wordbody>")},
-        r"model: MuJoCo refuses .*model\.xml \(.*XML.*\); mend the model there",
+        r"model: MuJoCo refuses .*model\.xml \(.*XML.*\); fix the model there",
     ),
     "unknown element": (
         {"model": MODEL.replace('<geom name="floor"', '<geon name="floor"')},
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "gripper without width": ({"robot": LOCKED}, "has no max_opening_m; add it to robot.yaml"),
     "wrong length": (
         {"action": {**ACTION, "dim": 3, "low": [-1] * 3, "high": [1] * 3}},
-        "delta_ee_3d_plus_gripper of this robot has 3 of the arm and one of the gripper; mend dim",
+        "delta_ee_3d_plus_gripper of this robot has 3 of the arm and one of the gripper; fix dim",
     ),
     "unknown action": (
         {"action": {**SIX, "representation": "joint_velocities"}},
@@ -204,7 +204,7 @@ def test_the_check_tells_what_does_not_hold(tmp_path: Path) -> None:
     assert {"links", "tasks", "holds"} <= set(wrong)
     assert "no shoulder" in wrong["links"].found
     assert "done at the start: touch" in wrong["tasks"].found
-    assert "gravcomp" in wrong["holds"].mend
+    assert "gravcomp" in wrong["holds"].fix
     good = check_scene(str(write_scene(tmp_path / "good")))
     assert good.ok, [row for row in good.rows if not row.ok]
     assert good.pictures["front"].shape == (48, 64, 3)
@@ -215,4 +215,4 @@ def test_the_check_shows_each_fault_of_the_files_as_a_row(tmp_path: Path) -> Non
     report = check_scene(str(write_scene(tmp_path, model=broken)))
     assert [row.ok for row in report.rows] == [False, False]
     assert report.rows[0].found.endswith("model: the model has no joint 'pan'")
-    assert report.rows[0].mend.startswith("it has spin")
+    assert report.rows[0].fix.startswith("it has spin")

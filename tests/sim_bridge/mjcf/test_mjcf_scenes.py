@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from openral_core.files.share import share_directory
 from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
 from openral_sim_bridge.backend import Frame, RobotModel
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend

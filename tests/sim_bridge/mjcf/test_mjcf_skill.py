@@ -10,8 +10,8 @@ import pytest
 
 from openral_benchmark.single_run import SimRun, simulate
 from openral_core.errors import ContractError
+from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
-from openral_core.share import share_directory
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.simulation import BridgeOptions, Simulation

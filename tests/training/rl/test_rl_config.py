@@ -10,7 +10,7 @@ import yaml
 from rl_settings import PPO, PROCESSES, small, write
 
 from openral_core.errors import ManifestError
-from openral_core.named_files import names_of
+from openral_core.files.named_files import names_of
 from openral_training.rl.config import PATTERNS, load_config
 from openral_training.rl.run import effective
 

@@ -46,7 +46,7 @@ def seen(beginning: Beginning) -> tuple[NDArray[np.float32], NDArray[np.uint8], 
 def test_a_skill_sees_and_does_as_in_the_benchmark(
     beginning: Beginning, seen: tuple[NDArray[np.float32], NDArray[np.uint8], RobotState]
 ) -> None:
-    from openral_core.observation_adapter import ObservationAdapter
+    from openral_core.adapters.observation_adapter import ObservationAdapter
     from openral_core.types import Observation
     from openral_rskill.registry import resolve
 

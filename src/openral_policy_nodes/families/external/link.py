@@ -16,7 +16,7 @@ from openral_policy_nodes.families.external import openpi_wire
 from openral_policy_nodes.families.external.address import Address
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
-from openral_sidecar.wire import MAX_BYTES
+from openral_sidecar.wires.openral import MAX_BYTES
 
 CONNECT_S = 10.0
 """[s] to open a connection and hear who is there."""

@@ -42,7 +42,7 @@ def names_from(manifest: RSkillManifest) -> WireNames:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         raise PolicyError(
-            f"{manifest.name}: policy_extras.{key}: {first['msg']}; mend the contract"
+            f"{manifest.name}: policy_extras.{key}: {first['msg']}; fix the contract"
         ) from error
     faults = _faults(manifest, names)
     if faults:
@@ -64,14 +64,14 @@ def _faults(manifest: RSkillManifest, names: WireNames) -> list[str]:
     state = manifest.state_contract.dim if manifest.state_contract else None
     if names.state and state not in (None, sum(names.state.values())):
         faults.append(
-            f"state has {sum(names.state.values())} numbers, state_contract.dim is {state}; mend one"
+            f"state has {sum(names.state.values())} numbers, state_contract.dim is {state}; fix one"
         )
     action = manifest.action_contract.dim if manifest.action_contract else None
     if sum(names.actions.values()) != action:
         total = sum(names.actions.values())
-        faults.append(f"actions have {total} numbers, action_contract.dim is {action}; mend one")
+        faults.append(f"actions have {total} numbers, action_contract.dim is {action}; fix one")
     if names.open_unit is not None and names.actions.get(names.open_unit) != 1:
-        faults.append(f"open_unit {names.open_unit} is no action of one number; mend it")
+        faults.append(f"open_unit {names.open_unit} is no action of one number; fix it")
     return faults
 
 

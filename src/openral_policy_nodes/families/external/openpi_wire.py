@@ -15,7 +15,7 @@ import msgpack
 import numpy as np
 
 from openral_sidecar.errors import WireError
-from openral_sidecar.wire import DTYPES, MAX_BYTES, MAX_ITEMS, MAX_NDIM
+from openral_sidecar.wires.openral import DTYPES, MAX_BYTES, MAX_ITEMS, MAX_NDIM
 
 ARRAY, SCALAR = b"__ndarray__", b"__npgeneric__"
 

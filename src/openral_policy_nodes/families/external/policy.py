@@ -54,7 +54,7 @@ class _Served:
             if not fits or part.shape[-2] < self._horizon or part.shape[-1] != size:
                 needed = (*lead, self._horizon, size)
                 raise PolicyError(
-                    f"{self._name}: {name} is {part.shape}, the contract promises {needed}; mend its sizes"
+                    f"{self._name}: {name} is {part.shape}, the contract promises {needed}; fix its sizes"
                 )
             steps = part[..., : self._horizon, :].astype(np.float32)
             parts.append(-np.sign(2.0 * steps - 1.0) if name == self._names.open_unit else steps)
@@ -107,14 +107,14 @@ class ZmqPolicy(_Served):
         self._client = client
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
         if self._names.sessions:
             self._ask(
                 1, lambda limit_s: self._call("reset", {"options": {"session_ids": [*episodes]}}, limit_s)
             )
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """See Policy.predict."""
+        """Return action chunks (B, H, A) in the representation of the manifest's action contract."""
         rows = len(batch)
         observation: dict[str, Any] = {
             self._names.images[key]: images if images.ndim == 5 else images[:, None]

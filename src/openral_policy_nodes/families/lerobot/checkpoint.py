@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import PolicyError
-from openral_core.json_file import read_json_object
+from openral_core.files.json_file import read_json_object
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -60,7 +60,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
     Raises:
         PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
-            outside LeRobot; one line that names the mend.
+            outside LeRobot; one line that names the fix.
     """
     config = read_json_object(folder / CONFIG, PolicyError)
     kind = config.get("type")

@@ -1,4 +1,4 @@
-"""Does a loaded LeRobot policy fit the manifest that promises it? One sentence a fault, each with its mend."""
+"""Does a loaded LeRobot policy fit the manifest that promises it? One sentence a fault, each with its fix."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ def _size_faults(manifest: RSkillManifest, features: Features) -> Iterator[str]:
             )
     needed = tuple(range(1 - features.n_obs_steps, 1)) if features.n_obs_steps > 1 else ()
     if tuple(preprocessing.history) != needed:
-        mend = f"write history: {list(needed)}" if needed else "remove history"
+        fix = f"write history: {list(needed)}" if needed else "remove history"
         yield (
             f"image_preprocessing.history is {list(preprocessing.history)}, the policy sees {features.n_obs_steps} "
-            f"consecutive control steps; {mend}"
+            f"consecutive control steps; {fix}"
         )
 
 

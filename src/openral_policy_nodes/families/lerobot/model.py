@@ -47,7 +47,7 @@ class LeRobotModel:
         """
         if device.startswith("cuda") and not torch.cuda.is_available():
             raise PolicyError(
-                f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or mend the driver"
+                f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or fix the driver"
             )
         config = _config(checkpoint, device)
         self._device, self._dtype, self._seeds = torch.device(device), DTYPES[dtype], EpisodeSeeds(seed)

@@ -29,7 +29,7 @@ class LeRobotPolicy:
         """Compare the server's policy with the manifest.
 
         Raises:
-            PolicyError: they do not fit; every fault with its mend.
+            PolicyError: they do not fit; every fault with its fix.
         """
         self._remote, self._rows = RemotePolicy(manifest, server), manifest.chunk_size
         features = Features.from_wire(server.description)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from openral_core.errors import OpenralError
 from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.families.lerobot.identity import identity_of
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
-from openral_sidecar.torchvision_shim import ensure_torchvision
 
 if TYPE_CHECKING:
     from openral_policy_nodes.families.lerobot.model import LeRobotModel

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 
 # lerobot 0.4.4 is the newest release for Python 3.10 and 3.11. It pins torch below 2.11 and asks for robots, cameras
 # and simulators that no server needs, so it is installed without its dependencies, and the ones that

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import PolicyError
-from openral_core.json_file import read_json_object
+from openral_core.files.json_file import read_json_object
 
 STATISTICS = "dataset_statistics.json"
 PROPRIO = "proprio_projector.safetensors"

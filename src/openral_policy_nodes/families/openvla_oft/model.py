@@ -35,7 +35,7 @@ class OpenVLAOFTModel:
         """
         if device.startswith("cuda") and not torch.cuda.is_available():
             raise PolicyError(
-                f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or mend the driver"
+                f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or fix the driver"
             )
         self.checkpoint, self.settings = checkpoint, settings
         self.action = Statistics.read(checkpoint.norm_stats, settings.norm_tag, "action")

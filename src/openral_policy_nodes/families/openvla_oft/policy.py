@@ -34,7 +34,7 @@ class OpenVLAOFTPolicy:
         """Compare the server's policy with the manifest.
 
         Raises:
-            PolicyError: they do not fit; every fault with its mend.
+            PolicyError: they do not fit; every fault with its fix.
         """
         self._remote = RemotePolicy(manifest, server)
         self._binary = _gripper(manifest) == "binary_close_one"

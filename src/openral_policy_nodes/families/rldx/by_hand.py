@@ -13,9 +13,9 @@ from openral_core.errors import OpenralError, SidecarError
 from openral_policy_nodes.families.rldx.arguments import rldx_parser
 from openral_policy_nodes.families.rldx.options import DEFAULT_PORT, interpreter_from
 from openral_rskill.license import check_checkpoint_license
-from openral_sidecar.bundle import bundle_for
-from openral_sidecar.environment import ensure_environment
-from openral_sidecar.spec import SidecarSpec
+from openral_sidecar.environment.build import ensure_environment
+from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.spec import SidecarSpec
 
 
 def run_by_hand(spec: SidecarSpec, words: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sidecar.rldx_wire import ActionPart, ModalityConfig
+from openral_sidecar.wires.rldx import ActionPart, ModalityConfig
 
 HORIZON = 16
 LABEL = "random weights, proves plumbing only"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from openral_policy_nodes.families.rldx.conformance_model import ConformanceModel
-from openral_sidecar.rldx_wire import ModalityConfig
+from openral_sidecar.wires.rldx import ModalityConfig
 
 _VIDEO_ALIASES = {"video.image": "video.front_view", "video.wrist_image": "video.left_wrist_view"}
 
@@ -29,7 +29,7 @@ class ConformanceWrapper:
         return self.policy.get_modality_config()
 
     def reset(self, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        """See ConformanceModel.reset."""
+        """Forget sessions: those of `session_ids`, or all; return the ones that there were."""
         return self.policy.reset(options)
 
     def get_action(

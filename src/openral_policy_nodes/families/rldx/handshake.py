@@ -7,7 +7,7 @@ from typing import Any
 
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.families.rldx.layouts import WireLayout
-from openral_sidecar.rldx_wire import ModalityConfig
+from openral_sidecar.wires.rldx import ModalityConfig
 
 
 def modality_faults(found: Mapping[str, Any], layout: WireLayout, manifest: RSkillManifest) -> list[str]:
@@ -19,7 +19,7 @@ def modality_faults(found: Mapping[str, Any], layout: WireLayout, manifest: RSki
         manifest: the skill's.
 
     Returns:
-        One line a fault, with its mend; empty where all fits.
+        One line a fault, with its fix; empty where all fits.
     """
     return list(_faults(found, layout, manifest))
 

@@ -106,7 +106,7 @@ LAYOUTS: Mapping[str, WireLayout] = {
     ),
 }
 """State layout of the manifest -> names on the wire. Upstream serves more embodiments (GR1, RoboCasa, Simpler); one
-that is needed becomes an entry here, with its state layout in `openral_core.state_layout`."""
+that is needed becomes an entry here, with its state layout in `openral_core.adapters.state_layout`."""
 
 
 def layout_named(name: str | None) -> WireLayout:

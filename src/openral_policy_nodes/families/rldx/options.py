@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from openral_core.cache import cache_home
 from openral_core.errors import PolicyError
+from openral_core.files.cache import cache_home
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.families.adaptive_timeout import LEAST_S
 from openral_policy_nodes.families.rldx.arguments import DEFAULT_TAG
-from openral_rskill.hub.reference import HUB, HubReference
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.store.reference import HUB, HubReference
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 

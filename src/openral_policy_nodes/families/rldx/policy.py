@@ -19,8 +19,8 @@ from openral_policy_nodes.families.rldx.layouts import layout_named
 from openral_policy_nodes.families.rldx.options import identity_for, settings_from
 from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_rskill.registry import RSkillPackage
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.skill import skill_sidecar
-from openral_sidecar.spec import SidecarSpec
 
 HANDSHAKE_S = 10.0
 """[s] `get_modality_config` needs no model."""
@@ -64,7 +64,10 @@ class RldxPolicy:
             raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """See Policy.reset. Episodes that are over are forgotten too, since the server forgets nothing by itself."""
+        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+
+        Episodes that are over are forgotten too, since the server forgets nothing by itself.
+        """
         over = self._sessions - self._seen
         self._forget([*episodes, *sorted(over - set(episodes))])
         self._sessions = (self._sessions - over) | set(episodes)

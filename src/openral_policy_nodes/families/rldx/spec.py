@@ -6,7 +6,7 @@ flash-attn, for which upstream takes PyTorch's own attention when `RLDX_ATTN_IMP
 
 from __future__ import annotations
 
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 
 REPOSITORY = "https://github.com/RLWRLD/RLDX-1"
 REVISION = "0bbc9e30f86abb8864099f631d906847e7016243"

@@ -61,7 +61,7 @@ class RobometerRewardModel:
         self._max_frames = int(server.description["max_frames"])
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """See RewardModel.score.
+        """Score T frames.
 
         The model is shown at most eight frames, evenly spread from the first to the last; the scores of frames in
         between are interpolated.

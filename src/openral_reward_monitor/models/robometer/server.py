@@ -20,9 +20,9 @@ from openral_reward_monitor.models.robometer.decode import decode_progress, deco
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES
 from openral_rskill.nf4.rule import MIN_NUMEL
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
-from openral_sidecar.torchvision_shim import ensure_torchvision
 
 
 def pin_kernels() -> None:

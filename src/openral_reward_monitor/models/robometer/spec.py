@@ -6,7 +6,7 @@ torch is asked for by version alone, so uv's own settings say which build of it:
 
 from __future__ import annotations
 
-from openral_sidecar.spec import InstallStep, SidecarSpec
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec
 
 SPEC = SidecarSpec(
     name="robometer",
@@ -29,7 +29,7 @@ SPEC = SidecarSpec(
             )
         ),
         # Qwen3-VL's processor needs torchvision's Python half; its compiled half must fit torch's build (see
-        # `openral_sidecar.torchvision_shim`), which no resolver can know.
+        # `openral_sidecar.environment.torchvision_shim`), which no resolver can know.
         InstallStep(("torchvision==0.28.0",), no_deps=True),
     ),
     module="openral_reward_monitor.models.robometer.server",

@@ -19,13 +19,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from openral_core.cache import cache_home
 from openral_core.errors import HubError, OpenralError, SimulationError
+from openral_core.files.cache import cache_home
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient
-from openral_rskill.hub.reference import HubReference
-from openral_rskill.hub.store import one_at_a_time
 from openral_rskill.hub.transfer import fetch
+from openral_rskill.store.installed import one_at_a_time
+from openral_rskill.store.reference import HubReference
 
 VARIABLE = "OPENRAL_LIBERO_ASSETS"
 REPOSITORY = "lerobot/libero-assets"
@@ -59,7 +59,7 @@ def find_assets() -> Path | None:
             )
         return path
     if not path.is_file():
-        raise SimulationError(f"{VARIABLE}={chosen}: there is no such folder or file; mend the path")
+        raise SimulationError(f"{VARIABLE}={chosen}: there is no such folder or file; fix the path")
     folder = _unpacked(path)
     return folder if _is_whole(folder) else None
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.cache import cache_home
+from openral_core.files.cache import cache_home
 from openral_sim_bridge.backends.libero.upstream import prepare
 from openral_sim_bridge.backends.remote_sim.command import named_control
 from openral_sim_bridge.backends.remote_sim.service import World

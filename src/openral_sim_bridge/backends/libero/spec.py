@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_sidecar.spec import InstallStep, SidecarSpec
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec
 
 SPEC = SidecarSpec(
     name="libero",

@@ -76,14 +76,14 @@ class MetaWorldBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """See Backend.reset."""
+        """Put worlds into fixed initial states and return their robot states."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for index, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
             self._worlds[index].reset(task_id, init_id)
         return [self._worlds[index].robot_state() for index in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step."""
+        """Advance every world by one control step with `actions` (N, A) in the scene's action contract."""
         check_actions(actions, self.num_envs, self.action_dim)
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
@@ -97,7 +97,10 @@ class MetaWorldBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """See Backend.render. One renderer draws every world: they differ in state, not in model."""
+        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all).
+
+        One renderer draws every world: they differ in state, not in model.
+        """
         chosen = range(self.num_envs) if envs is None else envs
         if self._renderer is None:
             self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
@@ -114,23 +117,23 @@ class MetaWorldBackend:
         return np.array([0.0, 0.0, 0.0, gripper])
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """See Backend.robot."""
+        """Describe the robot."""
         return self._articulation.describe(self._worlds[0].data, name, base_frame, mesh_directory)
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """See Backend.joint_positions."""
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
         return self._articulation.positions(self._worlds[env].data)
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """See Backend.snapshot."""
+        """Return what one world looks like now."""
         return take_snapshot(self._worlds[env].data)
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """See Backend.restore."""
+        """Make one world look as it did; `reset` to the same task and initial state goes before."""
         restore_snapshot(self._worlds[env].model, self._worlds[env].data, snapshot)
 
     def camera(self, name: str) -> CameraModel:
-        """See Backend.camera."""
+        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
         index = self._camera_id(name)
         model, data = self._worlds[0].model, self._worlds[0].data
         # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
@@ -145,7 +148,7 @@ class MetaWorldBackend:
         return CameraModel(name, *self._size, float(model.cam_fovy[index]), position, rotation, parent)
 
     def close(self) -> None:
-        """See Backend.close."""
+        """Free renderers and worlds; called once."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None

@@ -56,14 +56,14 @@ class MjcfBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """See Backend.reset."""
+        """Put worlds into fixed initial states and return their robot states."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task, init_id in zip(chosen, task_ids, init_ids, strict=True):
             self._worlds[env].reset(task, init_id)
         return [self._worlds[env].state() for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step."""
+        """Advance every world by one control step with `actions` (N, A) in the scene's action contract."""
         check_actions(actions, self.num_envs, self.action_dim)
         for world, action in zip(self._worlds, actions, strict=True):
             world.step(action)
@@ -78,7 +78,7 @@ class MjcfBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """See Backend.render."""
+        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
         chosen = range(self.num_envs) if envs is None else envs
         for camera in cameras:
             self._camera_id(camera)
@@ -104,24 +104,24 @@ class MjcfBackend:
         return action
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """See Backend.robot."""
+        """Describe the robot."""
         base = self._scene.naming.in_model(base_frame)
         return self._articulation.describe(self._worlds[0].data, name, base, mesh_directory)
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """See Backend.joint_positions."""
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
         return self._articulation.positions(self._worlds[env].data)
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """See Backend.snapshot."""
+        """Return what one world looks like now."""
         return take_snapshot(self._worlds[env].data)
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """See Backend.restore."""
+        """Make one world look as it did; `reset` to the same task and initial state goes before."""
         restore_snapshot(self._scene.model, self._worlds[env].data, snapshot)
 
     def camera(self, name: str) -> CameraModel:
-        """See Backend.camera.
+        """Return the model of one camera. Raises NotFoundError, naming those that exist.
 
         Raises:
             SimulationError: it turns by itself, rides on something that is not of the robot, or has a lens that a
@@ -152,7 +152,7 @@ class MjcfBackend:
         )
 
     def close(self) -> None:
-        """See Backend.close."""
+        """Free renderers and worlds; called once."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
@@ -189,7 +189,7 @@ def open_mjcf(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = No
         horizon: control steps until `done`; None: never.
 
     Raises:
-        ManifestError: one line for each thing that the model lacks, with its mend.
+        ManifestError: one line for each thing that the model lacks, with its fix.
         NotFoundError: no such robot, camera or render profile.
         SimulationError: the robot or a camera cannot be described, or the first initial state diverges.
     """

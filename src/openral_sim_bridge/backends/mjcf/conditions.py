@@ -96,8 +96,8 @@ class Condition(Schema):
         given = sorted(self.model_fields_set)
         if len(given) != 1:
             found = f"has {len(given)} keys ({', '.join(given)})" if given else "is empty"
-            mend = "write one of all, any, not, inside, height, joint, near, touching; join several by all or any"
-            raise_faults([Fault(given[0] if given else "all", found, mend)])
+            fix = "write one of all, any, not, inside, height, joint, near, touching; join several by all or any"
+            raise_faults([Fault(given[0] if given else "all", found, fix)])
         return self
 
 

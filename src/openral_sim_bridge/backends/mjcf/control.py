@@ -55,11 +55,11 @@ class JointControl:
 
     @property
     def hand(self) -> None:
-        """See Control.hand."""
+        """(3,) [m] where the hand is led; None: the joints are led."""
         return None
 
     def restart(self, data: Any) -> None:
-        """See Control.restart."""
+        """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
@@ -77,11 +77,11 @@ class JointDeltaControl:
 
     @property
     def hand(self) -> None:
-        """See Control.hand."""
+        """(3,) [m] where the hand is led; None: the joints are led."""
         return None
 
     def restart(self, data: Any) -> None:
-        """See Control.restart."""
+        """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
@@ -124,11 +124,14 @@ class HandControl:
 
     @property
     def hand(self) -> NDArray[np.float64]:
-        """See Control.hand."""
+        """(3,) [m] where the hand is led; None: the joints are led."""
         return self._target.position
 
     def restart(self, data: Any) -> None:
-        """See Control.restart. The posture at the start is the one that the elbow keeps to."""
+        """Take the present pose for the target.
+
+        The posture at the start is the one that the elbow keeps to.
+        """
         self._target.restart(data)
         self.joints = self._posture = data.qpos[self._chain.qpos].copy()
 
@@ -155,7 +158,7 @@ class MocapControl:
 
     @property
     def hand(self) -> NDArray[np.float64]:
-        """See Control.hand."""
+        """(3,) [m] where the hand is led; None: the joints are led."""
         return self._target.position
 
     def restart(self, data: Any) -> None:
@@ -218,7 +221,7 @@ def arm_numbers(action: SceneAction, robot: Robot) -> int:
     if action.dim != arm + with_gripper:
         parts = f"{arm} of the arm{' and one of the gripper' if with_gripper else ''}"
         raise ManifestError(
-            f"action.dim: is {action.dim}, {name} of this robot has {parts}; mend dim, low, high"
+            f"action.dim: is {action.dim}, {name} of this robot has {parts}; fix dim, low, high"
         )
     return arm
 

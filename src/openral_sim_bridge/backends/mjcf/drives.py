@@ -74,15 +74,15 @@ def find_drives(model: Any, joints: NDArray[np.int64], key: str) -> tuple[NDArra
         mine = _actuators_of(model, int(joint))
         if len(mine) != 1:
             what = f"{len(mine) or 'no'} actuators move joint {name}"
-            mend = f'give it one: <position joint="{name}" kp="…" kv="…"/>, or <motor joint="{name}"/>'
-            faults.append(Fault(key, what, mend))
+            fix = f'give it one: <position joint="{name}" kp="…" kv="…"/>, or <motor joint="{name}"/>'
+            faults.append(Fault(key, what, fix))
             found.append(0)
             continue
         wrong = _unusable(model, mine[0])
         if wrong:
             actuator = model.actuator(mine[0]).name or f"number {mine[0]}"
-            mend = "make it a <position> or a <motor>"
-            faults.append(Fault(key, f"actuator {actuator} of joint {name} is {wrong}", mend))
+            fix = "make it a <position> or a <motor>"
+            faults.append(Fault(key, f"actuator {actuator} of joint {name} is {wrong}", fix))
         found.append(mine[0])
     return np.array(found, dtype=np.int64), faults
 

@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from openral_core.document import Document
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
 
@@ -29,15 +29,15 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
     """
     path = document.path.parent / Path(options.model).expanduser()
     if not path.is_file():
-        what, mend = f"there is no file {path}", "write the path from the scene's file to the model"
-        raise ManifestError(document.fault(("model",), what, mend))
+        what, fix = f"there is no file {path}", "write the path from the scene's file to the model"
+        raise ManifestError(document.fault(("model",), what, fix))
     log_warnings()
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         words = " ".join(str(error).split())
         raise ManifestError(
-            document.fault(("model",), f"MuJoCo refuses {path} ({words})", "mend the model there")
+            document.fault(("model",), f"MuJoCo refuses {path} ({words})", "fix the model there")
         ) from error
 
 
@@ -58,6 +58,6 @@ def substeps(model: Any, control_hz: float, document: Document) -> int:
     count = max(1, round(float(ratio)))
     if abs(ratio - count) > 1e-6 * ratio:
         what = f"its timestep {model.opt.timestep:g} s does not divide 1 / control_hz = {1 / control_hz:g} s"
-        mend = f'write <option timestep="{1 / (control_hz * count):.6g}"/> in the model'
-        raise ManifestError(document.fault(("model",), what, mend))
+        fix = f'write <option timestep="{1 / (control_hz * count):.6g}"/> in the model'
+        raise ManifestError(document.fault(("model",), what, fix))
     return count

@@ -78,8 +78,8 @@ class Naming:
         alias = f" (names: {name})" if real != name else ""
         close = nearest(real, known)
         shown = ", ".join(known[:SHOWN]) + (", …" if len(known) > SHOWN else "")
-        mend = f"did you mean '{close}'?" if close else f"it has {shown}" if known else f"add a {word}"
-        self.faults.append(Fault(key, f"the model has no {word} '{real}'{alias}", mend))
+        fix = f"did you mean '{close}'?" if close else f"it has {shown}" if known else f"add a {word}"
+        self.faults.append(Fault(key, f"the model has no {word} '{real}'{alias}", fix))
 
     def address(self, joint: str) -> int:
         """Return the address in qpos of a joint of robot.yaml."""

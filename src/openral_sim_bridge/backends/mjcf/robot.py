@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.document import Document
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document
 from openral_core.robot import RobotDescription
 from openral_core.schema import Fault
 from openral_core.types import RobotState
@@ -70,7 +70,7 @@ def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming
     """Find every part of the robot in the model; what is wrong goes to `naming.faults`, and None comes back."""
     arm = [joint for joint in robot.joints if joint.role == "arm"]
     if not arm:
-        naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "mend robot.yaml"))
+        naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "fix robot.yaml"))
     ids = [naming.find(mujoco.mjtObj.mjOBJ_JOINT, joint.name, "model") for joint in arm]
     hand = naming.body_or_site(robot.end_effectors[0].frame, "model")
     joints = np.array(ids, dtype=np.int64)
@@ -143,8 +143,8 @@ def _find_weld(model: Any, options: MjcfOptions, naming: Naming) -> Weld | None:
             what = f"the weld names {options.mocap} second"
             naming.faults.append(Fault("mocap", what, f'write <weld body1="{options.mocap}" body2="…"/>'))
             return None
-    mend = f'add <equality><weld body1="{options.mocap}" body2="…"/></equality>'
-    naming.faults.append(Fault("mocap", f"nothing is welded to {options.mocap}", mend))
+    fix = f'add <equality><weld body1="{options.mocap}" body2="…"/></equality>'
+    naming.faults.append(Fault("mocap", f"nothing is welded to {options.mocap}", fix))
     return None
 
 
@@ -154,7 +154,7 @@ def raise_all(document: Document, faults: list[Fault]) -> NoReturn:
         document.fault(
             tuple(int(part) if part.isdigit() else part for part in fault.key.split(".")),
             fault.what,
-            fault.mend,
+            fault.fix,
         )
         for fault in faults
     )

@@ -35,7 +35,7 @@ class CompiledScene:
         """Compile the model, and find in it all that the scene and robot.yaml speak of.
 
         Raises:
-            ManifestError: one line for each thing that is missing or wrong, with its mend.
+            ManifestError: one line for each thing that is missing or wrong, with its fix.
         """
         self.options, document = read_options(scene)
         self.action = scene.action

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
+from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.sidecar import Sidecar
-from openral_sidecar.spec import SidecarSpec
 from openral_sim_bridge.backend import (
     CameraModel,
     Frame,
@@ -92,14 +92,17 @@ class ArmBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """See Backend.reset."""
+        """Put worlds into fixed initial states and return their robot states."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         request = {"envs": chosen, "tasks": list(task_ids), "init_ids": list(init_ids)}
         self._worlds = self._call("reset", request, timeout_s=RESET_S)
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any]) -> StepResult:
-        """See Backend.step. The reward is that of the task which a world was reset to, in every column."""
+        """Advance every world by one control step with `actions` (N, A) in the scene's action contract.
+
+        The reward is that of the task which a world was reset to, in every column.
+        """
         check_actions(actions, self.num_envs, self.action_dim)
         self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
         steps = self._worlds["steps"]
@@ -112,7 +115,7 @@ class ArmBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """See Backend.render."""
+        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
         chosen = list(range(self.num_envs)) if envs is None else list(envs)
         at_once = max(1, IMAGE_BYTES // (self._image_bytes * max(1, len(cameras))))
         parts = [
@@ -129,26 +132,26 @@ class ArmBackend:
         return np.append(np.zeros(self.action_dim - 1), gripper)
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """See Backend.robot. Where the base stands depends on the scene that world 0 is in."""
+        """Describe the robot. Where the base stands depends on the scene that world 0 is in."""
         folder = str(mesh_directory.absolute()) if mesh_directory else None
         found = self._call("robot", {"name": name, "base_frame": base_frame, "mesh_directory": folder})
         return RobotModel(found.pop("urdf"), Frame(**found))
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """See Backend.joint_positions."""
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
         positions = self._worlds["joint_positions"][env].tolist()
         return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """See Backend.snapshot."""
+        """Return what one world looks like now."""
         return Snapshot(**self._call("snapshot", {"env": env}))
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """See Backend.restore."""
+        """Make one world look as it did; `reset` to the same task and initial state goes before."""
         self._call("restore", {"env": env, **vars(snapshot)})
 
     def camera(self, name: str) -> CameraModel:
-        """See Backend.camera."""
+        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
         return CameraModel(**self._call("camera", {"name": name}))
 
     def advice(self, env: int = 0) -> Advice:
@@ -156,7 +159,7 @@ class ArmBackend:
         return Advice(**self._call("advice", {"env": env}))
 
     def close(self) -> None:
-        """See Backend.close."""
+        """Free renderers and worlds; called once."""
         self._link.close()
 
     def _state(self, env: int) -> RobotState:

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from openral_core.action_adapter import ActionAdapter
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
-from openral_core.observation_adapter import ObservationAdapter
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.sentence import SentenceEncoder

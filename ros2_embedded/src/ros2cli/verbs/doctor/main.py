@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print what runs here, then one line a check with its mend; the exit code is 0 only if all checks
+    """Print what runs here, then one line a check with its fix; the exit code is 0 only if all checks
     pass."""
     write("".join(f"{name}: {value}\n" for name, value in _facts()) + "\n")
     failed = 0

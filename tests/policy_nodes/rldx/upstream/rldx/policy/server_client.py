@@ -2,7 +2,7 @@
 
 import zmq
 
-from openral_sidecar import rldx_wire
+from openral_sidecar.wires import rldx as rldx_wire
 
 
 class PolicyServer:

@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.adapters.state_layout import state_function
 from openral_core.errors import ContractError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest, StateContract
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.state_layout import state_function
 from openral_core.types import Image, Observation, PolicyBatch
 
 
@@ -102,7 +102,7 @@ def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
     if image.shape != needed or image.dtype != np.uint8:
         raise ContractError(
             f"camera '{camera.name}' sends {image.shape} {image.dtype}, the scene says {needed} uint8; "
-            "mend the camera's width and height in the scene, or the camera"
+            "fix the camera's width and height in the scene, or the camera"
         )
 
 

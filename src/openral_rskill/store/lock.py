@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from openral_core.document import read_document
+from openral_core.files.document import read_document
 from openral_core.schema import Schema, Word, inside, validate
-from openral_rskill.hub.reference import HubReference
+from openral_rskill.store.reference import HubReference
 
 LOCK_NAME = "rskill.lock"
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

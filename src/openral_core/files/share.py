@@ -15,7 +15,7 @@ from openral_core.errors import InstallationError
 
 def _candidates() -> list[Path]:
     here = Path(__file__).resolve()
-    checkout = here.parents[2]
+    checkout = here.parents[3]
     installed = [parent / "share" / "openral" for parent in here.parents]
     return [checkout, Path(sys.prefix) / "share" / "openral", *installed]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from openral_sidecar import rldx_wire, wire
+from openral_sidecar.environment.spec import DialectName
 from openral_sidecar.errors import SidecarRefused, WireError
-from openral_sidecar.spec import DialectName
+from openral_sidecar.wires import openral as wire
+from openral_sidecar.wires import rldx as rldx_wire
 
 PROTOCOL = 1
 """Version of the `openral` dialect; both sides must speak the same."""
@@ -39,7 +40,7 @@ class OpenralDialect:
     def request(
         self, op: str, data: Mapping[str, Any] | None, token: str, call: int, timeout_s: float
     ) -> bytes:
-        """See `Dialect`."""
+        """Return the frame of a call. Raises WireError for a value that has no form on the wire."""
         wait_ms = int(timeout_s * 1e3)
         message = {
             "v": PROTOCOL,
@@ -52,7 +53,7 @@ class OpenralDialect:
         return wire.pack(message)
 
     def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
-        """See `Dialect`."""
+        """Return what the server answered to that call."""
         message = wire.unpack(frame)
         if not isinstance(message, dict):
             raise WireError("the reply is not a map")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from openral_core.cache import cache_home, make_folder
-from openral_rskill.hub.lock import SkillLock, load_lock
-from openral_rskill.hub.reference import HubReference
+from openral_core.files.cache import cache_home, make_folder
+from openral_core.files.share import share_directory
+from openral_core.manifest import MANIFEST_NAME
+from openral_rskill.store.lock import SkillLock, load_lock
+from openral_rskill.store.reference import HubReference
 
 
 def installed_skills() -> Path:
@@ -70,3 +72,16 @@ def used_snapshots() -> set[Path]:
             if locked is not None:
                 used.add(snapshot(locked.reference))
     return used
+
+
+def skill_folders(search: Sequence[Path] = ()) -> list[Path]:
+    """Return the folders that hold an `rskill.yaml`: those of `search`, openral's own, those of the cache."""
+    roots = [*search, share_directory() / "rskills", installed_skills()]
+    return [
+        folder for root in roots if root.is_dir() for folder in sorted(root.iterdir()) if holds_skill(folder)
+    ]
+
+
+def holds_skill(folder: Path) -> bool:
+    """Whether a folder has an `rskill.yaml`; False for names that no file system takes, where Path would raise."""
+    return os.path.isfile(folder / MANIFEST_NAME)

@@ -63,9 +63,9 @@ class Document:
         lines = {key[len(prefix) :]: line for key, line in self.lines.items() if key[: len(prefix)] == prefix}
         return Document(self.path, data, lines)
 
-    def fault(self, key: Key, what: str, mend: str) -> str:
-        """Return the one-line report `file:line: key: what; mend`."""
-        return _fault(self.path, self.line(key), dotted(key) or "file", what, mend)
+    def fault(self, key: Key, what: str, fix: str) -> str:
+        """Return the one-line report `file:line: key: what; fix`."""
+        return _fault(self.path, self.line(key), dotted(key) or "file", what, fix)
 
 
 def dotted(key: Key) -> str:
@@ -125,11 +125,11 @@ def parse_document(text: str, path: Path) -> Document:
         line = mark.line + 1 if mark else 1
         what = " ".join((error.problem or error.context or "malformed").split())
         raise ManifestError(
-            _fault(path, line, "file", f"not YAML ({what})", "mend the syntax there")
+            _fault(path, line, "file", f"not YAML ({what})", "fix the syntax there")
         ) from error
     except yaml.YAMLError as error:
         what = " ".join(str(error).split())[:120]
-        raise ManifestError(_fault(path, 1, "file", f"not YAML ({what})", "mend the syntax there")) from error
+        raise ManifestError(_fault(path, 1, "file", f"not YAML ({what})", "fix the syntax there")) from error
     if node is not None:
         document.data = _build(node, (), document)
     return document
@@ -185,8 +185,8 @@ def _build(node: yaml.Node, key: Key, document: Document) -> Any:
             raise ManifestError(_fault(document.path, line, dotted(key) or "file", what, "write it as text"))
         if name in values:
             first = document.line((*key, name))
-            what, mend = f"written twice, first on line {first}", "keep one"
-            raise ManifestError(_fault(document.path, line, dotted((*key, name)), what, mend))
+            what, fix = f"written twice, first on line {first}", "keep one"
+            raise ManifestError(_fault(document.path, line, dotted((*key, name)), what, fix))
         document.lines[(*key, name)] = line
         values[name] = _build(value_node, (*key, name), document)
     return values
@@ -207,5 +207,5 @@ def _scalar(node: yaml.ScalarNode, key: Key, document: Document) -> Any:
     return text
 
 
-def _fault(path: Path, line: int, key: str, what: str, mend: str) -> str:
-    return f"{path}:{line}: {key}: {what}; {mend}"
+def _fault(path: Path, line: int, key: str, what: str, fix: str) -> str:
+    return f"{path}:{line}: {key}: {what}; {fix}"

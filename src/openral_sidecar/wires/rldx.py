@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_sidecar.errors import WireError
-from openral_sidecar.wire import MAX_BYTES, MAX_ITEMS, MAX_NDIM
+from openral_sidecar.wires.openral import MAX_BYTES, MAX_ITEMS, MAX_NDIM
 
 ARRAY, NPY = "__ndarray_class__", "as_npy"
 MODALITY, JSON = "__ModalityConfig_class__", "as_json"

@@ -19,12 +19,12 @@ from typing import Any
 import zmq
 
 from openral_core.errors import SidecarError
-from openral_sidecar import wire
-from openral_sidecar.dialect import PROTOCOL
 from openral_sidecar.errors import SidecarRefused, WireError
 from openral_sidecar.identity import read_announcement
 from openral_sidecar.paths import run_folder
 from openral_sidecar.stop import StopRequest
+from openral_sidecar.wires import openral as wire
+from openral_sidecar.wires.dialect import PROTOCOL
 
 MAX_WAITING = 32
 """Requests that may wait for the model; clients have one call each."""

@@ -86,7 +86,7 @@ def test_killing_the_command_ends_the_launch(ros2, tmp_path):
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from openral_sim_bridge import deploy\n"
+        "from openral_cli.deploy import launch as deploy\n"
         f"deploy.ros2_command = lambda: {str(tmp_path / 'ros2')!r}\n"
         f"deploy.Deployment({{}}, Path({str(tmp_path / 'log')!r}), lambda line: None)\n"
         "time.sleep(600)\n"

@@ -12,9 +12,10 @@ from PIL import Image
 from rich.console import Console
 
 from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
-from openral_cli.deploy.outcome import judge, load_steps
+from openral_cli.deploy.outcome import judge
 from openral_cli.deploy.report import print_outcome
-from openral_core.errors import NotFoundError
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.mission_record import load_mission, load_steps
 from openral_core.scene import load_scene
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
@@ -147,7 +148,7 @@ def test_a_cut_off_last_line_is_left_out(run_dir):
 
 def test_the_panel_shows_what_was_known_at_the_time(run_dir):
     write_mission(run_dir, [task("open it", TASKS[0], 0.1, 1.0), task("close it", TASKS[1], 1.0, 2.0)])
-    mission, steps = json.loads((run_dir / "mission.json").read_text()), load_steps(run_dir)
+    mission, steps = load_mission(run_dir), load_steps(run_dir)
     early = panel_state(mission, steps, 0.6, False)
     assert [state for _, state in early.tasks] == ["active", "pending"]
     assert early.curve.tolist() == [[0.5, 0.5, 0.4]]
@@ -174,3 +175,14 @@ def test_film_and_gif_are_drawn_from_the_record(run_dir, fake_scene):
         assert image.is_animated
         assert image.n_frames == 20
     assert not list(run_dir.glob("*.partial*"))
+
+
+def test_a_record_that_was_altered_is_named_with_its_line(run_dir):
+    write_mission(run_dir, [task("open it", TASKS[0], 0.1, 1.0)])
+    steps = run_dir / "mission.jsonl"
+    steps.write_text('{"stamp_s": "soon", "kind": "done", "reason": "x"}\n')
+    with pytest.raises(ManifestError, match=r"mission\.jsonl:1: stamp_s: "):
+        load_steps(run_dir)
+    (run_dir / "mission.json").write_text("{}")
+    with pytest.raises(ManifestError, match=r"mission\.json: id: "):
+        load_mission(run_dir)

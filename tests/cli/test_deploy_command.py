@@ -35,6 +35,7 @@ def record(tmp_path):
         recorder.step(i / 80, i / 80, backend.snapshot(), np.zeros(4), False, np.array([i >= 32]), "g")
     recorder.close()
     task = {
+        "id": "m/0",
         "text": "open it",
         "skill": "o/rskill-x",
         "skill_task": "drawer-open-v3",
@@ -45,8 +46,8 @@ def record(tmp_path):
         "started_s": 0.1,
         "ended_s": 0.5,
     }
-    mission = {"text": "open it", "state": "done", "message": "mission done", "tasks": [task]}
-    (folder / "mission.json").write_text(json.dumps(mission))
+    mission = {"id": "m", "text": "open it", "state": "done", "active_task": -1, "message": "mission done"}
+    (folder / "mission.json").write_text(json.dumps({**mission, "tasks": [task]}))
     step = {"stamp_s": 0.5, "kind": "done", "reason": "progress stayed high", "task": 0, "outcome": "done"}
     (folder / "mission.jsonl").write_text(json.dumps(step) + "\n")
     return folder

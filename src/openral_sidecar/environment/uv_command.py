@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
-from openral_sidecar.pip_settings import uv_settings
+from openral_sidecar.environment.pip_settings import uv_settings
 
 AGAIN = "then try again: the build goes on where it was"
-MENDS = (
+FIXES = (
     (
         r"No space left|os error 28|Disk quota",
         f"free disk space or set OPENRAL_CACHE_HOME to another disk, {AGAIN}",
@@ -35,7 +35,7 @@ MENDS = (
     ),
     (
         r"No solution found|unsatisfiable|not found in the package registry",
-        "mend the requirements of the spec",
+        "fix the requirements of the spec",
     ),
     (r"[Gg]it (operation|executable)|git fetch", "check that git is installed and the commit exists"),
 )
@@ -107,11 +107,11 @@ def find_uv() -> list[str]:
 
 
 def explain(lines: Sequence[str]) -> str:
-    """Return one line from uv's output: the error, its causes, and the mend."""
+    """Return one line from uv's output: the error, its causes, and the fix."""
     start = next((n for n, line in enumerate(lines) if line.startswith("error:")), max(0, len(lines) - 3))
     text = "; ".join(re.sub(r"^(error|cause): *", "", line) for line in lines[start:] if line) or "uv failed"
-    mend = next((mend for pattern, mend in MENDS if re.search(pattern, text)), "mend that, then try again")
-    return f"{text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}; {mend}"
+    fix = next((fix for pattern, fix in FIXES if re.search(pattern, text)), "fix that, then try again")
+    return f"{text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}; {fix}"
 
 
 def uv_variables() -> dict[str, str]:

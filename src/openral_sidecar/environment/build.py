@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import SidecarError
-from openral_sidecar.locks import exclusive
+from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
+from openral_sidecar.environment.uv_command import Uv
 from openral_sidecar.paths import environments_folder
-from openral_sidecar.spec import InstallStep, SidecarSpec, Source
-from openral_sidecar.uv_command import Uv
 
 OURS = InstallStep(("msgpack>=1.1,<2", "numpy", "pyzmq>=26,<28"))
 """What our side of the wire needs in every sidecar; installed last, so that a spec's own pins hold."""
@@ -67,7 +67,7 @@ def ensure_environment(
                     _build(spec, folder, say)
         except OSError as error:
             where, why = error.filename or folder, error.strerror
-            raise SidecarError(f"sidecar {spec.name}: {where}: {why}; mend that, then try again") from error
+            raise SidecarError(f"sidecar {spec.name}: {where}: {why}; fix that, then try again") from error
     return _python(folder)
 
 
@@ -105,7 +105,7 @@ def _add_source(name: str, source: Source, folder: Path, install: Callable[[str]
     else:
         root = Path(source.location)
         if not root.is_dir():
-            raise SidecarError(f"sidecar {name}: there is no folder {root}; mend --source")
+            raise SidecarError(f"sidecar {name}: there is no folder {root}; fix --source")
         paths = [path for path in (root / "src", root) if path.is_dir()]
         site = next(folder.glob("lib/python*/site-packages"))
         _write(site / "openral_source.pth", "".join(f"{path}\n" for path in paths))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openral_core.errors import NotFoundError
-from openral_core.share import share_directory
+from openral_core.files.share import share_directory
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

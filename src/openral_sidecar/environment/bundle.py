@@ -11,7 +11,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from openral_core.cache import cache_home, make_folder
+from openral_core.files.cache import cache_home, make_folder
 
 PACKAGES = (
     "openral_core",

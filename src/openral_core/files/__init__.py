@@ -1,0 +1,1 @@
+"""Files: documents with line numbers, output folders, the cache, and openral's own data."""

@@ -1,0 +1,1 @@
+"""Requests and replies as bytes, in the two dialects that servers speak."""

@@ -64,10 +64,3 @@ _FILLERS = (
 )
 FILLERS: frozenset[str] = frozenset(_FILLERS.split())
 """Words that carry no task."""
-
-_CONDITION = re.compile(r"\b(if|unless|in case|when|whenever|as long as|only|except|need be|necessary)\b")
-
-
-def is_conditional(sentence: str) -> bool:
-    """Whether an order may rightly end with nothing done: "if the drawer is open, close it"."""
-    return _CONDITION.search(sentence.lower()) is not None

@@ -154,6 +154,8 @@ class Chooser:
             for begin in range(max(0, end - widest), end):
                 if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
                     continue
+                if len({match.entry.says for c in clauses[begin:end] if (match := self.sure(c))}) > 1:
+                    continue
                 value, orders = ways[begin]
                 joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
                 options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))

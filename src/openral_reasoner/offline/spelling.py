@@ -33,7 +33,9 @@ def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common
         if word in known or word in dictionary:
             return word
         near = _one_change(word)
-        ours = sorted(near & known) or sorted(w for w in near.intersection(common) if w[0] == word[0])
+        ours = sorted(near & known) or sorted(
+            w for w in near.intersection(common) if w[0] == word[0] and w[-1] == word[-1]
+        )
         return ours[0] if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)) else word
 
     return _WORD.sub(mend, text.lower())

@@ -104,7 +104,7 @@ class Speaker:
             (0.05, self._told),
             (0.09, self._unreal),
             (0.03, self._partly),
-            (0.05, self._several),
+            (0.08, self._several),
             (0.04, self._talk),
             (0.06, self._vague),
             (0.05, self._remark_and_fragment),
@@ -203,15 +203,15 @@ class Speaker:
             other = rng.choice(self._tasks)
             state = self._state(other)
             reason = self._pick("told").replace("{o}", self._np(other.thing)).replace("{s}", state)
-        if roll < 0.13:
+        if roll < 0.17:
             core = f"{reason}{rng.choice((', ', ' so ', '. ', ', so ', ' - ', '; '))}{core}"
-        elif roll < 0.18:
+        elif roll < 0.22:
             core = f"{core}{rng.choice((', ', '. ', ' because ', ', ', ' since ', ' - '))}{reason}"
-        elif roll < 0.23:
+        elif roll < 0.27:
             core = f"{core}{rng.choice((' ', ', '))}{self._filled(self._pick('purposes'))}"
-        elif roll < 0.26:
+        elif roll < 0.30:
             core = f"{self._pick('talk')}{rng.choice((', ', '. '))}{core}"
-        elif roll < 0.28:
+        elif roll < 0.32:
             core = f"{core}{rng.choice((', ', '. '))}{self._pick('talk')}"
         return f"{rng.choice(FRAMES['openers'])}{core}{rng.choice(FRAMES['closers'])}"
 

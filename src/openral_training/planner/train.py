@@ -93,7 +93,7 @@ def train(
         optimiser.step()
         if progress and step % 10 == 0:
             progress(step, loss.item())
-        if step % 300 == 299:
+        if step % 100 == 99:
             save(model, out, config)
     save(model, out, config)
     found = evaluate(model, tokenizer, Lexicon((), (0.0, HELD_OUT)), random.Random(config.seed + 1))

@@ -263,8 +263,12 @@ class Speaker:
         elif roll < 0.48 and action.opposite and action.opposite in lexicon.actions:
             action = lexicon.actions[action.opposite]
         elif roll < 0.78 or to is None:
-            same_kind = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
-            action = rng.choice(same_kind)
+            fitting = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
+            if rng.random() < 0.6:  # what is done to things of this kind, too: "unlock the drawer"
+                fitting = [
+                    a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)
+                ] or fitting
+            action = rng.choice(fitting)
             to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
         elif roll < 0.86:
             to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))

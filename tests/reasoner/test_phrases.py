@@ -14,9 +14,6 @@ from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import CannotDo, Plan
 
 FOLDER = Path(__file__).parent
-UNDERSTOOD_FIRST = 8
-"""Orders of phrases_fresh.yaml, of 29, that the first run planned rightly."""
-OPPOSITES = {"open": "close", "close": "open"}
 
 PALETTE = Palette(
     (

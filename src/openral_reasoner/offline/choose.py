@@ -7,6 +7,7 @@ reading that the matcher is surest of, over the whole text, is taken. Every orde
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -62,23 +63,15 @@ class Chooser:
     def __init__(self, matcher: LearnedMatcher, entries: list[Entry]) -> None:
         self._matcher = matcher
         self._entries = entries
-        self._ranked = lru_cache(maxsize=None)(self._rank)
-        self._acts: dict[str, SpeechAct] = {}
-
-    def rank(self, clause: str) -> list[Match]:
+        self.rank = lru_cache(maxsize=None)(self._rank)
         """Tasks by their probability, the best of a task's examples each; the skill's order among equals."""
-        return list(self._ranked(clause))
+        self.act = lru_cache(maxsize=None)(matcher.act)
+        """What a text is."""
 
     def sure(self, clause: str) -> Match | None:
         """The one task that a clause surely means."""
         ranked = self.rank(clause)
         return ranked[0] if ranked and ranked[0].score >= DO and not _rivals(ranked) else None
-
-    def act(self, text: str) -> SpeechAct:
-        """What a text is."""
-        if text not in self._acts:
-            self._acts[text] = self._matcher.act(text)
-        return self._acts[text]
 
     def read(self, text: str) -> list[Step]:
         """Tasks of a text without conditions, in their order of execution.
@@ -150,7 +143,8 @@ class Chooser:
         ways: list[tuple[float, list[str]]] = [(0.0, [])]
         for end in range(1, len(pieces) + 1):
             value, orders = ways[end - 1]
-            options = [(value + self._talk(pieces[end - 1][1]), orders)]
+            joint, segment = pieces[end - 1]
+            options = [(value - 12.0 if grammar.separates(joint) else value + self._talk(segment), orders)]
             for begin in range(max(0, end - widest), end):
                 if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
                     continue
@@ -202,7 +196,7 @@ class Chooser:
         return Step(clause, tuple(distinct), False)
 
 
-def _rivals(ranked: list[Match]) -> list[Match]:
+def _rivals(ranked: Sequence[Match]) -> list[Match]:
     """Tasks that say something else and are about as likely as the best."""
     best = ranked[0]
     return [

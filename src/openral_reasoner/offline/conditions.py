@@ -73,9 +73,7 @@ _ONE = (
     r"(?:(?:\w+ed|open|shut|on|off|in|out|up|down|full|empty|clean|dirty|running)"
     r"|(?:in|at|on|inside) (?:the|its|that) \w+)"
 )
-_FRONT = re.compile(
-    rf"^(?:only |but )?{_IF} (?P<state>[^,]+?)(?:,(?: then)?| then) (?P<orders>.+)$", re.DOTALL
-)
+_FRONT = re.compile(rf"(?s)^(?:only |but )?{_IF} (?P<state>[^,]+?)(?:,(?: then)?| then) (?P<orders>.+)$")
 _FRONT_CLOSE = re.compile(
     rf"^(?:only |but )?{_IF} "
     rf"(?P<state>(?:it|that|(?:the|this|that|my|our) \w+(?: \w+)??) {_BE} {_ADVERBS}(?:not )?{_ONE}) "
@@ -84,9 +82,7 @@ _FRONT_CLOSE = re.compile(
 _BACK = re.compile(rf"^(?P<orders>.+?),? (?:but )?(?:only )?{_IF} (?P<state>.+)$")
 _UNTIL = re.compile(r"^(?:keep |go on |continue )?(?P<orders>.+?),? (?:until|till) (?P<state>.+)$")
 _TIMES_BACK = re.compile(rf"^(?P<orders>.+?),? {_TIMES}(?: in a row| in total| over| to be (?:sure|safe))?$")
-_TIMES_FRONT = re.compile(
-    rf"^(?:repeat |do (?:this|the following) )?{_TIMES}\s*,? (?P<orders>.+)$", re.DOTALL
-)
+_TIMES_FRONT = re.compile(rf"(?s)^(?:repeat |do (?:this|the following) )?{_TIMES}\s*,? (?P<orders>.+)$")
 _ALL_AGAIN = re.compile(
     r"^(?:and )?(?:do|repeat) (?:all )?(?:that|this|it|so|the same|everything|both)"
     rf"(?: all)?(?: over)?(?: again)? {_TIMES}$"
@@ -100,9 +96,7 @@ _CHECK = re.compile(
 )
 _MIDDLE = re.compile(r"(?:,? and|,) (?=(?:if|unless|in case)\b)")
 _PART = re.compile(r"\s*(?:;|\n|[.!?](?=\s|$)|,?\s*\b(?:and then|and after that|after that|then)\b\s*,?)\s*")
-_THEN = re.compile(
-    rf"(?P<front>(?:only )?\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then "
-)
+_THEN = re.compile(rf"(?P<front>\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then ")
 _WORDS = re.compile(
     r"\b(?:if|unless|in case|provided|providing|assuming|when|whenever|once|as soon as|until|till|otherwise|"
     r"twice|thrice|\w+ times|\d+ ?x|should|after)\b"

@@ -38,20 +38,13 @@ def offers(palette: Palette) -> tuple[str, ...]:
 def _entries(skill: Skill) -> tuple[Entry, ...]:
     if skill.tasks:
         return tuple(
-            Entry(
-                skill,
-                task,
-                task.phrase,
-                tuple(" ".join(p.lower().split()) for p in task.phrases or (task.phrase,)),
-            )
+            Entry(skill, task, task.phrase, tuple(said.lower() for said in task.phrases or (task.phrase,)))
             for task in skill.tasks
         )
     found = []
     for action in skill.actions:
-        if action == GENERALIST and not skill.objects:
-            found.append(Entry(skill, None, "anything", ()))
-            continue
+        any_words = action == GENERALIST and not skill.objects
         for name in skill.objects or ("thing",):
-            says = f"{action.replace('_', ' ')} the {name}"
-            found.append(Entry(skill, None, says, (says,)))
+            says = "anything" if any_words else f"{action.replace('_', ' ')} the {name}"
+            found.append(Entry(skill, None, says, () if any_words else (says,)))
     return tuple(found)

@@ -91,8 +91,7 @@ def segments(part: str) -> list[tuple[str, str]]:
         if piece != said:
             joint = f"{joint} then"  # "finally", "first"
         if re.search(r"\w", piece) and not _TAG.match(piece):
-            found.append((joint, piece))
-            joint = ""
+            found, joint = [*found, (joint, piece)], ""
         if match:
             joint, begin = joint or match[0], match.end()
     return found

@@ -24,7 +24,6 @@ MAX_TASKS = 20
 """Tasks of one plan, repetitions counted."""
 MAX_OPTIONS = 3
 """Meanings that the operator is asked to choose between."""
-MODEL = "with a language model (`reasoner.model` in the scene) I understand others"
 _STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 """Where one step surely ends and the next begins."""
 _PAIRS = (
@@ -70,7 +69,8 @@ class OfflinePlanner:
         matcher = self._given or _shared_matcher()
         if is_foreign(sentence, palette, matcher.encoder.vocabulary):
             shown = shorten(sentence, 200, placeholder=" …")
-            raise NoPlan(f'I understand English only, and "{shown}" seems to be none; {MODEL}')
+            others = "with a language model (`reasoner.model` in the scene) I understand others"
+            raise NoPlan(f'I understand English only, and "{shown}" seems to be none; {others}')
         text = corrected(sentence.replace("’", "'"), palette, matcher.encoder.vocabulary, matcher.words)
         return _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
 
@@ -94,8 +94,6 @@ class _Assembly:
             tasks += self._passage(passage, len(tasks))
         if len(tasks) > MAX_TASKS:
             raise NoPlan(f"it comes to {len(tasks)} tasks, and I do at most {MAX_TASKS} in one mission")
-        if not tasks:
-            raise NoPlan("there is no task in it")
         return self._asked_back(tasks) if self._doubts else Plan(tuple(tasks))
 
     def _asked_back(self, tasks: list[PlannedTask]) -> Proposal:
@@ -116,9 +114,7 @@ class _Assembly:
         orders, condition, until = passage.orders, passage.condition, passage.until
         named = grammar.phrases(orders)
         if condition and condition.subject in ("it", "that", "this"):
-            if not named:
-                raise NoPlan('it speaks of "it", and nothing was named')
-            condition = replace(condition, subject=named[0])
+            condition = replace(condition, subject=named[0] if named else condition.subject)
         elif condition and grammar.has_pronoun(orders):
             orders = re.sub(r"\bit\b", condition.subject, orders, count=1)
         if until and until.subject in ("it", "that", "this") and named:

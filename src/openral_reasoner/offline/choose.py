@@ -17,15 +17,15 @@ from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
-DO = 0.5
+DO = 0.4
 """Least probability of a task that is done unasked."""
 CERTAIN = 0.85
 """Probability from which on one reading of a text is as good as another, and the one with more orders is taken."""
 ASK = 0.15
 """Least probability of a task that is asked about."""
-RIVAL = 1.5
+RIVAL = 2.0
 """Nats of log odds by which the best task must lead those that say something else."""
-NO_ORDER = 0.5
+NO_ORDER = 0.6
 """Probability of a question, a prohibition or something unreal from which on nothing is done."""
 TALK = 0.5
 """Least probability of a statement for a segment to be passed over."""

@@ -1,13 +1,11 @@
-"""The words the offline planner knows beside verbs: fillers, descriptions, objects, and a hand-made stemmer.
-
-Everything is a plain table so that a reader can see what is understood and add a word. Words that belong to
-one skill only (a verb such as "hammer", a phrase such as "slide the window left") come from its manifest.
-"""
+"""Words of a text, their stems, and the limits of what is read as an order; for all who compare texts by words."""
 
 from __future__ import annotations
 
 import re
 
+MAX_CHARACTERS = 1000
+"""Longer texts are refused: no order is that long, and the planner's time grows with the length."""
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _IRREGULAR = {
     "taken": "take",
@@ -55,86 +53,14 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
-def stems(text: str) -> list[str]:
-    """Stems of the words of a text, in order."""
-    return [stem(word) for word in words(text)]
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-FILLERS: frozenset[str] = _set(
+_FILLERS = (
     "please kindly just now also too again so ok okay well hey hi hello robot arm sawyer thanks thank you "
     "can could will would should shall must may might i we us me my i'd i'll we'll you'd like want need "
-    "wants needs to be is are was gets been being sure ensure let lets go ahead try help "
-    "make made do have has had got it'd mind time your task job of for with by the a an this that these "
-    "those both there "
-    "then and of its his her their our some fully completely entirely all way wide up back off "
-    "along across over tight once on at onto to toward towards stand ought supposed straight hard "
-    "sitting standing lying resting high"
+    "wants needs to be is are was gets been being sure ensure let lets go ahead try help make made do "
+    "have has had got it'd mind time your task job of for with by the a an this that these those both "
+    "there then and its his her their our some fully completely entirely all way wide up back off along "
+    "across over tight once on at onto toward towards stand ought supposed straight hard sitting standing "
+    "lying resting high "
 )
-"""Words that carry no task; ask `is_filler`. "all" and "way" only as in "all the way"."""
-
-_THINGS_TOO: frozenset[str] = _set("can will might must")
-
-DETERMINERS: frozenset[str] = _set("the a an this that these those my your our its both")
-
-PRONOUNS: frozenset[str] = _set("it them")
-
-MODIFIERS: frozenset[str] = _set(
-    "red green blue yellow orange purple pink black white grey gray brown wooden metal plastic glass big "
-    "small large little long short round square top bottom upper lower front left right nearest closest "
-    "desk table "
-    "kitchen sliding slid cabinet box above soda cola coke hockey drinks"
-)
-"""Descriptions of an object that may be true; one that the skill does not know costs a little."""
-
-COLOURS: frozenset[str] = _set("red green blue yellow orange purple pink black white")
-
-COLOUR_STEMS: frozenset[str] = frozenset(stem(word) for word in COLOURS)
-"""Where things are told apart by one colour, every other one tells them apart, too."""
-
-PARTIAL: frozenset[str] = _set("partially partly slightly barely halfway nearly almost only")
-"""Adverbs that change the goal; all other words in -ly only say in what manner."""
-
-OBJECT_SYNONYMS: dict[str, str] = {
-    stem(word): stem(name)
-    for name, synonyms in {
-        "drawer": "drawers compartment tray",
-        "window": "windows pane sash windowpane",
-        "button": "pushbutton switch",
-        "faucet": "spigot tap",
-        "cup": "mug",
-        "fridge": "refrigerator",
-        "goal": "target destination location spot place",
-        "gripper": "hand claw",
-        "puck": "disc disk",
-        "peg": "dowel",
-        "hole": "socket",
-        "bin": "container",
-        "trash": "garbage rubbish",
-        "couch": "sofa",
-        "in": "into inside",
-        "cube": "block",
-        "can": "tin",
-    }.items()
-    for word in synonyms.split()
-}
-"""Stem of another name -> stem of the name used for comparing objects."""
-
-
-def is_filler(word: str, before: str = "") -> bool:
-    """Whether a word carries no task; behind a determiner or a description a modal verb is a thing: "the can"."""
-    return word in FILLERS and not (before in DETERMINERS | MODIFIERS and word in _THINGS_TOO)
-
-
-def object_stem(word: str) -> str:
-    """Stem of a noun, with synonyms brought to one name."""
-    root = stem(word)
-    return OBJECT_SYNONYMS.get(root, root)
-
-
-def is_manner(word: str) -> bool:
-    """Whether a word only says how: slowly, gently, carefully; not the ones that change the goal."""
-    return len(word) > 4 and word.endswith("ly") and word not in PARTIAL
+FILLERS: frozenset[str] = frozenset(_FILLERS.split())
+"""Words that carry no task."""

@@ -10,6 +10,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.planner.commands import planner
 from openral_training.rl.command import rl
 from openral_training.world_model_commands import world_model
 
@@ -125,5 +126,6 @@ def reward(
     console.print(f"{out}: config.json and model.safetensors written")
 
 
+app.command()(planner)
 app.command()(rl)
 app.command("world-model")(world_model)

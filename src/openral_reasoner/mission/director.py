@@ -27,9 +27,9 @@ from openral_reasoner.mission.second_look import SecondLook
 from openral_reasoner.mission.stop_words import Heard, heard
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
-from openral_reasoner.parser import MAX_CHARACTERS
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
+from openral_reasoner.vocabulary import MAX_CHARACTERS
 
 
 class Director:

@@ -1,0 +1,5 @@
+"""The offline planner: a small grammar cuts a sentence, a trained matcher finds the task of each part."""
+
+from openral_reasoner.offline.planner import OfflinePlanner
+
+__all__ = ["OfflinePlanner"]

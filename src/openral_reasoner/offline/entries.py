@@ -1,0 +1,50 @@
+"""What a palette can do, as the matcher sees it: each task with its examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from openral_reasoner.palette import Palette, Skill, SkillTask
+
+GENERALIST = "generalist"
+"""Action of a skill that takes any words."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One executable task."""
+
+    skill: Skill
+    task: SkillTask | None
+    """None: the skill names no tasks, only actions and objects."""
+    says: str
+    """The task in the skill's own words."""
+    examples: tuple[str, ...]
+    """None: anything is taken."""
+
+
+def entries_of(palette: Palette) -> list[Entry]:
+    """All tasks of all skills, in the palette's order."""
+    return [entry for skill in palette.skills for entry in _entries(skill)]
+
+
+def offers(palette: Palette) -> tuple[str, ...]:
+    """Everything the palette can do, in words, without repetition."""
+    return tuple(dict.fromkeys(entry.says for entry in entries_of(palette)))
+
+
+@lru_cache(maxsize=1024)
+def _entries(skill: Skill) -> tuple[Entry, ...]:
+    if skill.tasks:
+        return tuple(
+            Entry(skill, task, task.phrase, tuple(said.lower() for said in task.phrases or (task.phrase,)))
+            for task in skill.tasks
+        )
+    found = []
+    for action in skill.actions:
+        any_words = action == GENERALIST and not skill.objects
+        for name in skill.objects or ("thing",):
+            says = "anything" if any_words else f"{action.replace('_', ' ')} the {name}"
+            found.append(Entry(skill, None, says, () if any_words else (says,)))
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""What the grammar refuses whatever the matcher makes of it: negations, choices, measures, quotations, all at once."""
+
+from __future__ import annotations
+
+import re
+
+_HARMLESS = re.compile(
+    r"\b(?:(?:please )?do not (?:forget|hesitate|worry|be shy)(?: to| about)?|why do not you|if you do not mind|"
+    r"(?:can|could|will|would) you not(?= please)|not only|no (?:problem|worries|hurry|rush|doubt|matter)|"
+    r"if (?:it is|that is) not too much (?:trouble|bother)|never mind me|without (?:delay|fail))\b"
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|nobody|none|nothing|nowhere|neither|nor|without|avoid\w*|cannot|refrain\w*|forbid\w*|forbidden|"
+    r"prohibit\w*|prevent\w*|except|instead|rather than|apart from|hands off|cancel\w*|abort|anything but|"
+    r"(?:must|should|can|may|has to) (?:stay|remain)|stop \w+ing)\b|"
+    r"(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
+)
+_TOLD = re.compile(
+    r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)"
+    r"(?: \w+)? (?:is|are|was|were|can|could|do|does|did|has|have|had|will|would|should|need)? ?"
+    r"(?:not|cannot|no longer|never|no)\b|\b(?:nobody|nothing|there is no|no \w+ (?:is|are|was|left)|"
+    r"i have no|we have no|never mind)\b"
+)
+_NUMBER = r"(?:\d+(?:[.,]\d+)?|half an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|hundred)"
+_UNIT = (
+    r"(?:mm|cm|m|(?:milli|centi)?met(?:er|re)s?|inch(?:es)?|feet|foot|degrees?|deg|°|percent|%|newtons?|n|kg|grams?|g|ml|"
+    r"lit(?:er|re)s?|s|ms|secs?|seconds?|min|mins|minutes?|hours?|days?|cm/s|m/s|rpm|o'clock)"
+)
+_REFUSED = {
+    rf"(?:^|\s){_NUMBER}[\s-]?{_UNIT}(?=$|[\s,.])": "it gives a measure, and I only know whole tasks",
+    r"\b(?:either|or)\b": "it leaves a choice that I cannot make",
+    r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|shut)|nearly|almost)\b": (
+        "it asks for a part of a task, and I only know whole ones"
+    ),
+    r"\b(?:every|each|everything|forever|repeatedly|endlessly|all (?:of )?(?:the )?\w+s|some\w+|anything)\b(?! else)": (
+        "it means several things at once, or none in particular; name each task"
+    ),
+    r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b": "it speaks of another time",
+    r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”": "it quotes what somebody says",
+}
+_SHORT = (
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
+    (
+        re.compile(r"\b(do|does|did|is|are|was|were|has|have|should|must|could|would|need|had)n'?t\b"),
+        r"\1 not",
+    ),
+    (re.compile(r"\b(it|that|there|what|he|she)'s\b"), r"\1 is"),
+)
+
+
+def spelled_out(text: str) -> str:
+    """Lower case, one kind of apostrophe, without the short forms that hide a "not" or an "is"."""
+    text = text.lower().replace("’", "'").replace("‘", "'")
+    for short, long in _SHORT:
+        text = short.sub(long, text)
+    return _HARMLESS.sub(" ", text).strip()
+
+
+def refused(text: str) -> str:
+    """Why a text can be no plain order; empty: it can."""
+    return next((reason for pattern, reason in _REFUSED.items() if re.search(pattern, text)), "")
+
+
+def negates(clause: str) -> bool:
+    """Whether a clause holds a negation or a word that keeps things as they are."""
+    return _NEGATION.search(clause) is not None
+
+
+def only_tells(clause: str) -> bool:
+    """Whether the negation in a clause is told of somebody or something: "i can not reach it"."""
+    return _TOLD.search(clause) is not None and re.match(r"(?:do|please do|you|never)\b", clause) is None

@@ -1,0 +1,66 @@
+"""Slips of the finger are mended where they have one meaning: "opne the darwer" is read as "open the drawer".
+
+A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that
+changed places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from openral_reasoner.palette import Palette
+from openral_reasoner.vocabulary import words
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_WORD = re.compile(r"(?<![\w'])[a-z]{3,}(?![\w'])")
+_FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
+
+
+def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]) -> str:
+    """The text, lower case, with slips mended.
+
+    Args:
+        text: the operator's words.
+        palette: words of the skills go before all others.
+        dictionary: words of English.
+        common: the words that orders are made of, which a slip may be mended to.
+    """
+    known = _known(palette)
+
+    def mend(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in known or word in dictionary:
+            return word
+        near = _one_change(word)
+        ours = sorted(near & known) or sorted(
+            w for w in near.intersection(common) if w[0] == word[0] and w[-1] == word[-1]
+        )
+        return ours[0] if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)) else word
+
+    return _WORD.sub(mend, text.lower())
+
+
+def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
+    """Whether a text seems to be of another language: letters that English lacks, or hardly a word that is English."""
+    said = words(text)
+    known = _known(palette)
+    if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
+        return True
+    strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]
+    return len(said) > 0 and len(strange) == len(said)
+
+
+def _known(palette: Palette) -> frozenset[str]:
+    texts = [p for s in palette.skills for t in s.tasks for p in (t.phrase, *t.phrases)]
+    texts += [name for skill in palette.skills for name in (*skill.objects, *skill.actions)]
+    return frozenset(word for text in texts for word in words(text))
+
+
+def _one_change(word: str) -> set[str]:
+    splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    found = {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
+    found |= {a + b[1:] for a, b in splits if b}
+    found |= {a + c + b[1:] for a, b in splits if b for c in _LETTERS}
+    found |= {a + c + b for a, b in splits for c in _LETTERS}
+    return found - {word}

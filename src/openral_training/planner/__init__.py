@@ -1,0 +1,1 @@
+"""Training of the offline planner's matcher on generated orders."""

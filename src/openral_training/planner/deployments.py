@@ -1,0 +1,257 @@
+"""Invented deployments: tasks with examples, drawn from the lexicon, with opposites and look-alikes side by side."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_training.planner.inflection import gerund, participle
+
+LEXICON = Path(__file__).with_name("lexicon.yaml")
+COLOURS = ("red", "blue", "green", "yellow", "black", "white", "grey", "orange", "brown", "pink", "purple")
+SIDES = ("left", "right", "top", "bottom", "upper", "lower", "front", "back", "middle", "first", "second")
+SIZES = ("big", "small", "large", "little", "long", "short", "tall", "heavy")
+
+
+_PLACE = re.compile(r" (into|in|onto|on|to|from|off|out of|with|down|over to|at) {d}$")
+
+
+_NEEDS_PLACE = frozenset(
+    [
+        "put",
+        "place",
+        "set",
+        "lay",
+        "move",
+        "get",
+        "take",
+        "bring",
+        "carry",
+        "transfer",
+        "transport",
+        "shift",
+        "send",
+        "deliver",
+        "slide",
+        "push",
+        "stand",
+        "park",
+        "leave",
+        "pick",
+        "pull",
+        "stick",
+        "pop",
+        "give",
+        "drop",
+        "throw",
+        "let",
+        "hold",
+        "tip",
+        "empty",
+        "return",
+        "lift",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Action:
+    """A kind of task: how it is said, what undoes it, and what may mean the same."""
+
+    name: str
+    opposite: str
+    kinds: tuple[str, ...]
+    to: tuple[str, ...]
+    say: tuple[str, ...]
+    states: tuple[str, ...]
+    near: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object: words for it, the plainest first, and a word that tells it from others of its kind."""
+
+    names: tuple[str, ...]
+    mark: str = ""
+
+    def said(self, rng: random.Random, synonym: float = 0.35, mark: bool = True) -> str:
+        """One of its names, with its mark; of a name of two words at times only the last."""
+        name = rng.choice(self.names) if rng.random() < synonym else self.names[0]
+        if " " in name and " of " not in name and rng.random() < synonym:
+            name = name.rsplit(" ", 1)[1]
+        return f"{self.mark} {name}" if mark and self.mark else name
+
+    def is_like(self, other: Thing) -> bool:
+        """Whether one word may mean both, though they are two things."""
+        return self.names != other.names and not self.words.isdisjoint(other.words)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Its names and their last words."""
+        return frozenset(self.names) | {name.rsplit(" ", 1)[-1] for name in self.names}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a deployment."""
+
+    action: Action
+    thing: Thing
+    to: Thing | None
+    examples: tuple[str, ...]
+
+
+class Lexicon:
+    """The words of `lexicon.yaml`, less those that are to be kept out of training."""
+
+    def __init__(self, without: Collection[str] = (), share: tuple[float, float] = (0.0, 1.0)) -> None:
+        """Read the lexicon.
+
+        Args:
+            without: nouns; objects that have one of them as a name are left out.
+            share: only objects whose hash lies in this part of 0..1, to hold out objects.
+        """
+        data: dict[str, Any] = yaml.safe_load(LEXICON.read_text())
+        banned = {word.lower().strip() for word in without}
+        self.things: dict[str, list[Thing]] = {}
+        for kind, listed in data["objects"].items():
+            named = [tuple(name.strip() for name in entry.split("|")) for entry in listed.split(",")]
+            self.things[kind] = [
+                Thing(names)
+                for names in named
+                if not any(_banned(name, banned) for name in names) and share[0] <= _hash(names[0]) < share[1]
+            ]
+        self.actions = {
+            name: Action(
+                name,
+                entry["opposite"],
+                tuple(entry["of"]),
+                tuple(entry["to"]),
+                tuple(entry["say"]),
+                tuple(entry["states"]),
+                frozenset(entry.get("near", ())),
+            )
+            for name, entry in data["actions"].items()
+            if self._any(entry["of"]) and (not entry["to"] or self._any(entry["to"]))
+        }
+        self.unrelated: list[str] = data["unrelated"]
+        self.free_verbs: list[str] = data["free_verbs"]
+
+    def _any(self, kinds: Sequence[str]) -> bool:
+        return any(self.things[kind] for kind in kinds)
+
+    def thing(self, rng: random.Random, kinds: Sequence[str]) -> Thing:
+        """Any object of one of the kinds."""
+        return rng.choice(self.things[rng.choice([kind for kind in kinds if self.things[kind]])])
+
+    def mark(self, rng: random.Random, thing: Thing) -> str:
+        """A word that tells a thing from others: a colour, a side, or what it belongs to."""
+        if rng.random() < 0.4:
+            return rng.choice(COLOURS + SIDES)
+        other = self.thing(rng, tuple(kind for kind, things in self.things.items() if things))
+        return other.names[0] if not other.is_like(thing) and " " not in other.names[0] else rng.choice(SIDES)
+
+    def near(self, one: Action, other: Action) -> bool:
+        """Whether two actions may mean the same."""
+        return one.name in other.near or other.name in one.near
+
+
+@lru_cache(maxsize=65536)
+def _hash(word: str) -> float:
+    return random.Random(f"held out {word}").random()
+
+
+def _banned(name: str, banned: set[str]) -> bool:
+    return name in banned or name.split()[-1] in banned or name.removesuffix("s") in banned
+
+
+def phrase(pattern: str, thing: str, to: str = "", form: str = "base") -> str:
+    """A way to say an action about a thing: form is base, ing or pp (the participle, without the thing)."""
+    verb, _, rest = pattern.partition(" ")
+    if form == "pp":
+        left = " ".join(rest.replace("{o}", "").replace("{d}", to).split())
+        return f"{participle(verb)} {left}".strip()
+    verb = gerund(verb) if form == "ing" else verb
+    return f"{verb} {rest.replace('{o}', thing).replace('{d}', to)}"
+
+
+def without_place(
+    rng: random.Random, pattern: str, thing: str, to: str, share: float, form: str = "base"
+) -> str:
+    """As `phrase`, in a share of the cases without the place where the pattern ends in it: "insert the chip"."""
+    match = _PLACE.search(pattern)
+    if match and " it " not in pattern and rng.random() < share:
+        back = "back " if rng.random() < 0.25 else ""
+        tail = {"into": " in", "in": " in", "off": " off", "out of": " out", "on": " on"}.get(match[1], "")
+        bare = pattern.split()[0] in _NEEDS_PLACE
+        if tail or not bare:
+            pattern = pattern[: match.start()] + (
+                f" {back}{tail[1:]}" if tail and (bare or rng.random() < 0.4) else ""
+            )
+    return phrase(pattern, thing, to, form)
+
+
+def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int] = (4, 9)) -> list[Task]:
+    """Draw tasks; half of them come with their opposite, the same action on another thing, or a look-alike."""
+    wanted = rng.randint(*tasks)
+    found: list[Task] = []
+    seen: set[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = set()
+
+    def add(action: Action, thing: Thing, to: Thing | None) -> None:
+        key = (action.name, thing.names, thing.mark, (to.names if to else ()))
+        if key in seen or (to and to.names == thing.names and to.mark == thing.mark):
+            return
+        if any(
+            one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two
+        ):
+            return
+        if any(t.thing == thing and t.to == to and lexicon.near(t.action, action) for t in found):
+            return
+        seen.add(key)
+        found.append(_task(rng, action, thing, to))
+
+    while len(found) < wanted:
+        action = rng.choice(list(lexicon.actions.values()))
+        thing = lexicon.thing(rng, action.kinds)
+        if rng.random() < 0.22:
+            thing = Thing(thing.names, lexicon.mark(rng, thing))
+        to = lexicon.thing(rng, action.to) if action.to else None
+        if action.name in ("stack", "unstack") and rng.random() < 0.5:
+            marks = rng.sample(COLOURS + SIZES, 2)
+            thing, to = Thing(thing.names, marks[0]), Thing(thing.names, marks[1])
+        add(action, thing, to)
+        if action.opposite in lexicon.actions and rng.random() < 0.6:
+            add(lexicon.actions[action.opposite], thing, to)
+        if rng.random() < 0.35:
+            add(action, lexicon.thing(rng, action.kinds), to)
+        if to and rng.random() < 0.3:
+            add(action, thing, lexicon.thing(rng, action.to))
+        if thing.mark and rng.random() < 0.7:
+            add(action, Thing(thing.names, lexicon.mark(rng, thing)), to)
+        if rng.random() < 0.25:
+            kind = next((k for k, things in lexicon.things.items() if thing in things), "")
+            others = [a for a in lexicon.actions.values() if kind in a.kinds and a.name != action.name]
+            if others:
+                other = rng.choice(others)
+                add(other, thing, lexicon.thing(rng, other.to) if other.to else None)
+    return found
+
+
+def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) -> Task:
+    """Examples as manifests have them: plain imperatives, the plainest first."""
+    first = rng.choice(action.say[:3]) if rng.random() < 0.8 else rng.choice(action.say)
+    others = [pattern for pattern in action.say if pattern != first]
+    chosen = [first, *rng.sample(others[:8], min(rng.randint(0, 2), len(others[:8])))]
+    the = "the " if rng.random() < 0.9 else ""
+    examples = tuple(
+        without_place(rng, pattern, the + thing.said(rng, 0.15), the + to.said(rng, 0.15) if to else "", 0.12)
+        for pattern in chosen
+    )
+    return Task(action, thing, to, examples)

@@ -1,0 +1,229 @@
+"""Trains the offline planner's matcher on generated orders, and measures it on objects that it never saw."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+from safetensors.numpy import save_file
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional as F
+
+from openral_core.errors import ManifestError
+from openral_core.sentence import default_model_folder
+from openral_core.statistics import wilson_interval
+from openral_training.planner.deployments import Lexicon, make_deployment
+from openral_training.planner.network import Matcher
+from openral_training.planner.utterances import ACTS, ORDER, Speaker, Utterance, order_words
+
+MAX_TOKENS = 40
+HELD_OUT = 0.08
+"""Share of the objects that only the evaluation sees."""
+
+
+@dataclass(frozen=True)
+class PlannerConfig:
+    """What a training run is made of."""
+
+    steps: int = 1200
+    deployments: int = 4
+    """Deployments a step."""
+    utterances: int = 16
+    """Utterances a deployment."""
+    negatives: int = 5
+    """Tasks, other than the one meant, that an utterance is compared with in training."""
+    learning_rate: float = 1e-3
+    rank: int = 32
+    seed: int = 0
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class _Batch:
+    clauses: list[str]
+    examples: list[str]
+    acts: Tensor
+    pairs: list[tuple[int, int, float]]
+    """(clause, example, label)."""
+
+
+def train(
+    out: Path,
+    config: PlannerConfig,
+    without: Collection[str] = (),
+    progress: Callable[[int, float], None] | None = None,
+    warm_start: Path | None = None,
+) -> dict[str, Any]:
+    """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation."""
+    begun = time.monotonic()
+    torch.manual_seed(config.seed)
+    torch.set_num_threads(config.threads)
+    rng = random.Random(config.seed)
+    lexicon = Lexicon(without, (HELD_OUT, 1.0))
+    folder = default_model_folder()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    model = Matcher(folder, config.rank)
+    if warm_start:
+        model.load_state_dict(
+            {name: value.float() for name, value in load_file(warm_start).items()}, strict=False
+        )
+    optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=0.01)
+    model.train()
+    for step in range(config.steps):
+        warm = min(1.0, (step + 1) / 60) * 0.5 * (1 + math.cos(math.pi * step / config.steps))
+        for group in optimiser.param_groups:
+            group["lr"] = config.learning_rate * max(warm, 0.02)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = _loss(model, tokenizer, _batch(rng, lexicon, config))
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        if progress and step % 10 == 0:
+            progress(step, loss.item())
+        if step % 100 == 99:
+            save(model, out, config)
+    save(model, out, config)
+    found = evaluate(model, tokenizer, Lexicon((), (0.0, HELD_OUT)), random.Random(config.seed + 1))
+    report = {
+        "config": asdict(config),
+        "minutes": round((time.monotonic() - begun) / 60, 1),
+        "without_nouns": len(list(without)),
+        "held_out_objects": found,
+    }
+    (out / "planner_eval.json").write_text(json.dumps(report, indent=1) + "\n")
+    return report
+
+
+def nouns_of(path: Path) -> set[str]:
+    """Nouns of a suite's objects, or of a plain list of nouns.
+
+    Raises:
+        ManifestError: the file cannot be read.
+    """
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ManifestError(f"{path}: {error.strerror}") from error
+    data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
+    if isinstance(data, dict):
+        return {str(noun).lower() for skill in data.get("skills", ()) for noun in skill.get("objects", ())}
+    return set(text.lower().split())
+
+
+def _batch(rng: random.Random, lexicon: Lexicon, config: PlannerConfig) -> _Batch:
+    clauses: list[str] = []
+    examples: list[str] = []
+    acts: list[int] = []
+    pairs: list[tuple[int, int, float]] = []
+    for _ in range(config.deployments):
+        tasks = make_deployment(rng, lexicon)
+        speaker = Speaker(rng, lexicon, tasks)
+        first = len(examples)
+        examples += [rng.choice(task.examples) for task in tasks]
+        for _ in range(config.utterances):
+            said = speaker.utterance()
+            pairs += [(len(clauses), first + i, label) for i, label in _chosen(rng, said, config.negatives)]
+            clauses.append(said.text)
+            acts.append(said.act)
+    return _Batch(clauses, examples, torch.tensor(acts), pairs)
+
+
+def _chosen(rng: random.Random, said: Utterance, negatives: int) -> list[tuple[int, float]]:
+    labels = list(enumerate(said.labels))
+    wrong = [pair for pair in labels if pair[1] == 0.0]
+    return [pair for pair in labels if pair[1] > 0] + rng.sample(wrong, min(negatives, len(wrong)))
+
+
+def _loss(model: Matcher, tokenizer: Tokenizer, batch: _Batch) -> Tensor:
+    clauses, clause_mask = _encode(model, tokenizer, batch.clauses)
+    examples, example_mask = _encode(model, tokenizer, batch.examples)
+    one = torch.tensor([pair[0] for pair in batch.pairs])
+    other = torch.tensor([pair[1] for pair in batch.pairs])
+    labels = torch.tensor([pair[2] for pair in batch.pairs])
+    logits = model.matches(clauses[one], clause_mask[one], examples[other], example_mask[other]).float()
+    act = F.cross_entropy(model.acts(clauses, clause_mask).float(), batch.acts)
+    return F.binary_cross_entropy_with_logits(logits, labels) + 0.3 * act
+
+
+def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, Tensor]:
+    """Token states (N, T, 384) and mask (N, T); encoded in groups of like length, to pad less."""
+    ids = [encoding.ids[:MAX_TOKENS] for encoding in tokenizer.encode_batch(texts)]
+    longest = max(map(len, ids))
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    groups = [order[i : i + 16] for i in range(0, len(order), 16)]
+    states: list[Tensor] = []
+    masks: list[Tensor] = []
+    for group in groups:
+        width = max(len(ids[i]) for i in group)
+        padded = torch.tensor([ids[i] + [0] * (width - len(ids[i])) for i in group])
+        mask = torch.tensor([[True] * len(ids[i]) + [False] * (width - len(ids[i])) for i in group])
+        states.append(F.pad(model.encoder(padded, mask), (0, 0, 0, longest - width)))
+        masks.append(F.pad(mask, (0, longest - width)))
+    back = torch.tensor(order).argsort()
+    return torch.cat(states)[back], torch.cat(masks)[back]
+
+
+def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
+    """Write the trained weights, half precision, into `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    weights = {name: value.detach().numpy().astype(np.float16) for name, value in model.named_parameters()}
+    words = " ".join(sorted(order_words(Lexicon())))
+    save_file(
+        weights, str(out / "planner.safetensors"), {"config": json.dumps(asdict(config)), "words": words}
+    )
+
+
+@torch.no_grad()
+def evaluate(
+    model: Matcher, tokenizer: Tokenizer, lexicon: Lexicon, rng: random.Random, deployments: int = 60
+) -> dict[str, Any]:
+    """Rates over deployments of objects that the training left out: orders found, others left alone, acts named."""
+    model.eval()
+    config = PlannerConfig(deployments=1, negatives=99)
+    counts = {"orders_found": [0, 0], "left_alone": [0, 0], "wrongly_moved": [0, 0], "acts": [0, 0]}
+    for _ in range(deployments):
+        batch = _batch(rng, lexicon, config)
+        clauses, clause_mask = _encode(model, tokenizer, batch.clauses)
+        examples, example_mask = _encode(model, tokenizer, batch.examples)
+        acts = model.acts(clauses, clause_mask).argmax(1)
+        _count(counts["acts"], (acts == batch.acts).tolist())
+        for index in range(len(batch.clauses)):
+            pairs = [pair for pair in batch.pairs if pair[0] == index]
+            if not pairs:
+                continue
+            other = torch.tensor([pair[1] for pair in pairs])
+            one = torch.full_like(other, index)
+            scores = model.matches(
+                clauses[one], clause_mask[one], examples[other], example_mask[other]
+            ).sigmoid()
+            best = int(scores.argmax())
+            moved = bool(scores[best] > 0.5) and int(acts[index]) in (ORDER, len(ACTS) - 1)
+            right = pairs[best][2] == 1.0
+            wanted = any(pair[2] == 1.0 for pair in pairs)
+            _count(
+                counts["orders_found" if wanted else "left_alone"], [moved and right if wanted else not moved]
+            )
+            _count(counts["wrongly_moved"], [moved and not right])
+    return {
+        name: {"n": n, "share": round(k / n, 4), "interval": [round(x, 4) for x in wilson_interval(k, n)]}
+        for name, (k, n) in counts.items()
+        if n
+    }
+
+
+def _count(counter: list[int], found: list[bool]) -> None:
+    counter[0] += sum(found)
+    counter[1] += len(found)

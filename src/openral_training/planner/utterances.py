@@ -1,0 +1,512 @@
+"""What an operator says about a deployment: orders in many frames, and what comes near an order and is none."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from openral_training.planner.deployments import (
+    COLOURS,
+    SIDES,
+    SIZES,
+    Action,
+    Lexicon,
+    Task,
+    Thing,
+    phrase,
+    without_place,
+)
+from openral_training.planner.inflection import participle
+
+ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
+"""Speech acts: an order; harmless talk beside an order; a question; a prohibition, a keeping or a taking back; what is
+imagined, reported, another's or for later; a piece without a verb or without an object."""
+ORDER, STATEMENT, QUESTION, FORBIDDEN, UNREAL, FRAGMENT = range(6)
+IGNORED = -1.0
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A sentence, its speech act, and for each task of the deployment whether it orders exactly that task."""
+
+    text: str
+    act: int
+    labels: tuple[float, ...]
+    """0..1 a task; `IGNORED`: unknown."""
+
+
+FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("frames.yaml").read_text())
+"""What people say around an order, and what they say that is none; see the file."""
+_TAILS = frozenset(
+    [
+        "open",
+        "shut",
+        "closed",
+        "on",
+        "off",
+        "up",
+        "down",
+        "in",
+        "out",
+        "left",
+        "right",
+        "wide",
+        "over",
+        "to",
+        "together",
+        "apart",
+        "loose",
+        "tight",
+        "clean",
+        "dry",
+    ]
+)
+
+
+def order_words(lexicon: Lexicon) -> frozenset[str]:
+    """Words of the ways to say an action, and of the frames around them: what a slip of the finger may be mended to."""
+    said = [text for action in lexicon.actions.values() for text in (*action.say, *action.states)]
+    framed = [
+        entry
+        for name in ("polite", "gerund", "wished", "stated", "topic", "forbid")
+        for entry in FRAMES[name]
+    ]
+    forms = [
+        phrase(text, "", form=form)
+        for action in lexicon.actions.values()
+        for text in action.say
+        for form in ("ing", "pp")
+    ]
+    return frozenset(re.findall(r"(?<!{)\b[a-z]{3,}\b", " ".join((*said, *framed, *forms))))
+
+
+class Speaker:
+    """Says things about one deployment. Deterministic for its random generator."""
+
+    def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[Task]) -> None:
+        self._rng, self._lexicon, self._tasks = rng, lexicon, tasks
+        self._placeless = False
+        """Whether the utterance leaves out where to."""
+
+    def utterance(self) -> Utterance:
+        """Draw one utterance."""
+        kinds: tuple[tuple[float, Callable[[], Utterance]], ...] = (
+            (0.38, self._order),
+            (0.20, self._impossible),
+            (0.05, self._part),
+            (0.06, self._forbidden),
+            (0.05, self._question),
+            (0.05, self._told),
+            (0.09, self._unreal),
+            (0.03, self._partly),
+            (0.08, self._several),
+            (0.04, self._talk),
+            (0.06, self._vague),
+            (0.05, self._remark_and_fragment),
+        )
+        self._placeless = self._rng.random() < 0.2
+        chosen = self._rng.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
+        text = " ".join(chosen.text.split())
+        for _ in range(self._rng.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2))):
+            text = mistyped(self._rng, text)
+        return Utterance(text, chosen.act, chosen.labels)
+
+    def _filled(self, text: str, task: Task | None = None) -> str:
+        """A frame of talk, its gaps filled with any words."""
+        rng = self._rng
+        task = task or rng.choice(self._tasks)
+        while "{n}" in text:
+            thing = self._lexicon.thing(rng, tuple(k for k, things in self._lexicon.things.items() if things))
+            text = text.replace("{n}", thing.said(rng), 1)
+        text = text.replace("{o}", self._np(task.thing)).replace("{who}", self._pick("persons"))
+        return text.replace("{adj}", rng.choice(FRAMES["adjectives"]))
+
+    def _none(self, text: str, act: int) -> Utterance:
+        return Utterance(text, act, (0.0,) * len(self._tasks))
+
+    def _pick(self, table: str) -> str:
+        return self._rng.choice(FRAMES[table])
+
+    def _polite(self, base: str) -> str:
+        """An order around words that begin with a verb."""
+        verb, _, rest = base.partition(" ")
+        return self._pick("polite").replace("{b}", base).replace("{p}", f"{participle(verb)} {rest}")
+
+    def _np(self, thing: Thing, mark: bool = True, adjective: float = 0.08) -> str:
+        """A noun phrase."""
+        rng = self._rng
+        word = thing.said(rng, 0.25, mark)
+        if not thing.mark and rng.random() < adjective:
+            word = f"{rng.choice((*COLOURS, *SIZES, 'old', 'new', 'stupid', 'nice', 'damn', 'whole'))} {word}"
+        return f"{rng.choice(FRAMES['determiners'])} {word}".strip()
+
+    def _said(self, task: Task, form: str = "base", thing: str | None = None, to: str | None = None) -> str:
+        """The task in one of its ways to say it."""
+        pattern = self._rng.choice(task.action.say)
+        where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
+        thing = self._np(task.thing) if thing is None else thing
+        return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
+
+    def _past(self, task: Task) -> str:
+        """The task done: "closed the drawer"."""
+        verb, _, rest = self._said(task).partition(" ")
+        return f"{participle(verb)} {rest}"
+
+    def _state(self, task: Task) -> str:
+        """A state that the task brings about, or its participle."""
+        where = self._np(task.to, adjective=0.03) if task.to else ""
+        states = [state for state in task.action.states if not self._placeless or "{d}" not in state]
+        if states and self._rng.random() < 0.65:
+            return self._rng.choice(states).replace("{d}", where)
+        pattern = self._rng.choice([p for p in task.action.say if " {o}" in f" {p}" and " it " not in p])
+        return without_place(self._rng, pattern, "", where, float(self._placeless), "pp")
+
+    def _core(self, task: Task) -> str:
+        """An order of one task, without openers, reasons and closers."""
+        rng, roll = self._rng, self._rng.random()
+        placed = [state for state in task.action.states if state.split()[0] in ("in", "on", "inside", "at")]
+        if task.to and placed and rng.random() < 0.15:
+            where = self._np(task.to, adjective=0.04)
+            text = self._pick("placed").replace("{s}", rng.choice(placed)).replace("{d}", where)
+            return text.replace("{o}", self._np(task.thing)).replace("{n}", task.thing.said(rng))
+        if roll < 0.52:
+            text = self._polite(self._said(task))
+            return f"{text} {rng.choice(FRAMES['adjuncts'])}" if rng.random() < 0.12 else text
+        if roll < 0.60:
+            return self._pick("gerund").replace("{g}", self._said(task, "ing"))
+        if roll < 0.80:
+            return self._pick("wished").replace("{o}", self._np(task.thing)).replace("{s}", self._state(task))
+        if roll < 0.86:
+            return self._pick("stated").replace("{o}", self._np(task.thing)).replace("{s}", self._state(task))
+        if roll < 0.95:
+            pronoun = self._said(task, thing="it")
+            text = self._pick("topic").replace("{i}", pronoun).replace("{o}", self._np(task.thing))
+            opposite = self._lexicon.actions.get(task.action.opposite)
+            if opposite and opposite.states and rng.random() < 0.4:
+                where = self._np(task.to) if task.to else ""
+                state = rng.choice(opposite.states).replace("{d}", where)
+                told = self._pick("told").replace("{o}", self._np(task.thing)).replace("{s}", state)
+                text = f"{told}{rng.choice((', ', ' so ', '. ', ', so ', ' and '))}{pronoun}"
+            return text
+        return self._said(task).replace("the ", "")
+
+    def _framed(self, core: str) -> str:
+        """The order with what people say around it."""
+        rng, roll = self._rng, self._rng.random()
+        reason = self._filled(self._pick("reasons" if rng.random() < 0.4 else "scenes"))
+        if rng.random() < 0.25 and self._tasks:
+            other = rng.choice(self._tasks)
+            state = self._state(other)
+            reason = self._pick("told").replace("{o}", self._np(other.thing)).replace("{s}", state)
+        if roll < 0.17:
+            core = f"{reason}{rng.choice((', ', ' so ', '. ', ', so ', ' - ', '; '))}{core}"
+        elif roll < 0.22:
+            core = f"{core}{rng.choice((', ', '. ', ' because ', ', ', ' since ', ' - '))}{reason}"
+        elif roll < 0.27:
+            core = f"{core}{rng.choice((' ', ', '))}{self._filled(self._pick('purposes'))}"
+        elif roll < 0.30:
+            core = f"{self._pick('talk')}{rng.choice((', ', '. '))}{core}"
+        elif roll < 0.32:
+            core = f"{core}{rng.choice((', ', '. '))}{self._pick('talk')}"
+        return f"{rng.choice(FRAMES['openers'])}{core}{rng.choice(FRAMES['closers'])}"
+
+    def _labels(self, task: Task, marked: bool = True) -> tuple[float, ...]:
+        """1 for the task, unknown for those that may mean the same, 0 for the others."""
+        labels = []
+        for other in self._tasks:
+            same = other.thing.names == task.thing.names
+            rival = same and other.action is task.action and _names(other.to) == _names(task.to)
+            elsewhere = same and other.action is task.action and self._placeless
+            if other is task or (elsewhere and other.thing.mark == task.thing.mark):
+                labels.append(1.0)
+            elif rival and not marked:
+                labels.append(1.0)  # it may be either of them: the margin between the two asks
+            elif same and self._lexicon.near(other.action, task.action):
+                labels.append(IGNORED)
+            else:
+                labels.append(0.0)
+        return tuple(labels)
+
+    def _order(self) -> Utterance:
+        task = self._rng.choice(self._tasks)
+        marked = not task.thing.mark or self._rng.random() < 0.55
+        if not marked:
+            bare = Task(task.action, Thing(task.thing.names), task.to, task.examples)
+            text = self._framed(self._core(bare))
+        else:
+            text = self._framed(self._core(task)) if self._rng.random() < 0.85 else self._core(task)
+        return Utterance(text, ORDER, self._labels(task, marked))
+
+    def _impossible(self) -> Utterance:
+        """Another thing, another action, another place, a swap of the two, or something else altogether."""
+        rng, lexicon, task = self._rng, self._lexicon, self._rng.choice(self._tasks)
+        roll = rng.random()
+        action, thing, to = task.action, task.thing, task.to
+        if rng.random() < 0.2:
+            return self._elsewhere(task)
+        if roll < 0.12:
+            free = rng.choice(lexicon.unrelated)
+            if roll < 0.09:
+                ours = rng.random() < 0.6
+                thing = (
+                    thing if ours else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
+                )
+                free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
+            return self._none(self._framed(self._polite(free)), ORDER)
+        if roll < 0.35:
+            thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
+        elif roll < 0.48 and action.opposite and action.opposite in lexicon.actions:
+            action = lexicon.actions[action.opposite]
+        elif roll < 0.78 or to is None:
+            fitting = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
+            if rng.random() < 0.6:  # what is done to things of this kind, too: "unlock the drawer"
+                fitting = [
+                    a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)
+                ] or fitting
+            action = rng.choice(fitting)
+            to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
+        elif roll < 0.86:
+            to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))
+        else:
+            thing, to = to, thing
+        if thing is task.thing and rng.random() < (0.5 if thing.mark else 0.1):
+            other_mark = lexicon.mark(rng, thing)
+            if thing.mark or other_mark not in (*COLOURS, *SIDES):
+                thing = Thing(thing.names, other_mark)  # the car window is not the window
+        if to is not None or task.to is not None:
+            self._placeless = False
+        other = Task(action, thing, to, ())
+        labels = []
+        for known in self._tasks:
+            alike = (known.thing.names == thing.names or known.thing.is_like(thing)) and (
+                known.action is action or lexicon.near(known.action, action)
+            )
+            labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
+        return Utterance(self._framed(self._core(other)), ORDER, tuple(labels))
+
+    def _elsewhere(self, task: Task) -> Utterance:
+        """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
+        rng = self._rng
+        other = self._lexicon.thing(
+            rng, tuple(kind for kind, things in self._lexicon.things.items() if things)
+        )
+        if other.is_like(task.thing) or other.names == task.thing.names:
+            return self._talk()
+        labels = tuple(
+            IGNORED if known.thing.names == other.names or known.thing.is_like(other) else 0.0
+            for known in self._tasks
+        )
+        moved = [action for action in self._lexicon.actions.values() if action.to]
+        self._placeless = False
+        if rng.random() < 0.6:
+            text = self._core(Task(rng.choice(moved), other, task.thing, ()))
+            return Utterance(self._framed(text), ORDER, labels)
+        where = rng.choice(("next to", "beside", "on", "in", "by", "near", "behind", "under"))
+        scene = self._pick("neighbours")
+        text = (
+            scene.replace("{x}", other.said(rng)).replace("{w}", where).replace("{o}", self._np(task.thing))
+        )
+        return self._none(
+            f"{text}{rng.choice((', ', '. ', ' so ', ' and '))}{self._said(task, thing='it')}", ORDER
+        )
+
+    def _part(self) -> Utterance:
+        """A thing that only sounds like one of the deployment: the car window, the button of the lift."""
+        rng, task = self._rng, self._rng.choice(self._tasks)
+        kinds = rng.choice([kind for kind in self._lexicon.things if self._lexicon.things[kind]])
+        other = rng.choice(self._lexicon.things[kinds]).names[0]
+        text = self._pick("other_part").replace("{x}", other).replace("{y}", rng.choice(FRAMES["parts"]))
+        name = text.replace("{o}", task.thing.said(rng, 0.1))
+        return self._none(self._framed(self._polite(self._said(task, thing=name))), ORDER)
+
+    def _acted(self, table: str, task: Task | None = None) -> str:
+        """A frame of a table, filled with a task; one in six is about a task of no skill."""
+        rng = self._rng
+        if task is None:
+            task = rng.choice(self._tasks)
+        base = self._said(task)
+        past = self._past(task)
+        return (
+            self._pick(table)
+            .replace("{b}", base)
+            .replace("{g}", self._said(task, "ing"))
+            .replace("{p2}", past)
+            .replace("{p}", past)
+            .replace("{o}", self._np(task.thing))
+            .replace("{s}", self._state(task))
+            .replace("{n}", str(rng.randint(2, 90)))
+            .replace("{who}", self._pick("persons"))
+            .replace("{adj}", rng.choice(FRAMES["adjectives"]))
+        )
+
+    def _forbidden(self) -> Utterance:
+        table = self._rng.choice(
+            ("forbid", "forbid", "forbid", "forbid_state", "keep", "keep_state", "retracted")
+        )
+        if table == "retracted":
+            order = self._framed(self._core(self._rng.choice(self._tasks))).strip(" ,.?!")
+            return self._none(self._pick(table).replace("{x}", order), FORBIDDEN)
+        text = self._acted(table)
+        if self._rng.random() < 0.3:
+            text = self._framed(text)
+        elif self._rng.random() < 0.15:
+            order = self._core(self._rng.choice(self._tasks))
+            text = f"{order}{self._rng.choice((' but ', ', and ', '. ', ', but '))}{text}"
+        return self._none(text, FORBIDDEN)
+
+    def _question(self) -> Utterance:
+        text = self._acted(self._rng.choice(("asked", "asked_act")))
+        return self._none(
+            self._rng.choice(FRAMES["openers"]) + text + self._rng.choice(("?", "?", "", " now?")), QUESTION
+        )
+
+    def _told(self) -> Utterance:
+        table = self._rng.choice(("told", "told", "told_act", "thanked", "sayings"))
+        if table == "sayings":
+            say = self._filled(
+                self._pick(table).replace("{n}", self._rng.choice(self._tasks).thing.names[-1], 1)
+            )
+            return self._none(say, STATEMENT)
+        return self._none(self._rng.choice(FRAMES["openers"]) + self._acted(table), STATEMENT)
+
+    def _unreal(self) -> Utterance:
+        table = self._rng.choice(("unreal_act", "unreal_act", "unreal_state", "third", "third", "third"))
+        return self._none(self._rng.choice(FRAMES["openers"]) + self._acted(table), UNREAL)
+
+    def _partly(self) -> Utterance:
+        text = self._acted("partly")
+        return self._none(self._polite(text) if self._rng.random() < 0.4 else text, ORDER)
+
+    def _several(self) -> Utterance:
+        """Several orders in one: exactly none of them."""
+        rng, first = self._rng, self._rng.choice(self._tasks)
+        parts = [self._core(first)]
+        for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
+            second = rng.choice(self._tasks)
+            free = self._polite(rng.choice(self._lexicon.unrelated))
+            kind = rng.choice(tuple(self._lexicon.actions.values()))
+            where = self._lexicon.thing(rng, kind.to) if kind.to else None
+            foreign = self._said(Task(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
+            plain = self._said(
+                second, thing="it" if rng.random() < 0.3 and second.thing == first.thing else None
+            )
+            thing = self._np(second.thing)
+            chosen = (self._core(second), plain, plain, thing) if second is not first else (free, foreign)
+            parts.append(rng.choice((*chosen, foreign)))
+        if rng.random() < 0.3:
+            rng.shuffle(parts)
+        joint = rng.choice(
+            (
+                " and ",
+                ", then ",
+                ", ",
+                " and then ",
+                "; ",
+                ". ",
+                " after you ",
+                " before you ",
+                ", afterwards ",
+                " and ",
+            )
+        )
+        text = joint.join(parts)
+        if len(parts) == 2 and rng.random() < 0.25:
+            text = rng.choice(
+                (
+                    f"{parts[0]}, but first {parts[1]}",
+                    f"{parts[0]}, but {parts[1]} first",
+                    f"before you {parts[0]}, {parts[1]}",
+                    f"after {self._said(first, 'ing')}, {parts[1]}",
+                    f"first {parts[0]}, finally {parts[1]}",
+                    f"both {parts[0]} and {parts[1]}",
+                )
+            )
+        return self._none(self._framed(text), ORDER)
+
+    def _talk(self) -> Utterance:
+        table = self._rng.choice(("talk", "reasons", "scenes", "scenes", "purposes"))
+        return self._none(self._filled(self._pick(table)), STATEMENT)
+
+    def _vague(self) -> Utterance:
+        """A verb that says too little: "do the door", or "slide the door" where it may slide either way."""
+        rng, task = self._rng, self._rng.choice(self._tasks)
+        text = self._pick("generic").replace("{o}", self._np(task.thing))
+        if rng.random() < 0.5:
+            tailed = [p for p in task.action.say if p.split()[-1] in _TAILS and p.split()[-2] == "{o}"]
+            bare = [" ".join(p.split()[:-1]) for p in tailed]
+            known = {
+                p
+                for action in self._lexicon.actions.values()
+                for p in action.say
+                if self._may_mean(action, task)
+            }
+            if fitting := [p for p in bare if p not in known]:
+                text = phrase(rng.choice(fitting), self._np(task.thing))
+        return self._none(self._polite(text), ORDER)
+
+    def _may_mean(self, action: Action, task: Task) -> bool:
+        return action is task.action or self._lexicon.near(action, task.action)
+
+    def _remark_and_fragment(self) -> Utterance:
+        """A thing alone, a verb alone, or a remark about a thing."""
+        rng, task = self._rng, self._rng.choice(self._tasks)
+        roll = rng.random()
+        if roll < 0.2:
+            text = self._polite(self._said(task, thing=rng.choice(("it", "it", "them", "that"))))
+            return self._none(text, ORDER)
+        if roll < 0.45:
+            text = self._np(task.thing) + rng.choice(("", "", " as well", " too", " please", " again"))
+            return self._none(text, FRAGMENT)
+        if roll < 0.6:
+            return self._none(" ".join(self._said(task, thing="").split()).replace(" to", ""), FRAGMENT)
+        if roll < 0.66 and task.action.states:
+            state = rng.choice(task.action.states).replace("{d}", "")
+            where = rng.choice(
+                (
+                    "an {s} {o}",
+                    "the {s} {o}",
+                    "a {s} {o}",
+                    "close to the {o}",
+                    "next to the {o}",
+                    "near the {o}",
+                    "{s} {o} in town",
+                )
+            )
+            return self._none(where.replace("{s}", state).replace("{o}", task.thing.said(rng)), FRAGMENT)
+        if roll < 0.75:
+            into = rng.choice(("on", "in", "to", "into"))
+            return self._none(
+                f"{into} {self._np(self._lexicon.thing(rng, tuple(self._lexicon.things)))}", FRAGMENT
+            )
+        remark = self._pick("remarks")
+        return self._none(f"{self._np(task.thing)} {remark}", STATEMENT)
+
+
+def _same_place(one: Thing | None, other: Thing | None) -> bool:
+    return _names(one) == _names(other) or bool(one and other and one.is_like(other))
+
+
+def _names(thing: Thing | None) -> tuple[str, ...]:
+    return thing.names if thing else ()
+
+
+def mistyped(rng: random.Random, text: str) -> str:
+    """One slip of the finger in a word of four letters or more."""
+    spots = [i for i in range(1, len(text) - 1) if text[i - 1 : i + 2].isalpha()]
+    if not spots:
+        return text
+    at = rng.choice(spots)
+    letter = rng.choice("abcdefghijklmnopqrstuvwxyz")
+    return rng.choice(
+        (
+            text[:at] + text[at + 1] + text[at] + text[at + 2 :],
+            text[:at] + text[at + 1 :],
+            text[:at] + text[at] + text[at:],
+            text[:at] + letter + text[at + 1 :],
+        )
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _HARMLESS = re.compile(
-    r"^(?:hold on|hang on|one moment), |\b(?:(?:please )?do not (?:forget|hesitate|worry|be shy)(?: to| about)?|why do not you|if you do not mind|"
+    r"^(?:hold on|hang on|one moment), |"
+    r"\b(?:(?:please )?do not (?:forget|hesitate|worry|be shy)(?: to| about)?|why do not you|if you do not mind|"
     r"(?:can|could|will|would) you not(?= please)|not only|no (?:problem|worries|hurry|rush|doubt|matter)|"
     r"if (?:it is|that is) not too much (?:trouble|bother)|never mind me|without (?:delay|fail))\b"
 )

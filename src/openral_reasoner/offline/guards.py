@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _HARMLESS = re.compile(
+    r"^(?:hold on|hang on|one moment), |"
     r"\b(?:(?:please )?do not (?:forget|hesitate|worry|be shy)(?: to| about)?|why do not you|if you do not mind|"
     r"(?:can|could|will|would) you not(?= please)|not only|no (?:problem|worries|hurry|rush|doubt|matter)|"
     r"if (?:it is|that is) not too much (?:trouble|bother)|never mind me|without (?:delay|fail))\b"
@@ -16,10 +17,9 @@ _NEGATION = re.compile(
     r"(?:^|please |just |and |you |to |better )(?:leave|keep|ignore|forget|skip|spare)\b"
 )
 _TOLD = re.compile(
-    r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)"
-    r"(?: \w+)? (?:is|are|was|were|can|could|do|does|did|has|have|had|will|would|should|need)? ?"
-    r"(?:not|cannot|no longer|never|no)\b|\b(?:nobody|nothing|there is no|no \w+ (?:is|are|was|left)|"
-    r"i have no|we have no|never mind)\b"
+    r"\b(?:i|we|they|he|she|it|there|nobody|that|this|the \w+|my \w+|anyone|which|what)(?: \w+)? "
+    r"(?:(?:is|are|was|were|can|could|do|does|did|has|have|had|will|would|should|need) (?:not|no longer|never|no)|"
+    r"cannot|never)\b|\b(?:nobody|nothing|there is no|no \w+ (?:is|are|was|left)|never mind)\b"
 )
 _NUMBER = r"(?:\d+(?:[.,]\d+)?|half an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|hundred)"
 _UNIT = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import OrderedDict
 
-from openral_reasoner.parser import MAX_CHARACTERS
+from openral_reasoner.offline.rules.parser import MAX_CHARACTERS
 
 MAX_ID = 64
 """Characters of a prompt's id, which goes into the mission record."""

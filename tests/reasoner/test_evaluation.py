@@ -100,8 +100,8 @@ def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
 
 
 def test_sentences_without_a_task_are_refused() -> None:
-    from openral_reasoner.parser import parse
-    from openral_reasoner.structure import NotUnderstood
+    from openral_reasoner.offline.rules.parser import parse
+    from openral_reasoner.offline.rules.structure import NotUnderstood
 
     for sentence in ("do it again", "help me", "please", "and then"):
         assert isinstance(parse(sentence), NotUnderstood), sentence

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
-from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.parser import parse
+from openral_reasoner.offline.planner import OfflinePlanner
+from openral_reasoner.offline.rules.parser import parse
+from openral_reasoner.offline.rules.structure import NotUnderstood
 from openral_reasoner.planner import Ask, Plan, Proposal
-from openral_reasoner.structure import NotUnderstood
 
 FOLDER = Path(__file__).parent
 PALETTE = load_suite(FREE[0]).palette

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from openral_reasoner.parser import Orders, parse
-from openral_reasoner.structure import NotUnderstood, State
+from openral_reasoner.offline.rules.parser import Orders, parse
+from openral_reasoner.offline.rules.structure import NotUnderstood, State
 from openral_reasoner.vocabulary import stem
 
 

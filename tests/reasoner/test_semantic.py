@@ -8,10 +8,10 @@ import pytest
 
 from openral_core.errors import InstallationError
 from openral_reasoner.evaluation.suite import DEFAULT, load_suite
-from openral_reasoner.matcher import ACCEPT, WORTH_ASKING
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
+from openral_reasoner.offline.rules.matcher import ACCEPT, WORTH_ASKING
+from openral_reasoner.offline.rules.semantic import SemanticMatcher, is_unknown_verb
 from openral_reasoner.planner import Ask
-from openral_reasoner.semantic import SemanticMatcher, is_unknown_verb
 
 TUNE = DEFAULT.with_name("free_tune.yaml")
 OURS = {

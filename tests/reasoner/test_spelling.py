@@ -8,9 +8,9 @@ import pytest
 
 from openral_core.errors import InstallationError
 from openral_reasoner.evaluation.suite import FREE, load_suite
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
+from openral_reasoner.offline.rules.spelling import Speller, is_foreign
 from openral_reasoner.planner import CannotDo
-from openral_reasoner.spelling import Speller, is_foreign
 
 PALETTE = load_suite(FREE[0]).palette
 

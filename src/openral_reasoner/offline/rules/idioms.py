@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.asides import without_asides
-from openral_reasoner.frames import unframed
-from openral_reasoner.moves import PLACED, reached
-from openral_reasoner.needs import wanted
-from openral_reasoner.outcomes import outcome
-from openral_reasoner.turns import PARTS, THING, Rule, table, verb_first
-from openral_reasoner.verbs import is_verb
+from openral_reasoner.offline.rules.asides import without_asides
+from openral_reasoner.offline.rules.frames import unframed
+from openral_reasoner.offline.rules.moves import PLACED, reached
+from openral_reasoner.offline.rules.needs import wanted
+from openral_reasoner.offline.rules.outcomes import outcome
+from openral_reasoner.offline.rules.turns import PARTS, THING, Rule, table, verb_first
+from openral_reasoner.offline.rules.verbs import is_verb
+from openral_reasoner.offline.rules.wishes import wished
 from openral_reasoner.vocabulary import words
-from openral_reasoner.wishes import wished
 
 _WEATHER = "cold|chilly|freezing|hot|warm|stuffy|raining|windy|dark|bright|noisy|late"
 _COUNT = r"(?:a few|some|two|three|four|five|six|\d)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.turns import BODY, Rule, table
+from openral_reasoner.offline.rules.turns import BODY, Rule, table
 
 _AMBIENT = (
     r"(?:air|light|breeze|sunshine|daylight|sun|heat|warmth|space|room|quiet|peace|privacy|coolness"

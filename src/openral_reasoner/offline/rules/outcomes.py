@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.turns import THING, Rule, table
+from openral_reasoner.offline.rules.turns import THING, Rule, table
 
 _NOT = (
     r"(?:must|should|shall|can|may|ought to|is to|is|was|are) ?not(?: to)?(?: supposed to| allowed to"

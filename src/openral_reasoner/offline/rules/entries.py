@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from openral_reasoner.contractions import spelled_out
-from openral_reasoner.idioms import plain
-from openral_reasoner.meaning import Meaning, analyse
+from openral_reasoner.offline.rules.contractions import spelled_out
+from openral_reasoner.offline.rules.idioms import plain
+from openral_reasoner.offline.rules.meaning import Meaning, analyse
+from openral_reasoner.offline.rules.relation import Relation
+from openral_reasoner.offline.rules.verbs import PARTICLES, STRONG_VERBS, WEAK_VERBS
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.relation import Relation
-from openral_reasoner.verbs import PARTICLES, STRONG_VERBS, WEAK_VERBS
 from openral_reasoner.vocabulary import MODIFIERS, object_stem, stem, stems, words
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.relation import WAYS
-from openral_reasoner.structure import NotUnderstood, State
-from openral_reasoner.verbs import is_verb
+from openral_reasoner.offline.rules.relation import WAYS
+from openral_reasoner.offline.rules.structure import NotUnderstood, State
+from openral_reasoner.offline.rules.verbs import is_verb
 from openral_reasoner.vocabulary import DETERMINERS, MODIFIERS, is_filler, is_manner, words
 
 _AFTER_FIRST = re.compile(r"^(?:after|once|when|as soon as)\s+(?P<first>[^,]+),\s*(?P<second>.+)$")

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from openral_reasoner.clauses import Clauses, in_order, strip_opening
-from openral_reasoner.contractions import spelled_out
-from openral_reasoner.idioms import plain
-from openral_reasoner.refusals import QUESTION, REFUSALS, no_order
-from openral_reasoner.structure import NotUnderstood, Passage, State, passages
+from openral_reasoner.offline.rules.clauses import Clauses, in_order, strip_opening
+from openral_reasoner.offline.rules.contractions import spelled_out
+from openral_reasoner.offline.rules.idioms import plain
+from openral_reasoner.offline.rules.refusals import QUESTION, REFUSALS, no_order
+from openral_reasoner.offline.rules.structure import NotUnderstood, Passage, State, passages
 from openral_reasoner.vocabulary import words
 
 MAX_CHARACTERS = 1000

@@ -121,7 +121,7 @@ def passages(text: str) -> list[Passage] | NotUnderstood:
     """Cut a text into passages.
 
     Args:
-        text: as `openral_reasoner.idioms.plain` returns it.
+        text: as `openral_reasoner.offline.rules.idioms.plain` returns it.
     """
     text = _CHECK.sub(r"if \g<state>, ", text)
     text = _OTHERWISE.sub(" otherwise ", text)
@@ -168,7 +168,7 @@ def _conditional(text: str) -> Passage | NotUnderstood:
         state = _state(match["state"])
         word = match["word"]
         if state is None and word in ("after", "once", "when", "as soon as"):
-            continue  # "once you have opened it": an order of events, see `openral_reasoner.parser`
+            continue  # "once you have opened it": an order of events, see `openral_reasoner.offline.rules.parser`
         if state is None:
             return NotUnderstood(f'I cannot judge the condition "{match["state"].strip()}"')
         if word == "unless":

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.entries import entries_of
+from openral_reasoner.offline.rules.entries import entries_of
+from openral_reasoner.offline.rules.verbs import PARTICLES, is_verb
 from openral_reasoner.palette import Palette
-from openral_reasoner.verbs import PARTICLES, is_verb
 from openral_reasoner.vocabulary import COLOURS, DETERMINERS, FILLERS, MODIFIERS, object_stem, stem
 
 _TOKEN = re.compile(r"[a-z0-9']+|[^a-z0-9'\s]|\s+")

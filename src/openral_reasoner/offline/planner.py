@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from textwrap import shorten
 
-from openral_reasoner.assembly import Assembly
-from openral_reasoner.contractions import spelled_out
-from openral_reasoner.entries import offers
-from openral_reasoner.matcher import Matcher
-from openral_reasoner.naming import named
+from openral_reasoner.offline.rules.assembly import Assembly
+from openral_reasoner.offline.rules.contractions import spelled_out
+from openral_reasoner.offline.rules.entries import offers
+from openral_reasoner.offline.rules.matcher import Matcher
+from openral_reasoner.offline.rules.naming import named
+from openral_reasoner.offline.rules.parser import MAX_CHARACTERS, parse
+from openral_reasoner.offline.rules.semantic import SemanticMatcher
+from openral_reasoner.offline.rules.spelling import Speller, is_foreign
+from openral_reasoner.offline.rules.structure import NotUnderstood
 from openral_reasoner.palette import Palette
-from openral_reasoner.parser import MAX_CHARACTERS, parse
 from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
-from openral_reasoner.semantic import SemanticMatcher
-from openral_reasoner.spelling import Speller, is_foreign
-from openral_reasoner.structure import NotUnderstood
 from openral_reasoner.vocabulary import words
 
 _STEPS = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from openral_reasoner.verbs import is_verb
+from openral_reasoner.offline.rules.verbs import is_verb
 from openral_reasoner.vocabulary import stem
 
 _NO_NOUN = (
@@ -14,7 +14,7 @@ _NO_NOUN = (
     "|that|which|it|to|and|or|so|at|on|in|into|onto|of|from|goes|belongs|please"
 )
 THING = rf"(?P<thing>(?:the|that|this|my) \w+(?: (?!(?:{_NO_NOUN})\b)\w+)??)"
-"""A noun phrase; "the" stands before every thing of the skills once `openral_reasoner.naming` has read the order."""
+"""A noun phrase; "the" stands before every thing of the skills once `naming` has read the order."""
 IT = THING[:-1] + "|it)"
 """The same, or a pronoun."""
 PARTS = "handle|knob|grip|edge|pull|latch"

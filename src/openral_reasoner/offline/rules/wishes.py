@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.turns import BODY, STATE, THING, Rule, deed, table
+from openral_reasoner.offline.rules.turns import BODY, STATE, THING, Rule, deed, table
 
 DONE = (
     r"(?P<done>(?!been\b|need\b|opened\b|closed\b)\w+ed(?: up| down| out| in| back in| back)?|put|set|open"

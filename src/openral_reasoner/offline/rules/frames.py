@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from openral_reasoner.verbs import is_verb
+from openral_reasoner.offline.rules.verbs import is_verb
 
 
 def _set(text: str) -> frozenset[str]:

@@ -16,8 +16,8 @@ from itertools import product
 
 from openral_core.errors import InstallationError
 from openral_core.sentence import SentenceEncoder
+from openral_reasoner.offline.rules.verbs import ALL_VERBS, PARTICLES
 from openral_reasoner.palette import Palette
-from openral_reasoner.verbs import ALL_VERBS, PARTICLES
 from openral_reasoner.vocabulary import DETERMINERS, FILLERS, MODIFIERS, object_stem, stem, words
 
 SHORTEST = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from openral_reasoner.relation import Relation, relations
-from openral_reasoner.verbs import (
+from openral_reasoner.offline.rules.relation import Relation, relations
+from openral_reasoner.offline.rules.verbs import (
     DAMAGING,
     DECIDING_PARTICLES,
     OTHER_VERBS,
@@ -82,7 +82,7 @@ def analyse(text: str, extra_verbs: frozenset[str] = frozenset()) -> Meaning:
     """Read a clause such as "pull the open drawer shut", or a task of several, "pick up the cup and put it down".
 
     Args:
-        text: one task, as `openral_reasoner.parser` cuts it.
+        text: one task, as `openral_reasoner.offline.rules.parser` cuts it.
         extra_verbs: stems of verbs that only the skills at hand know ("hammer").
     """
     parts = [_analyse(part, extra_verbs) for part in text.split(" and ")]

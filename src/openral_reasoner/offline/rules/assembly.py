@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from openral_reasoner.condition import Condition, Guard, Until
-from openral_reasoner.entries import entries_of, offers
-from openral_reasoner.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher
-from openral_reasoner.meaning import analyse
+from openral_reasoner.offline.rules.entries import entries_of, offers
+from openral_reasoner.offline.rules.matcher import ACCEPT, MARGIN, OPPOSITE, WORTH_ASKING, Match, Matcher
+from openral_reasoner.offline.rules.meaning import analyse
+from openral_reasoner.offline.rules.parser import Orders
+from openral_reasoner.offline.rules.structure import State
+from openral_reasoner.offline.rules.verbs import PREPARING
 from openral_reasoner.palette import Palette
-from openral_reasoner.parser import Orders
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
-from openral_reasoner.structure import State
-from openral_reasoner.verbs import PREPARING
 from openral_reasoner.vocabulary import DETERMINERS, words
 
 MAX_TASKS = 20

@@ -14,12 +14,19 @@ from functools import cached_property
 
 from openral_core.errors import InstallationError
 from openral_core.sentence import SentenceEncoder
-from openral_reasoner.entries import Entry, entries_of
-from openral_reasoner.matcher import ACCEPT, OPPOSITE, WORTH_ASKING, LexicalMatcher, Match, Matcher
-from openral_reasoner.meaning import analyse
+from openral_reasoner.offline.rules.entries import Entry, entries_of
+from openral_reasoner.offline.rules.matcher import (
+    ACCEPT,
+    OPPOSITE,
+    WORTH_ASKING,
+    LexicalMatcher,
+    Match,
+    Matcher,
+)
+from openral_reasoner.offline.rules.meaning import analyse
+from openral_reasoner.offline.rules.spelling import shared_encoder
+from openral_reasoner.offline.rules.verbs import ALL_VERBS, CONTRASTS, SYNONYMS
 from openral_reasoner.palette import Palette
-from openral_reasoner.spelling import shared_encoder
-from openral_reasoner.verbs import ALL_VERBS, CONTRASTS, SYNONYMS
 from openral_reasoner.vocabulary import object_stem, stem, words
 
 LEAD = 0.0

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from openral_reasoner.turns import BODY, IT, SIZE, STATE, THING, Rule, deed, table, verb_first
-from openral_reasoner.wishes import DONE, WISH, done
+from openral_reasoner.offline.rules.turns import BODY, IT, SIZE, STATE, THING, Rule, deed, table, verb_first
+from openral_reasoner.offline.rules.wishes import DONE, WISH, done
 
 _HAS_NEED = (
     r"(?:(?:really|just|now|badly|still|also|definitely) )*"

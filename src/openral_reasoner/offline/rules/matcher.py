@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from openral_reasoner.entries import Entry, entries_of
-from openral_reasoner.meaning import Meaning, analyse
+from openral_reasoner.offline.rules.entries import Entry, entries_of
+from openral_reasoner.offline.rules.meaning import Meaning, analyse
+from openral_reasoner.offline.rules.relation import contradict
 from openral_reasoner.palette import Palette, Skill, SkillTask
-from openral_reasoner.relation import contradict
 from openral_reasoner.vocabulary import COLOUR_STEMS, MODIFIERS, stem
 
 ACCEPT = 0.6

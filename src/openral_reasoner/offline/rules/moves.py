@@ -5,7 +5,7 @@ A clause behind these rules has one verb of motion, its thing, and the place beh
 
 from __future__ import annotations
 
-from openral_reasoner.turns import BODY, IT, SIZE, THING, Rule, table
+from openral_reasoner.offline.rules.turns import BODY, IT, SIZE, THING, Rule, table
 
 _AT = r"(?:to(?:wards?)?|at|on|onto|over|above|by)"
 _REACHING: tuple[Rule, ...] = (

@@ -1,0 +1,1 @@
+"""The offline planner: orders without a network and without a language model."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 from openral_core.errors import ManifestError
 from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.score import evaluate, summary
-from openral_reasoner.evaluation.suite import DEFAULT, FREE, Suite, load_suite
+from openral_reasoner.evaluation.suite import DEFAULT, FREE, UNSEEN, Suite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
@@ -50,6 +51,15 @@ def test_free_speech(number: int) -> None:
     left = {"impossible", "negation", "ambiguous", "hint"} & lines.keys()
     assert {lines[kind]["accuracy"] for kind in left} == {1.0}
     assert lines["paraphrase"]["accuracy"] >= UNDERSTOOD[number]
+
+
+@pytest.mark.parametrize("suite", UNSEEN, ids=lambda path: path.stem)
+def test_in_other_worlds_what_must_not_be_done_is_left(suite: Path) -> None:
+    """What the planner understands there stands in docs/reasoner.md; here counts what it does wrongly."""
+    lines = {line["kind"]: line for line in summary(evaluate(load_suite(suite)))}
+    assert lines["all"]["wrong_skill_rate"] <= 0.01
+    assert lines["impossible"]["accuracy"] >= 0.97
+    assert lines["forbidden"]["accuracy"] == 1.0
 
 
 def oracle(messages: list[dict], tools: list[dict]) -> Call:

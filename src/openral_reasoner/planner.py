@@ -1,7 +1,7 @@
 """What a planner gives back, and the `Planner` protocol: a plan, a question, or why there is neither.
 
 A planner proposes; the mission's gates decide what happens with the plan. The offline planner is in
-`openral_reasoner.offline`.
+`openral_reasoner.offline.planner`.
 """
 
 from __future__ import annotations

@@ -81,10 +81,10 @@ class Cameras:
         if self._standing:
             self._stand_by()
 
-    def joints(self, positions: NDArray[np.float64]) -> None:
-        """Take joint positions; see `CameraHealth.joints`."""
+    def joints(self, positions: NDArray[np.float64], stamp_s: float | None) -> None:
+        """Take joint positions [rad or m] and their stamp [s], None where they have none."""
         for camera in self.by_name.values():
-            camera.health.joints(positions)
+            camera.health.joints(positions, stamp_s)
 
     def forget_future(self, name: str, now_s: float) -> None:
         """Begin a camera's window anew when its newest frame is of a clock that ran ahead of the present one.

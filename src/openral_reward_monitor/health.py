@@ -33,12 +33,19 @@ class CameraHealth:
         self._since_s = 0.0
         self._joints: NDArray[np.float64] | None = None
         self._joints_then: NDArray[np.float64] | None = None
+        """The first positions that are no older than the picture; None: none has come since."""
 
-    def joints(self, positions: NDArray[np.float64]) -> None:
-        """Take the newest joint positions [rad or m]."""
+    def joints(self, positions: NDArray[np.float64], stamp_s: float | None = None) -> None:
+        """Take the newest joint positions [rad or m].
+
+        Args:
+            positions: of all joints.
+            stamp_s: [s] clock of the bridge; None: the message has no stamp, and counts as being of now. Joint states
+                travel on a topic of their own and may come after a picture that is newer.
+        """
         self._joints = positions
-        if self._joints_then is None:
-            self._joints_then = self._joints
+        if self._joints_then is None and (stamp_s is None or stamp_s >= self._since_s):
+            self._joints_then = positions
 
     def frame(self, stamp_s: float, frame: Image) -> None:
         """Take a frame (H, W, 3) of uint8, which must not be written to afterwards.
@@ -49,7 +56,7 @@ class CameraHealth:
         """
         self.dark = float(frame[::_EVERY, ::_EVERY].mean()) < DARK_BELOW
         if self._last is None or not np.array_equal(frame, self._last):
-            self._last, self._since_s, self._joints_then = frame, stamp_s, self._joints
+            self._last, self._since_s, self._joints_then = frame, stamp_s, None
             self.frozen = False
         else:
             self.frozen = stamp_s - self._since_s >= FROZEN_AFTER_S and self._moved()

@@ -131,7 +131,7 @@ def test_plugins_add_groups_and_verbs(
     assert "hello" not in RUN.invoke(cli.app, ["doctor", "--help"]).output
 
 
-def test_doctor_fails_with_the_command_that_mends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_fails_with_the_command_that_fixes(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         Check("python", True, "3.11.7"),
         Check("rendering", False, "none", "sudo apt-get install -y libegl1"),

@@ -73,7 +73,7 @@ def test_seed_loads_as_it_is() -> None:
         ("actions: [open]", "actions: [ope]", 20, "did you mean 'open'?"),
     ],
 )
-def test_fault_names_line_key_and_mend(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:
+def test_fault_names_line_key_and_fix(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:
     path = tmp_path / "rskill.yaml"
     assert old in MANIFEST
     text = fault_of(path, MANIFEST.replace(old, new, 1))

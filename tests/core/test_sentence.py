@@ -90,7 +90,7 @@ def test_no_sentences_give_no_vectors() -> None:
     assert SentenceEncoder().encode([]).shape == (0, EMBEDDING_DIM)
 
 
-def test_missing_model_names_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_model_names_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InstallationError, match=r"pip install 'openral\[models\]'"):
         SentenceEncoder()

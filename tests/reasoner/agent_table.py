@@ -22,7 +22,7 @@ from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.mission.steering import SteeringLimits
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 PATIENCE_S = 90.0

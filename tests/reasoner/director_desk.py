@@ -18,7 +18,7 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import Planner
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from openral_core.errors import ManifestError
 from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.score import evaluate, summary
-from openral_reasoner.evaluation.suite import DEFAULT, Suite, load_suite
+from openral_reasoner.evaluation.suite import DEFAULT, UNSEEN, Suite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
@@ -61,6 +61,15 @@ def test_deployments_that_training_never_saw(path: Path) -> None:
         right.setdefault(mission.kind, []).append(done == mission.do)
     for kind, least in LEAST.items():
         assert sum(right[kind]) >= least * len(right[kind]), kind
+
+
+@pytest.mark.parametrize("suite", UNSEEN, ids=lambda path: path.stem)
+def test_in_other_worlds_what_must_not_be_done_is_left(suite: Path) -> None:
+    """What the planner understands there stands in docs/reasoner.md; here counts what it does wrongly."""
+    lines = {line["kind"]: line for line in summary(evaluate(load_suite(suite)))}
+    assert lines["all"]["wrong_skill_rate"] <= 0.01
+    assert lines["impossible"]["accuracy"] >= 0.97
+    assert lines["forbidden"]["accuracy"] == 1.0
 
 
 def oracle(messages: list[dict], tools: list[dict]) -> Call:

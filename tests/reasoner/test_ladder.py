@@ -8,7 +8,7 @@ import pytest
 from director_desk import CONFIG, SKILL, Desk
 
 from openral_core.instant import Instant
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.playbook import Playbook
 from openral_reasoner.playbook_planner import PlaybookPlanner

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import CannotDo, Plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
 from openral_reasoner.planner import Ask, CannotDo, Plan, Proposal
 

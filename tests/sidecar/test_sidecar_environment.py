@@ -199,7 +199,7 @@ def test_a_commit_of_a_git_repository_is_installed(wheels, tmp_path) -> None:
         ensure_environment(replace(SPEC, source=Source("git", repository.as_uri(), "main")))
 
 
-def test_what_cannot_be_resolved_is_one_line_with_the_mend(wheels) -> None:
+def test_what_cannot_be_resolved_is_one_line_with_the_fix(wheels) -> None:
     with pytest.raises(SidecarError) as caught:
         ensure_environment(replace(SPEC, steps=(InstallStep(("no-such-thing==9",)),)))
     text = str(caught.value)
@@ -237,7 +237,7 @@ def test_a_network_that_is_down_is_named(monkeypatch) -> None:
         ("", "uv failed"),
     ],
 )
-def test_every_failure_has_a_mend(said: str, fix: str) -> None:
+def test_every_failure_has_a_fix(said: str, fix: str) -> None:
     text = explain([line.strip() for line in said.splitlines()])
     assert fix in text
     assert "\n" not in text

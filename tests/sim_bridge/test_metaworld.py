@@ -156,7 +156,7 @@ def test_robot_state_is_metaworlds_own_proprioception(backend: MetaWorldBackend)
         ),
     ],
 )
-def test_bad_input_names_the_mend(backend: MetaWorldBackend, call, error, text) -> None:
+def test_bad_input_names_the_fix(backend: MetaWorldBackend, call, error, text) -> None:
     with pytest.raises(error, match=text):
         call(backend)
 

@@ -53,7 +53,7 @@ def check_folder(path: Path, what: str) -> Path:
     except OSError as error:
         why = "is no folder" if isinstance(error, FileExistsError) else _reason(error)
         raise OutputError(
-            f"{what} {path}: {why}; {_mend(error, 'name a folder that can be written')}"
+            f"{what} {path}: {why}; {_fix(error, 'name a folder that can be written')}"
         ) from error
     finally:
         for folder in missing:
@@ -85,7 +85,7 @@ def check_file(path: Path, what: str) -> Path:
     except FileNotFoundError:
         mode = None
     except OSError as error:
-        raise OutputError(f"{what} {path}: {_reason(error)}; {_mend(error, 'name another file')}") from error
+        raise OutputError(f"{what} {path}: {_reason(error)}; {_fix(error, 'name another file')}") from error
     if mode is not None and not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
         raise OutputError(f"{what} {path}: is {kind}; name a file")
@@ -107,5 +107,5 @@ def _reason(error: OSError) -> str:
     return error.strerror or type(error).__name__
 
 
-def _mend(error: OSError, usual: str) -> str:
+def _fix(error: OSError, usual: str) -> str:
     return _MENDS.get(error.errno or 0, usual)

@@ -20,7 +20,7 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan
 

@@ -48,7 +48,7 @@ from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.record import MissionWriter
-from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.camera_client import CameraAndMonitor

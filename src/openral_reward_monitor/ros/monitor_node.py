@@ -199,7 +199,8 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
             self._drop("joint states", error)
             return
         if self._cameras is not None and positions is not None:
-            self._cameras.joints(positions)
+            stamp = message.header.stamp
+            self._cameras.joints(positions, stamp.sec + 1e-9 * stamp.nanosec or None)
 
     def _on_image(self, name: str, message: Image) -> None:
         cameras, assembly = self._cameras, self._assembly

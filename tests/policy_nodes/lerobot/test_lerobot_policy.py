@@ -150,7 +150,7 @@ def test_a_server_that_breaks_its_promise_is_refused(skill):
         ({}, {"other": ("observation.environment_state",)}, "which no robot sends"),
     ],
 )
-def test_faults_name_both_sides_and_the_mend(skill, changes, policy, said):
+def test_faults_name_both_sides_and_the_fix(skill, changes, policy, said):
     manifest = skill(changes).manifest
     assert said in "; ".join(feature_faults(manifest, features(**policy)))
     with pytest.raises(PolicyError, match="rskill-fake-arm does not fit its checkpoint"):

@@ -115,7 +115,7 @@ def test_a_gripper_of_0_to_1_is_left_as_it_is(skill):
         ({"actuators_required": OPENVLA["actuators_required"][:1]}, "says nothing of the gripper"),
     ],
 )
-def test_faults_name_the_mend(skill, changes, said):
+def test_faults_name_the_fix(skill, changes, said):
     with pytest.raises(PolicyError, match=rf"rskill-fake-arm.*{said}"):
         OpenVLAOFTPolicy(skill(**changes).manifest, Direct())
 

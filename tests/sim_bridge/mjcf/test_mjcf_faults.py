@@ -137,7 +137,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("changes", "text"), CASES.values(), ids=CASES.keys())
-def test_each_fault_is_one_line_with_its_mend(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
+def test_each_fault_is_one_line_with_its_fix(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
     changes = dict(changes)
     options = changes.pop("options", {})
     model_file = {"model": options.pop("model")} if "model" in options else {}
@@ -186,7 +186,7 @@ def test_a_world_that_explodes_is_an_error_and_not_a_reset(
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 
-def test_wrong_calls_name_the_mend(tmp_path: Path) -> None:
+def test_wrong_calls_name_the_fix(tmp_path: Path) -> None:
     backend = open_mjcf(small_scene(tmp_path))
     with pytest.raises(NotFoundError, match="task 'raise' is not of this scene, which has touch"):
         backend.reset(["raise"], [0])

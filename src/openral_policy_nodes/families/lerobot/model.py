@@ -145,7 +145,7 @@ def _load_policy(checkpoint: Checkpoint, config: Any) -> Any:
             )
             _refuse_missing(policy, checkpoint)
     except OSError as error:
-        raise PolicyError(_backbone_mend(checkpoint, error)) from error
+        raise PolicyError(_backbone_fix(checkpoint, error)) from error
     except (ImportError, RuntimeError, ValueError, NotImplementedError) as error:
         raise PolicyError(f"{checkpoint.folder}: LeRobot cannot load it: {_first_line(error)}") from error
     return policy.to(config.device).eval()
@@ -177,7 +177,7 @@ def _load_processors(checkpoint: Checkpoint, config: Any) -> tuple[Any, Any]:
             config, str(checkpoint.folder), preprocessor_overrides=before, postprocessor_overrides={}
         )
     except OSError as error:
-        raise PolicyError(_backbone_mend(checkpoint, error)) from error
+        raise PolicyError(_backbone_fix(checkpoint, error)) from error
     except (ImportError, KeyError, ValueError) as error:
         raise PolicyError(
             f"{checkpoint.folder}: its processors cannot be loaded: {_first_line(error)}"
@@ -219,7 +219,7 @@ def _channels_first(shape: tuple[int, ...]) -> tuple[int, int, int]:
     return (third, first, second) if third == 3 and first != 3 else (first, second, third)
 
 
-def _backbone_mend(checkpoint: Checkpoint, error: OSError) -> str:
+def _backbone_fix(checkpoint: Checkpoint, error: OSError) -> str:
     name = checkpoint.config.get("vlm_model_name") or "its tokenizer"
     return (
         f"{checkpoint.folder}: {_first_line(error)} Put configuration and tokenizer of {name} into {BACKBONE}/ there: "

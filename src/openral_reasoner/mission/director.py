@@ -25,7 +25,6 @@ from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
 from openral_reasoner.mission.second_look import SecondLook
 from openral_reasoner.mission.stop_words import Heard, heard
-from openral_reasoner.vocabulary import MAX_CHARACTERS
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line

@@ -148,10 +148,10 @@ class Chooser:
             for begin in range(max(0, end - widest), end):
                 if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
                     continue
-                if len({match.entry.says for c in clauses[begin:end] if (match := self.sure(c))}) > 1:
+                joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
+                if end - begin > 1 and self._hides(joined, clauses[begin:end]):
                     continue
                 value, orders = ways[begin]
-                joined = _joined(pieces[begin:end]) if end - begin > 1 else clauses[begin]
                 options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))
             ways.append(max(options, key=lambda option: (round(option[0], 2), len(option[1]))))
         orders = ways[-1][1]
@@ -159,6 +159,11 @@ class Chooser:
             act = self.act(_joined(pieces))
             raise NoPlan(_why(act) if act.order < TALK else "there is no task in it")
         return orders
+
+    def _hides(self, joined: str, clauses: Sequence[str]) -> bool:
+        """Whether one of the clauses alone may order another task than the clauses joined."""
+        alone = {ranked[0].entry.says for c in clauses if (ranked := self.rank(c)) and ranked[0].score >= ASK}
+        return bool(alone - {self.rank(joined)[0].entry.says})
 
     def _worth(self, clause: str) -> float:
         """Log probability that a clause is an order of one task of the palette; 0 if that is certain."""
@@ -169,7 +174,7 @@ class Chooser:
 
     def _talk(self, segment: str) -> float:
         """Log probability that a segment orders nothing and forbids nothing."""
-        if (negates(segment) and not only_tells(segment)) or self._best(segment) >= DO:
+        if (negates(segment) and not only_tells(segment)) or self._best(segment) >= ASK:
             return -12.0
         statement = self.act(segment).statement
         return math.log(max(statement, 1e-4)) if statement > TALK else -9.0

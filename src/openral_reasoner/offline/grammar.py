@@ -14,10 +14,14 @@ _FIRST = re.compile(
     r"finally|lastly|last|afterwards|"
     r"(?:start|begin|finish|end) (?:by|with)|after that|then|also|both)\b,?\s*"
 )
-_BEFORE_FRONT = re.compile(r"^before (?!anything|all)(?P<late>[^,]+),\s*(?P<early>.+)$")
+_BEFORE_FRONT = re.compile(r"^(?:before|prior to) (?!anything|all)(?P<late>[^,]+),\s*(?P<early>.+)$")
 _AFTER_FRONT = re.compile(r"^(?:after|once|as soon as) (?!that\b|all\b)(?P<early>[^,]+),\s*(?P<late>.+)$")
-_BEFORE = re.compile(r"^(?P<early>.+?),? before (?=you\b|\w+ing\b)(?P<late>.+)$")
-_AFTER = re.compile(r"^(?P<late>.+?),? (?:after|once) (?=you\b|\w+ing\b|having\b)(?P<early>.+)$")
+_BEFORE = re.compile(r"^(?P<early>.+?),? (?:before|prior to) (?=you\b|\w+ing\b)(?P<late>.+)$")
+_AFTER = re.compile(
+    r"^(?P<late>.+?),? (?:(?:after|once|as soon as) (?=you\b|\w+ing\b|having\b)|"
+    r"when (?=you(?: have|'ve| are) (?:finished|done|through)\b))(?P<early>.+)$"
+)
+_FINISHED = re.compile(r"^(?:you(?: have|'ve| are)? )?(?:finished|done|through)(?: with)? (?=\w+ing\b)")
 _BUT_FIRST = re.compile(r"^(?P<late>.+?),? but (?:first (?P<one>.+)|(?P<two>.+) (?:first|beforehand))$")
 _DONE = re.compile(r"^(?:you have|you've|having)\s+(?=\w+(?:ed|t|n|d)\b)")
 _YOU = re.compile(r"^(?:you are|you're|you)\s+")
@@ -73,7 +77,10 @@ def _turned(part: str) -> list[str]:
             early = found.get("early") or found.get("one") or found.get("two") or ""
             late = found["late"]
             if pattern in (_AFTER_FRONT, _AFTER, _BEFORE, _BEFORE_FRONT):
-                early, late = (_YOU.sub("", _DONE.sub("i want you to have ", each)) for each in (early, late))
+                early, late = (
+                    _YOU.sub("", _DONE.sub("i want you to have ", _FINISHED.sub("", each)))
+                    for each in (early, late)
+                )
             if not phrases(early) and phrases(late):
                 early = _OBJECT.sub(phrases(late)[0], early, count=1)
             return [*_turned(early), *_turned(late)]

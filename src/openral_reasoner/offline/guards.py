@@ -32,9 +32,8 @@ _REFUSED = {
     r"\b(?:half-?way|halfways|a (?:little|bit|tad|touch)|ajar|partly|partially|half (?:open|shut)|nearly|almost)\b": (
         "it asks for a part of a task, and I only know whole ones"
     ),
-    r"\b(?:every|each|everything|forever|repeatedly|endlessly|all (?:of )?(?:the )?\w+s|some\w+|anything)\b(?! else)": (
-        "it means several things at once, or none in particular; name each task"
-    ),
+    r"\b(?:every|each|everything|forever|repeatedly|endlessly|all (?:of )?(?:the )?\w+s|(?<!do )something|anything)\b"
+    r"(?! else)": "it means several things at once, or none in particular; name each task",
     r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b": "it speaks of another time",
     r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”": "it quotes what somebody says",
 }

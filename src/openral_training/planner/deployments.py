@@ -19,6 +19,9 @@ COLOURS = ("red", "blue", "green", "yellow", "black", "white", "grey", "orange",
 SIDES = ("left", "right", "top", "bottom", "upper", "lower", "front", "back", "middle", "first", "second")
 SIZES = ("big", "small", "large", "little", "long", "short", "tall", "heavy")
 
+STRANGE = 0.12
+"""Share of things with a name that the lexicon does not have."""
+
 
 _PLACE = re.compile(r" (into|in|onto|on|to|from|off|out of|with|down|over to|at) {d}$")
 
@@ -111,12 +114,18 @@ class Task:
 class Lexicon:
     """The words of `lexicon.yaml`, less those that are to be kept out of training."""
 
-    def __init__(self, without: Collection[str] = (), share: tuple[float, float] = (0.0, 1.0)) -> None:
+    def __init__(
+        self,
+        without: Collection[str] = (),
+        share: tuple[float, float] = (0.0, 1.0),
+        strange: Collection[str] = (),
+    ) -> None:
         """Read the lexicon.
 
         Args:
             without: nouns; objects that have one of them as a name are left out.
             share: only objects whose hash lies in this part of 0..1, to hold out objects.
+            strange: words that now and then stand for a thing of any kind, as a word does that one has not met before.
         """
         data: dict[str, Any] = yaml.safe_load(LEXICON.read_text())
         banned = {word.lower().strip() for word in without}
@@ -141,6 +150,8 @@ class Lexicon:
             for name, entry in data["actions"].items()
             if self._any(entry["of"]) and (not entry["to"] or self._any(entry["to"]))
         }
+        known = set(re.findall(r"\w+", LEXICON.read_text()))
+        self._strange = sorted(word for word in strange if word not in known and not _banned(word, banned))
         self.unrelated: list[str] = data["unrelated"]
         self.free_verbs: list[str] = data["free_verbs"]
 
@@ -148,7 +159,9 @@ class Lexicon:
         return any(self.things[kind] for kind in kinds)
 
     def thing(self, rng: random.Random, kinds: Sequence[str]) -> Thing:
-        """Any object of one of the kinds."""
+        """Any object of one of the kinds, or one of a strange name."""
+        if self._strange and rng.random() < STRANGE:
+            return Thing((rng.choice(self._strange),))
         return rng.choice(self.things[rng.choice([kind for kind in kinds if self.things[kind]])])
 
     def mark(self, rng: random.Random, thing: Thing) -> str:

@@ -30,6 +30,10 @@ from openral_training.planner.utterances import ACTS, ORDER, Speaker, Utterance,
 MAX_TOKENS = 40
 HELD_OUT = 0.08
 """Share of the objects that only the evaluation sees."""
+FREQUENT = 4000
+"""Place in the encoder's dictionary below which words are too common to be strange."""
+NO_THING = ("s", "ing", "ed", "ly", "ful", "able", "ible", "ic", "al", "est", "ize", "ise", "ate", "fy")
+"""Endings of words that name no thing."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,10 @@ def train(
     torch.manual_seed(config.seed)
     torch.set_num_threads(config.threads)
     rng = random.Random(config.seed)
-    lexicon = Lexicon(without, (HELD_OUT, 1.0))
     folder = default_model_folder()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
+    lexicon = Lexicon(without, (HELD_OUT, 1.0), _strange_words(tokenizer))
     model = Matcher(folder, config.rank)
     if warm_start:
         model.load_state_dict(
@@ -105,6 +109,19 @@ def train(
     }
     (out / "planner_eval.json").write_text(json.dumps(report, indent=1) + "\n")
     return report
+
+
+def _strange_words(tokenizer: Tokenizer) -> list[str]:
+    """Rarer whole words of the encoder's dictionary that may name a thing; it lists the more frequent ones first."""
+    return [
+        word
+        for word, place in tokenizer.get_vocab().items()
+        if place > FREQUENT
+        and len(word) > 3
+        and word.isascii()
+        and word.isalpha()
+        and not word.endswith(NO_THING)
+    ]
 
 
 def nouns_of(path: Path) -> set[str]:

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import yaml
-
-from openral_training.planner.deployments import (
-    COLOURS,
-    SIDES,
-    SIZES,
-    Action,
-    Lexicon,
-    Task,
-    Thing,
-    phrase,
-    without_place,
-)
-from openral_training.planner.inflection import participle
+from openral_training.planner.deployments import COLOURS, SIDES, Action, Lexicon, Task, Thing, phrase
+from openral_training.planner.phrasing import FRAMES, Phrasing, mistyped
 
 ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
 """Speech acts: an order; harmless talk beside an order; a question; a prohibition, a keeping or a taking back; what is
@@ -40,8 +26,6 @@ class Utterance:
     """0..1 a task; `IGNORED`: unknown."""
 
 
-FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("frames.yaml").read_text())
-"""What people say around an order, and what they say that is none; see the file."""
 _TAILS = frozenset(
     [
         "open",
@@ -85,13 +69,8 @@ def order_words(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(re.findall(r"(?<!{)\b[a-z]{3,}\b", " ".join((*said, *framed, *forms))))
 
 
-class Speaker:
+class Speaker(Phrasing):
     """Says things about one deployment. Deterministic for its random generator."""
-
-    def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[Task]) -> None:
-        self._rng, self._lexicon, self._tasks = rng, lexicon, tasks
-        self._placeless = False
-        """Whether the utterance leaves out where to."""
 
     def utterance(self) -> Utterance:
         """Draw one utterance."""
@@ -116,104 +95,8 @@ class Speaker:
             text = mistyped(self._rng, text)
         return Utterance(text, chosen.act, chosen.labels)
 
-    def _filled(self, text: str, task: Task | None = None) -> str:
-        """A frame of talk, its gaps filled with any words."""
-        rng = self._rng
-        task = task or rng.choice(self._tasks)
-        while "{n}" in text:
-            thing = self._lexicon.thing(rng, tuple(k for k, things in self._lexicon.things.items() if things))
-            text = text.replace("{n}", thing.said(rng), 1)
-        text = text.replace("{o}", self._np(task.thing)).replace("{who}", self._pick("persons"))
-        return text.replace("{adj}", rng.choice(FRAMES["adjectives"]))
-
     def _none(self, text: str, act: int) -> Utterance:
         return Utterance(text, act, (0.0,) * len(self._tasks))
-
-    def _pick(self, table: str) -> str:
-        return self._rng.choice(FRAMES[table])
-
-    def _polite(self, base: str) -> str:
-        """An order around words that begin with a verb."""
-        verb, _, rest = base.partition(" ")
-        return self._pick("polite").replace("{b}", base).replace("{p}", f"{participle(verb)} {rest}")
-
-    def _np(self, thing: Thing, mark: bool = True, adjective: float = 0.08) -> str:
-        """A noun phrase."""
-        rng = self._rng
-        word = thing.said(rng, 0.25, mark)
-        if not thing.mark and rng.random() < adjective:
-            word = f"{rng.choice((*COLOURS, *SIZES, 'old', 'new', 'stupid', 'nice', 'damn', 'whole'))} {word}"
-        return f"{rng.choice(FRAMES['determiners'])} {word}".strip()
-
-    def _said(self, task: Task, form: str = "base", thing: str | None = None, to: str | None = None) -> str:
-        """The task in one of its ways to say it."""
-        pattern = self._rng.choice(task.action.say)
-        where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
-        thing = self._np(task.thing) if thing is None else thing
-        return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
-
-    def _past(self, task: Task) -> str:
-        """The task done: "closed the drawer"."""
-        verb, _, rest = self._said(task).partition(" ")
-        return f"{participle(verb)} {rest}"
-
-    def _state(self, task: Task) -> str:
-        """A state that the task brings about, or its participle."""
-        where = self._np(task.to, adjective=0.03) if task.to else ""
-        states = [state for state in task.action.states if not self._placeless or "{d}" not in state]
-        if states and self._rng.random() < 0.65:
-            return self._rng.choice(states).replace("{d}", where)
-        pattern = self._rng.choice([p for p in task.action.say if " {o}" in f" {p}" and " it " not in p])
-        return without_place(self._rng, pattern, "", where, float(self._placeless), "pp")
-
-    def _core(self, task: Task) -> str:
-        """An order of one task, without openers, reasons and closers."""
-        rng, roll = self._rng, self._rng.random()
-        placed = [state for state in task.action.states if state.split()[0] in ("in", "on", "inside", "at")]
-        if task.to and placed and rng.random() < 0.15:
-            where = self._np(task.to, adjective=0.04)
-            text = self._pick("placed").replace("{s}", rng.choice(placed)).replace("{d}", where)
-            return text.replace("{o}", self._np(task.thing)).replace("{n}", task.thing.said(rng))
-        if roll < 0.52:
-            text = self._polite(self._said(task))
-            return f"{text} {rng.choice(FRAMES['adjuncts'])}" if rng.random() < 0.12 else text
-        if roll < 0.60:
-            return self._pick("gerund").replace("{g}", self._said(task, "ing"))
-        if roll < 0.80:
-            return self._pick("wished").replace("{o}", self._np(task.thing)).replace("{s}", self._state(task))
-        if roll < 0.86:
-            return self._pick("stated").replace("{o}", self._np(task.thing)).replace("{s}", self._state(task))
-        if roll < 0.95:
-            pronoun = self._said(task, thing="it")
-            text = self._pick("topic").replace("{i}", pronoun).replace("{o}", self._np(task.thing))
-            opposite = self._lexicon.actions.get(task.action.opposite)
-            if opposite and opposite.states and rng.random() < 0.4:
-                where = self._np(task.to) if task.to else ""
-                state = rng.choice(opposite.states).replace("{d}", where)
-                told = self._pick("told").replace("{o}", self._np(task.thing)).replace("{s}", state)
-                text = f"{told}{rng.choice((', ', ' so ', '. ', ', so ', ' and '))}{pronoun}"
-            return text
-        return self._said(task).replace("the ", "")
-
-    def _framed(self, core: str) -> str:
-        """The order with what people say around it."""
-        rng, roll = self._rng, self._rng.random()
-        reason = self._filled(self._pick("reasons" if rng.random() < 0.4 else "scenes"))
-        if rng.random() < 0.25 and self._tasks:
-            other = rng.choice(self._tasks)
-            state = self._state(other)
-            reason = self._pick("told").replace("{o}", self._np(other.thing)).replace("{s}", state)
-        if roll < 0.17:
-            core = f"{reason}{rng.choice((', ', ' so ', '. ', ', so ', ' - ', '; '))}{core}"
-        elif roll < 0.22:
-            core = f"{core}{rng.choice((', ', '. ', ' because ', ', ', ' since ', ' - '))}{reason}"
-        elif roll < 0.27:
-            core = f"{core}{rng.choice((' ', ', '))}{self._filled(self._pick('purposes'))}"
-        elif roll < 0.30:
-            core = f"{self._pick('talk')}{rng.choice((', ', '. '))}{core}"
-        elif roll < 0.32:
-            core = f"{core}{rng.choice((', ', '. '))}{self._pick('talk')}"
-        return f"{rng.choice(FRAMES['openers'])}{core}{rng.choice(FRAMES['closers'])}"
 
     def _labels(self, task: Task, marked: bool = True) -> tuple[float, ...]:
         """1 for the task, unknown for those that may mean the same, 0 for the others."""
@@ -249,6 +132,8 @@ class Speaker:
         action, thing, to = task.action, task.thing, task.to
         if rng.random() < 0.2:
             return self._elsewhere(task)
+        if rng.random() < 0.3 and (crossed := self._crossed(task)):
+            return crossed
         if roll < 0.12:
             free = rng.choice(lexicon.unrelated)
             if roll < 0.09:
@@ -281,13 +166,38 @@ class Speaker:
         if to is not None or task.to is not None:
             self._placeless = False
         other = Task(action, thing, to, ())
+        return Utterance(self._framed(self._core(other)), ORDER, self._unwanted(action, thing, to))
+
+    def _crossed(self, task: Task) -> Utterance | None:
+        """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""
+        rng = self._rng
+        other = rng.choice(self._tasks)
+        if (
+            other.action is task.action
+            or other.thing.is_like(task.thing)
+            or other.thing.names == task.thing.names
+        ):
+            return None
+        to = other.to if other.action.to else None
+        if to is not None:
+            self._placeless = False
+            if to.names == task.thing.names:
+                return None
+        return Utterance(
+            self._framed(self._core(Task(other.action, task.thing, to, ()))),
+            ORDER,
+            self._unwanted(other.action, task.thing, to),
+        )
+
+    def _unwanted(self, action: Action, thing: Thing, to: Thing | None) -> tuple[float, ...]:
+        """0 for each task but those that may mean an action on a thing after all."""
         labels = []
         for known in self._tasks:
             alike = (known.thing.names == thing.names or known.thing.is_like(thing)) and (
-                known.action is action or lexicon.near(known.action, action)
+                known.action is action or self._lexicon.near(known.action, action)
             )
             labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
-        return Utterance(self._framed(self._core(other)), ORDER, tuple(labels))
+        return tuple(labels)
 
     def _elsewhere(self, task: Task) -> Utterance:
         """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
@@ -350,7 +260,7 @@ class Speaker:
         )
         if table == "retracted":
             order = self._framed(self._core(self._rng.choice(self._tasks))).strip(" ,.?!")
-            return self._none(self._pick(table).replace("{x}", order), FORBIDDEN)
+            return self._none(self._filled(self._pick(table)).replace("{x}", order), FORBIDDEN)
         text = self._acted(table)
         if self._rng.random() < 0.3:
             text = self._framed(text)
@@ -493,20 +403,3 @@ def _same_place(one: Thing | None, other: Thing | None) -> bool:
 
 def _names(thing: Thing | None) -> tuple[str, ...]:
     return thing.names if thing else ()
-
-
-def mistyped(rng: random.Random, text: str) -> str:
-    """One slip of the finger in a word of four letters or more."""
-    spots = [i for i in range(1, len(text) - 1) if text[i - 1 : i + 2].isalpha()]
-    if not spots:
-        return text
-    at = rng.choice(spots)
-    letter = rng.choice("abcdefghijklmnopqrstuvwxyz")
-    return rng.choice(
-        (
-            text[:at] + text[at + 1] + text[at] + text[at + 2 :],
-            text[:at] + text[at + 1 :],
-            text[:at] + text[at] + text[at:],
-            text[:at] + letter + text[at + 1 :],
-        )
-    )

@@ -85,8 +85,8 @@ def lines_of(results: dict[str, Any]) -> list[str]:
         worst = "" if row["worst"] is None else f"{row['worst']:.3g} {row['unit']}"
         mark = "" if half == "quick" else " (long)"
         run = row["date"] + ("" if row["load"] is None else f", load {row['load']}")
-        cells = (name, row["injected"], f"{row['times']:,}", row["happened"], worst, row["bar"], row["lost"])
-        cells += (f"`{row['test']}`{mark}", run)
+        cells = [name, row["injected"], f"{row['times']:,}", row["happened"], worst, row["bar"], row["lost"]]
+        cells += [f"`{row['test']}`{mark}", run]
         lines.append("".join(f"| {str(cell).replace('|', '/')} " for cell in cells) + "|")
     seen = {row["row"] for row, _ in found}
     absent = [f"{number} ({text})" for number, text in FAULTS.items() if number not in seen]

@@ -48,7 +48,7 @@ def collect(
     frames = 0
     with progress_bar("collecting", len(units)) as (bar, task):
 
-        def advance(unit: collecting.Unit, count: int) -> None:
+        def advance(unit: collecting.CollectionUnit, count: int) -> None:
             nonlocal frames
             frames += count
             bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")

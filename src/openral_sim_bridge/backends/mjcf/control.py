@@ -26,7 +26,7 @@ HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_pl
 JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
 
 
-class Control(Protocol):
+class ArmControl(Protocol):
     """Turns the arm's part of actions into targets of one world."""
 
     joints: NDArray[np.float64]
@@ -226,7 +226,7 @@ def arm_numbers(action: SceneAction, robot: Robot) -> int:
     return arm
 
 
-def make_control(action: SceneAction, robot: Robot, dt: float) -> Control:
+def make_control(action: SceneAction, robot: Robot, dt: float) -> ArmControl:
     """Return the control of one world for the scene's actions; `dt` [s] is a control step."""
     if action.representation == JOINTS:
         return JointControl(robot, dt)

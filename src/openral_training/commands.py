@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -64,6 +66,13 @@ def collect(
     console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
 
 
+@contextmanager
+def _shown(name: str, steps: int, measure: str) -> Iterator[Callable[[int, float], None]]:
+    """Show a bar; yield what moves it on, by the step and its error."""
+    with progress_bar(name, steps) as (bar, task):
+        yield lambda step, error: bar.update(task, completed=step, note=f"{measure} {error:.3f}")
+
+
 @app.command()
 def bc(
     dataset: DatasetOption,
@@ -82,15 +91,9 @@ def bc(
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with progress_bar("cloning", steps) as (bar, task):
-        cloning.train(
-            open_dataset(dataset),
-            load_recipe(recipe),
-            out,
-            config,
-            warm_start=warm_start,
-            progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
-        )
+    with _shown("cloning", steps, "L1") as progress:
+        data, plan = open_dataset(dataset), load_recipe(recipe)
+        cloning.train(data, plan, out, config, warm_start=warm_start, progress=progress)
     console.print(f"{out}: config.json and model.safetensors written")
 
 
@@ -113,15 +116,9 @@ def reward(
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with progress_bar("training", steps) as (bar, task):
-        rewarding.train(
-            open_dataset(dataset),
-            load_recipe(recipe),
-            out,
-            config,
-            warm_start=warm_start,
-            progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
-        )
+    with _shown("training", steps, "loss") as progress:
+        data, plan = open_dataset(dataset), load_recipe(recipe)
+        rewarding.train(data, plan, out, config, warm_start=warm_start, progress=progress)
     console.print(f"{out}: config.json and model.safetensors written")
 
 

@@ -46,11 +46,11 @@ class ArmControl(Protocol):
         ...
 
 
-class JointControl:
-    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+class _LedJoints:
+    """What the controls share that lead the joints themselves."""
 
-    def __init__(self, robot: Robot, dt: float) -> None:
-        self._chain, self._step = robot.chain, robot.speed * dt
+    def __init__(self, robot: Robot) -> None:
+        self._chain = robot.chain
         self.joints = np.zeros(len(robot.speed))
 
     @property
@@ -61,6 +61,14 @@ class JointControl:
     def restart(self, data: Any) -> None:
         """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
+
+
+class JointControl(_LedJoints):
+    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+
+    def __init__(self, robot: Robot, dt: float) -> None:
+        super().__init__(robot)
+        self._step = robot.speed * dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """Move the target by one control step. `numbers` (n,) [rad] or [m]."""
@@ -68,21 +76,12 @@ class JointControl:
         self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
 
 
-class JointDeltaControl:
+class JointDeltaControl(_LedJoints):
     """`delta_joints_plus_gripper`: the joints' set point, displaced by actions, on a leash."""
 
     def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
-        self._chain, self._step_rad, self._leash = robot.chain, step_rad, LEASH_S * step_rad / dt
-        self.joints = np.zeros(len(robot.speed))
-
-    @property
-    def hand(self) -> None:
-        """(3,) [m] where the hand is led; None: the joints are led."""
-        return None
-
-    def restart(self, data: Any) -> None:
-        """Take the present pose for the target."""
-        self.joints = data.qpos[self._chain.qpos].copy()
+        super().__init__(robot)
+        self._step_rad, self._leash = step_rad, LEASH_S * step_rad / dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """Move the target by one control step. `numbers` (n,) in -1..1."""

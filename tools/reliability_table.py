@@ -65,7 +65,7 @@ def known_tests() -> set[str]:
 
 
 def lines_of(results: dict[str, Any]) -> list[str]:
-    """Return the table, a line a figure, and with what the figures were made."""
+    """Return the table, a line a figure, and on what the figures were made."""
     known = known_tests()
     found = [
         (row, half)
@@ -75,8 +75,8 @@ def lines_of(results: dict[str, Any]) -> list[str]:
     ]
     found.sort(key=lambda pair: (pair[0]["row"], list(HALVES).index(pair[1]), pair[0]["test"]))
     lines = [
-        "| fault | injected | times | what happened | worst | wanted | lost | test |",
-        "|---|---|---|---|---|---|---|---|",
+        "| fault | injected | times | what happened | worst | wanted | lost | test | run |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     named = 0
     for row, half in found:
@@ -84,10 +84,10 @@ def lines_of(results: dict[str, Any]) -> list[str]:
         named = row["row"]
         worst = "" if row["worst"] is None else f"{row['worst']:.3g} {row['unit']}"
         mark = "" if half == "quick" else " (long)"
-        cells = (name, row["injected"], f"{row['times']:,}", row["happened"], worst, row["bar"], row["lost"])
-        lines.append(
-            "".join(f"| {str(cell).replace('|', '/')} " for cell in (*cells, f"`{row['test']}`{mark}")) + "|"
-        )
+        run = row["date"] + ("" if row["load"] is None else f", load {row['load']}")
+        cells = [name, row["injected"], f"{row['times']:,}", row["happened"], worst, row["bar"], row["lost"]]
+        cells += [f"`{row['test']}`{mark}", run]
+        lines.append("".join(f"| {str(cell).replace('|', '/')} " for cell in cells) + "|")
     seen = {row["row"] for row, _ in found}
     absent = [f"{number} ({text})" for number, text in FAULTS.items() if number not in seen]
     if absent:
@@ -96,16 +96,12 @@ def lines_of(results: dict[str, Any]) -> list[str]:
 
 
 def made_with(results: dict[str, Any]) -> list[str]:
-    """Return a line for each half: when and on what it ran last."""
-    lines = []
-    for half, command in HALVES.items():
-        machine = results.get(half, {}).get("machine")
-        if machine:
-            lines.append(
-                f"{command}: {machine['date']}, {machine['processor']}, {machine['cores']} cores with a load of "
-                f"{machine['load_1min_at_the_end']} at the end, Python {machine['python']}."
-            )
-    return lines
+    """Return a line for each half: on what it ran last."""
+    return [
+        f"{command}: {machine['processor']}, {machine['cores']} cores, Python {machine['python']}."
+        for half, command in HALVES.items()
+        if (machine := results.get(half, {}).get("machine"))
+    ]
 
 
 def main() -> int:

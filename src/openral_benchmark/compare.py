@@ -12,7 +12,7 @@ from openral_core.errors import ManifestError
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Two runs on the same episodes."""
 
     episodes: int
@@ -34,7 +34,7 @@ class Comparison:
         return f"no difference can be told (p = {self.p_value:.2g})"
 
 
-def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
+def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
     """Compare two results, episode by episode (task, initial state, words).
 
     Raises:
@@ -47,7 +47,7 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
     only_a = sum(a[key] and not b[key] for key in both)
     only_b = sum(b[key] and not a[key] for key in both)
     solved = (sum(a[key] for key in both), sum(b[key] for key in both))
-    return Comparison(len(both), solved, only_a, only_b, exact_mcnemar(only_a, only_b))
+    return RunComparison(len(both), solved, only_a, only_b, exact_mcnemar(only_a, only_b))
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from openral_benchmark.episode_log import Entry
+from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.episode_queue import EpisodeQueue, Work
 from openral_benchmark.plan import Block
 from openral_benchmark.workers.episode_pool import EpisodePool
@@ -27,7 +27,7 @@ WORLDS_SHARE = 2.0
 
 
 @dataclass(frozen=True)
-class Statistics:
+class RunCost:
     """What a run cost; no part of its rows."""
 
     batches: int = 0
@@ -67,7 +67,7 @@ class Engine:
                 twice as long.
             keep: called with the trace of each episode that is traced, when it has ended.
         """
-        self.statistics = Statistics()
+        self.statistics = RunCost()
         self.last = ""
         """Task of the newest row."""
         self._pool, self._queue, self._patience_s, self._keep = pool, EpisodeQueue(blocks), patience_s, keep
@@ -86,7 +86,7 @@ class Engine:
         rows = (row for work in self._works.values() for row in work.rows.values())
         return self._queue.solved + sum(row.success for row in rows)
 
-    def run(self) -> Iterator[list[list[Entry]]]:
+    def run(self) -> Iterator[list[list[EpisodeEntry]]]:
         """Yield at any progress: the entries of the blocks that ended since, in whatever order they end, often none.
 
         Raises:

@@ -16,7 +16,7 @@ FILE_NAME = "rows.jsonl"
 
 
 @dataclass(frozen=True)
-class Entry:
+class EpisodeEntry:
     """One episode: the row, and why there is none where it did not come to its end."""
 
     block: int
@@ -40,7 +40,7 @@ class EpisodeLog:
         """
         make_private(folder)  # videos in it show what cameras saw
         self._path = folder / FILE_NAME
-        self.entries: list[Entry] = []
+        self.entries: list[EpisodeEntry] = []
         if self._path.exists() and self._path.stat().st_size:
             if not resume:
                 raise ManifestError(
@@ -56,7 +56,7 @@ class EpisodeLog:
         """Numbers of the blocks that are there."""
         return {entry.block for entry in self.entries}
 
-    def add(self, entries: list[Entry]) -> None:
+    def add(self, entries: list[EpisodeEntry]) -> None:
         """Add the episodes of one block."""
         self._write([{"block": e.block, "error": e.error, **asdict(e.row)} for e in entries], end=True)
         self.entries += entries
@@ -76,7 +76,7 @@ class EpisodeLog:
     def _read(self, identity: str) -> None:
         """Take the complete blocks; what a kill cut off is dropped from the file."""
         kept: list[str] = []
-        pending: list[tuple[str, Entry]] = []
+        pending: list[tuple[str, EpisodeEntry]] = []
         for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines()):
             try:
                 fields = json.loads(line)
@@ -93,7 +93,7 @@ class EpisodeLog:
                 pending = []
             else:
                 block, error = fields.pop("block"), fields.pop("error")
-                pending.append((line, Entry(block, EpisodeRow(**fields), error)))
+                pending.append((line, EpisodeEntry(block, EpisodeRow(**fields), error)))
         partial = self._path.with_suffix(".part")
         partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
         os.replace(partial, self._path)

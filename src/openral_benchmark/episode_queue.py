@@ -13,10 +13,10 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from openral_benchmark.episode_log import Entry
+from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.plan import Block
 from openral_core.scene import BenchmarkScene
-from openral_sim_bridge.rollout import EpisodeRow, Job, Round
+from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, Round
 
 LOSSES = 2
 """How often work is run again because a process was lost, before that counts as its own failure."""
@@ -45,7 +45,7 @@ class Work:
         return self.block.scene
 
     @property
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[EpisodeJob, ...]:
         """Its episodes."""
         return tuple(self.block.jobs[number] for number in self.numbers)
 
@@ -55,10 +55,10 @@ class EpisodeQueue:
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._waiting = deque(Work(block, tuple(range(len(block.jobs)))) for block in blocks)
-        self._entries: dict[int, dict[int, Entry]] = {block.number: {} for block in blocks}
+        self._entries: dict[int, dict[int, EpisodeEntry]] = {block.number: {} for block in blocks}
         self._sizes = {block.number: len(block.jobs) for block in blocks}
         self._failures: Counter[str] = Counter()
-        self._whole: list[list[Entry]] = []
+        self._whole: list[list[EpisodeEntry]] = []
         self.episodes = 0
         """Rows of work that came to an end, marked ones included."""
         self.solved = 0
@@ -76,7 +76,7 @@ class EpisodeQueue:
         self._waiting.remove(work)
         return work
 
-    def whole(self) -> list[list[Entry]]:
+    def whole(self) -> list[list[EpisodeEntry]]:
         """Return the entries of the blocks that became whole since it was last asked, in the order of their jobs."""
         whole, self._whole = self._whole, []
         return whole
@@ -91,7 +91,7 @@ class EpisodeQueue:
     def ended(self, work: Work) -> None:
         """Take the rows of work that came to its end."""
         for place, row in work.rows.items():
-            self._enter(work.block, work.numbers[place], Entry(work.block.number, row))
+            self._enter(work.block, work.numbers[place], EpisodeEntry(work.block.number, row))
 
     def lost(self, work: Work, reason: str) -> None:
         """Put work whose process was lost back, to be run again from its beginning."""
@@ -124,9 +124,11 @@ class EpisodeQueue:
 
     def _mark(self, block: Block, numbers: Sequence[int], reason: str) -> None:
         for number in numbers:
-            self._enter(block, number, Entry(block.number, EpisodeRow.lost(block.jobs[number]), reason))
+            self._enter(
+                block, number, EpisodeEntry(block.number, EpisodeRow.lost(block.jobs[number]), reason)
+            )
 
-    def _enter(self, block: Block, number: int, entry: Entry) -> None:
+    def _enter(self, block: Block, number: int, entry: EpisodeEntry) -> None:
         entries = self._entries[block.number]
         entries[number] = entry
         self.episodes, self.solved = self.episodes + 1, self.solved + entry.row.success

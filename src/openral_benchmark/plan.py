@@ -15,7 +15,7 @@ from openral_core.suite import Suite
 from openral_rskill.provenance import weights_sha256
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backends.fingerprint import fingerprint
-from openral_sim_bridge.rollout import Job
+from openral_sim_bridge.rollout import EpisodeJob
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Block:
 
     number: int
     scene: BenchmarkScene
-    jobs: tuple[Job, ...]
+    jobs: tuple[EpisodeJob, ...]
 
 
 def simulator_task(scene: BenchmarkScene) -> str:
@@ -78,7 +78,7 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     for scene in scenes:
         first, task = scene.seed, simulator_task(scene)
         jobs = [
-            Job(task, first + episode, scene.task.words_of(episode), traced)
+            EpisodeJob(task, first + episode, scene.task.words_of(episode), traced)
             for episode in range(settings.n_episodes)
         ]
         count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_benchmark.episode_log import Entry
+from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.plan import Block, Settings, simulator_task
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
@@ -18,7 +18,7 @@ from openral_sidecar.table import sidecar_names, sidecar_spec
 from openral_sim_bridge.backends.fingerprint import fingerprint
 
 
-def rate(entries: Sequence[Entry]) -> dict[str, Any]:
+def rate(entries: Sequence[EpisodeEntry]) -> dict[str, Any]:
     """Return successes, rate and Wilson interval; an episode that was cut off counts as a failure."""
     successes = sum(entry.row.success for entry in entries)
     low, high = wilson_interval(successes, len(entries))
@@ -31,7 +31,7 @@ def rate(entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def ordered(entries: Sequence[Entry]) -> list[Entry]:
+def ordered(entries: Sequence[EpisodeEntry]) -> list[EpisodeEntry]:
     """Return entries in the order of the plan, whoever ran them."""
     return sorted(entries, key=lambda entry: (entry.block, entry.row.init_id))
 
@@ -41,7 +41,7 @@ def result(
     package: RSkillPackage,
     scenes: Sequence[BenchmarkScene],
     settings: Settings,
-    entries: Sequence[Entry],
+    entries: Sequence[EpisodeEntry],
     blocks: Sequence[Block],
     command: str,
 ) -> dict[str, Any]:

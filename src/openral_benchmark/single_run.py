@@ -28,7 +28,7 @@ from openral_rskill.contract import match, require
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.rollout import EpisodeRow, Job, roll_out
+from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, roll_out
 
 VIDEO_SIZE = 480
 """[px] side of the video's square picture."""
@@ -122,8 +122,8 @@ def simulate(
     policy = load_policy(package, run.device)
     backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
     camera = observe.cameras[0].name
-    jobs = [Job(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
-    writers = Videos(videos, camera) if videos is not None else None
+    jobs = [EpisodeJob(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
+    writers = EpisodeVideos(videos, camera) if videos is not None else None
     try:
         return roll_out(
             backend,
@@ -144,7 +144,7 @@ def simulate(
         policy.close()
 
 
-class Videos:
+class EpisodeVideos:
     """One MP4 an episode, made of the images that the policy got."""
 
     def __init__(self, folder: Path, camera: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from openral_control.chunk_queue import Chunk
-from openral_control.goal_registry import Announcement, GoalRegistry
+from openral_control.goal_registry import GoalAnnouncement, GoalRegistry
 
 PATIENCE_S = 0.25
 """[s] wall time that a chunk waits for the announcement of its goal."""
@@ -18,7 +18,7 @@ MAX_WAITING, MAX_WAITING_OF_A_GOAL = 64, 4
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _WaitingChunk:
     chunk: Chunk
     since_s: float
 
@@ -38,7 +38,7 @@ class Admission:
         """
         self._admit, self._refuse = admit, refuse
         self._registry = GoalRegistry()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_WaitingChunk] = []
         self.refused = 0
         """Chunks refused at the door, since the start."""
 
@@ -54,11 +54,11 @@ class Admission:
             waiting_too = sum(other.chunk.goal_id == chunk.goal_id for other in self._waiting)
             may_come = not self._registry.holds(chunk.goal_id) and not self._registry.has_ended(chunk.goal_id)
             if may_come and len(self._waiting) < MAX_WAITING and waiting_too < MAX_WAITING_OF_A_GOAL:
-                self._waiting.append(_Waiting(chunk, now_s))
+                self._waiting.append(_WaitingChunk(chunk, now_s))
             else:
                 self._turn_away(chunk)
 
-    def announce(self, said: Announcement, now_s: float) -> None:
+    def announce(self, said: GoalAnnouncement, now_s: float) -> None:
         """Take what a node says of itself, and let in what waited for it."""
         try:
             self._end(self._registry.announce(said, now_s))

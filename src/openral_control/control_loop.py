@@ -56,7 +56,7 @@ class Arm(Protocol):
         ...
 
 
-class Recorder(Protocol):
+class LoopRecorder(Protocol):
     """What keeps a record of the loop. All calls come from the loop's thread."""
 
     def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
@@ -128,7 +128,7 @@ class ControlLoop:
         sink: Sink,
         settings: LoopSettings,
         state: RobotState,
-        recorder: Recorder | None = None,
+        recorder: LoopRecorder | None = None,
     ) -> None:
         """Make a loop that begins with the arm in `state`."""
         self._arm = arm

@@ -21,7 +21,7 @@ MAX_ENDED = 256
 
 
 @dataclass(frozen=True)
-class Announcement:
+class GoalAnnouncement:
     """What one node says of itself."""
 
     node: str
@@ -37,7 +37,7 @@ class Announcement:
 
 @dataclass
 class _Entry:
-    said: Announcement
+    said: GoalAnnouncement
     since_s: float
     """[s] monotonic, of the first announcement."""
     heard_s: float
@@ -52,7 +52,7 @@ class GoalRegistry:
         self._entries: dict[str, _Entry] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
 
-    def announce(self, said: Announcement, now_s: float) -> list[str]:
+    def announce(self, said: GoalAnnouncement, now_s: float) -> list[str]:
         """Note what a node says of itself.
 
         Returns:
@@ -100,7 +100,7 @@ class GoalRegistry:
         for entry in self._entries.values():
             self._end(entry)
 
-    def holder(self, goal_id: str, skill: str) -> Announcement | None:
+    def holder(self, goal_id: str, skill: str) -> GoalAnnouncement | None:
         """Return what the node that runs this goal with this skill says of itself; None: there is none."""
         for entry in self._entries.values():
             said = entry.said

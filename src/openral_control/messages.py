@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openral_control.chunk_queue import Chunk
-from openral_control.goal_registry import Announcement
+from openral_control.goal_registry import GoalAnnouncement
 from openral_core.errors import ContractError
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
 
@@ -73,7 +73,7 @@ def unreadable_chunk(message: Any, fault: str) -> Chunk | None:
     )
 
 
-def read_announcement(message: Any) -> Announcement:
+def read_announcement(message: Any) -> GoalAnnouncement:
     """Return what an `openral/msg/SkillInfo` says of the node that moves the arm.
 
     Raises:
@@ -82,7 +82,7 @@ def read_announcement(message: Any) -> Announcement:
     horizon_s = float(message.horizon_s)
     if not (math.isfinite(horizon_s) and horizon_s >= 0.0):
         raise ContractError(f"horizon_s is {horizon_s}; send the length of the chunks in seconds")
-    return Announcement(
+    return GoalAnnouncement(
         node=text_field("node", message.node, MAX_NODE),
         skill=text_field("name", message.name, MAX_SKILL),
         active=bool(message.active),

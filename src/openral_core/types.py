@@ -34,7 +34,7 @@ class RobotState:
 
 
 @dataclass(frozen=True)
-class Instant:
+class StepView:
     """Images and state of one control step."""
 
     images: Mapping[str, Image]
@@ -51,7 +51,7 @@ class Observation:
     """Newest image of each camera, keyed by the camera's name in the scene."""
     state: RobotState
     instruction: str
-    history: Sequence[Instant] = ()
+    history: Sequence[StepView] = ()
     """The T instants that the manifest's `image_preprocessing.history` names, oldest first, the newest
     included (`FrameHistory.at`); empty for skills that see one instant."""
     episode: str = ""

@@ -15,7 +15,7 @@ from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
-from openral_core.types import Image, Instant, Observation, Policy, RobotState
+from openral_core.types import Image, Observation, Policy, RobotState, StepView
 
 WARM_UP = "warm-up"
 """Name of the episode that warming up is, for the policy."""
@@ -32,12 +32,12 @@ class SensorSet:
     state: RobotState
     frame_id: str = "world"
     """Frame of the end-effector position, and so of Cartesian actions."""
-    history: Sequence[Instant] = ()
+    history: Sequence[StepView] = ()
     """The instants that the skill looks at, this one included; see `Observation.history`."""
 
 
 @dataclass(frozen=True)
-class Chunk:
+class PolicyChunk:
     """H actions that answer one observation of one goal."""
 
     goal_id: str
@@ -69,7 +69,7 @@ class Inference:
         self._policy = policy
         self._control_hz = scene.control_hz
 
-    def new_history(self) -> FrameHistory[Instant]:
+    def new_history(self) -> FrameHistory[StepView]:
         """Return an empty history of the instants that the skill looks at, for one goal."""
         return FrameHistory(self._observation_adapter.history)
 
@@ -85,7 +85,7 @@ class Inference:
         """
         self._policy.reset([goal_id])
 
-    def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> Chunk:
+    def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
         """Infer one chunk.
 
         Raises:
@@ -104,7 +104,7 @@ class Inference:
             )
         data = self._action_adapter(answer[0])
         latency = time.perf_counter() - begun
-        return Chunk(goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, latency)
+        return PolicyChunk(goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, latency)
 
     def warm_up(self, sensors: SensorSet, instruction: str) -> float:
         """Reset and infer once, so that the first goal pays no one-time cost; return the latency [s] of inferring.
@@ -112,7 +112,7 @@ class Inference:
         Raises:
             PolicyError, ContractError: as `chunk`.
         """
-        history = [Instant(sensors.images, sensors.state)] * len(self._observation_adapter.history)
+        history = [StepView(sensors.images, sensors.state)] * len(self._observation_adapter.history)
         self.reset(WARM_UP)
         return self.chunk(replace(sensors, history=history), WARM_UP, instruction, 0).latency_s
 

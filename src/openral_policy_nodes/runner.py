@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from openral_core.adapters.history import FrameHistory
 from openral_core.errors import OpenralError
-from openral_core.types import Instant
-from openral_policy_nodes.inference import Chunk, Inference, SensorSet
+from openral_core.types import StepView
+from openral_policy_nodes.inference import Inference, PolicyChunk, SensorSet
 from openral_policy_nodes.latency import LatencyStatistics
-from openral_policy_nodes.supervisor import Worker
+from openral_policy_nodes.supervisor import InferenceHealth
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ class GoalRun:
 
     goal_id: str
     instruction: str
-    history: FrameHistory[Instant]
+    history: FrameHistory[StepView]
     """The images and states of this goal, as far back as the skill looks."""
     latency: LatencyStatistics = field(default_factory=LatencyStatistics)
     answered_ns: int | None = None
@@ -44,7 +44,7 @@ class PolicyRunner:
     """
 
     def __init__(
-        self, inference: Inference, publish: Callable[[Chunk], None], replay_ns: int, slack_ns: int
+        self, inference: Inference, publish: Callable[[PolicyChunk], None], replay_ns: int, slack_ns: int
     ) -> None:
         """Start the worker thread.
 
@@ -92,7 +92,7 @@ class PolicyRunner:
             if goal is None or goal.error is not None or self._closed:
                 return False
             step = self._inference.step_of(sensors.stamp_ns)
-            goal.history.add(step, Instant(sensors.images, sensors.state))
+            goal.history.add(step, StepView(sensors.images, sensors.state))
             if goal.answered_ns is not None:
                 passed = sensors.stamp_ns - goal.answered_ns
                 if passed <= 0 or (not every and passed < self._replay_ns):
@@ -101,11 +101,11 @@ class PolicyRunner:
             self._condition.notify_all()
             return True
 
-    def worker(self) -> Worker:
+    def worker(self) -> InferenceHealth:
         """How inference is doing for the running goal."""
         with self._condition:
             busy = 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
-            return Worker(self._goal.error if self._goal else None, busy, self._last_done)
+            return InferenceHealth(self._goal.error if self._goal else None, busy, self._last_done)
 
     def close(self, timeout_s: float = 2.0) -> bool:
         """End the worker; return False if the policy still hangs (its thread dies with the process)."""
@@ -145,7 +145,7 @@ class PolicyRunner:
             self._busy_since = time.monotonic()
             return goal, sensors
 
-    def _done(self, goal: GoalRun, chunk: Chunk | None, error: str | None) -> None:
+    def _done(self, goal: GoalRun, chunk: PolicyChunk | None, error: str | None) -> None:
         with self._condition:
             self._busy_since = None
             self._last_done = time.monotonic()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Outcome(IntEnum):
+class GoalOutcome(IntEnum):
     """How a goal ends; the numbers of ExecuteSkill.action."""
 
     SUCCEEDED = 1
@@ -18,10 +18,10 @@ class Outcome(IntEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GoalEnd:
     """The end of a goal."""
 
-    outcome: Outcome
+    outcome: GoalOutcome
     check: str
     """Which check ended it: client_cancel, deadline, estop, stale_observation, envelope, policy_error, …"""
     message: str
@@ -60,7 +60,7 @@ class BridgeStatus:
 
 
 @dataclass(frozen=True)
-class Worker:
+class InferenceHealth:
     """How inference for the goal is doing."""
 
     error: str | None = None
@@ -126,8 +126,8 @@ class GoalSupervisor:
             self._streak = 0
 
     def verdict(
-        self, now_s: float, wall_s: float, worker: Worker, *, cancel: bool, estopped: bool
-    ) -> Verdict | None:
+        self, now_s: float, wall_s: float, worker: InferenceHealth, *, cancel: bool, estopped: bool
+    ) -> GoalEnd | None:
         """Return how the goal ends, or None while it goes on.
 
         Args:
@@ -140,24 +140,24 @@ class GoalSupervisor:
         if self._started_s is None and now_s > 0.0:
             self._started_s = self._fresh_s = now_s
         if estopped:
-            return Verdict(
-                Outcome.ESTOPPED, "estop", "the E-stop is latched; reset it with /openral/estop_reset"
+            return GoalEnd(
+                GoalOutcome.ESTOPPED, "estop", "the E-stop is latched; reset it with /openral/estop_reset"
             )
         if cancel:
-            return Verdict(Outcome.CANCELED, "client_cancel", "canceled by the client")
+            return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
         if worker.error is not None:
-            return Verdict(Outcome.FAILED, "policy_error", worker.error)
+            return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)
         if worker.busy_s > self._limits.inference_wall_s:
             text = f"the policy has not answered for {worker.busy_s:.1f} s; restart its node"
-            return Verdict(Outcome.FAILED, "policy_error", text)
+            return GoalEnd(GoalOutcome.FAILED, "policy_error", text)
         if self._streak >= self._limits.rejections:
             return self._refused(f"{self._streak} chunks in a row")
         if self.elapsed_s(now_s) >= self._deadline_s:
             text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
-            return Verdict(Outcome.DEADLINE, "deadline", text)
+            return GoalEnd(GoalOutcome.DEADLINE, "deadline", text)
         return self._stale(now_s, wall_s, worker)
 
-    def _stale(self, now_s: float, wall_s: float, worker: Worker) -> Verdict | None:
+    def _stale(self, now_s: float, wall_s: float, worker: InferenceHealth) -> GoalEnd | None:
         limits = self._limits
         fresh_wall_s = self._fresh_wall_s
         frames = (now_s - self._fresh_s) / limits.frame_period_s
@@ -173,8 +173,10 @@ class GoalSupervisor:
             f"no complete observation with a new stamp for {wall:.1f} s ({frames:.0f} frame periods of the bridge's "
             "clock); is the bridge alive, and does every camera of the scene publish?"
         )
-        return Verdict(Outcome.FAILED, "stale_observation", text)
+        return GoalEnd(GoalOutcome.FAILED, "stale_observation", text)
 
-    def _refused(self, what: str) -> Verdict:
+    def _refused(self, what: str) -> GoalEnd:
         why = self._status.last_rejection if self._status else ""
-        return Verdict(Outcome.FAILED, "envelope", f"the bridge refused {what}: {why or 'it gave no reason'}")
+        return GoalEnd(
+            GoalOutcome.FAILED, "envelope", f"the bridge refused {what}: {why or 'it gave no reason'}"
+        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from openral_core.progress import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
-from openral_reasoner.playbook import Playbook, load_playbook
+from openral_reasoner.playbook import Procedure, load_playbook
 from openral_rskill.registry import resolve
 
 
@@ -26,7 +26,7 @@ class Deployment:
     """The scene's section about the language model."""
     resume: Resume = "ask"
     """What becomes of a mission that a restart broke off."""
-    playbooks: tuple[Playbook, ...] = ()
+    playbooks: tuple[Procedure, ...] = ()
     """Written procedures."""
 
 

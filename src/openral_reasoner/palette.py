@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from openral_reasoner.playbook import Playbook
+from openral_reasoner.playbook import Procedure
 from openral_reasoner.vocabulary import words
 
 ANY_BODY = "any"
@@ -66,9 +66,9 @@ class Palette:
     skills: tuple[Skill, ...] = ()
     excluded: dict[str, str] = field(default_factory=dict)
     """Skill name -> one sentence."""
-    playbooks: tuple[Playbook, ...] = ()
+    playbooks: tuple[Procedure, ...] = ()
     """Written procedures whose skills are all here."""
-    recoveries: tuple[Playbook, ...] = ()
+    recoveries: tuple[Procedure, ...] = ()
     """Those of them that may take the place of a task that failed, while another way is looked for."""
 
     def find(self, name: str) -> Skill | None:

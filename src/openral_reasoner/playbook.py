@@ -24,7 +24,7 @@ _HEADING = re.compile(r"^#{1,6}\s+steps\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Playbook:
+class Procedure:
     """One procedure."""
 
     name: str
@@ -51,7 +51,7 @@ def means_one_of(sentence: str, sentences: Iterable[str]) -> bool:
     return bool(said) and any(said == _meaning(other) for other in sentences)
 
 
-def load_playbook(package: RSkillPackage) -> Playbook:
+def load_playbook(package: RSkillPackage) -> Procedure:
     """Read the text of an rSkill of kind playbook.
 
     Raises:
@@ -76,7 +76,7 @@ def load_playbook(package: RSkillPackage) -> Playbook:
         raise ManifestError(
             f"{where} has no plain list under a heading 'Steps'; write one, or take orders and failures out"
         )
-    return Playbook(
+    return Procedure(
         name=manifest.name,
         trigger=section.trigger,
         body=body,

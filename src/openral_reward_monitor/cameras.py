@@ -12,7 +12,7 @@ from openral_core.manifest import Reward
 from openral_core.types import Image
 from openral_reward_monitor.health import CameraHealth
 from openral_reward_monitor.incoming import is_ahead
-from openral_reward_monitor.window import Attempt, FrameWindow, Selection
+from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
 
 
 class CameraWatch:
@@ -51,7 +51,7 @@ class Cameras:
         self.by_name = {name: CameraWatch(name, reward, max_frames) for name in names}
         self._stale_after_s = stale_after_s
         self._standing = standing
-        self.goal: Attempt | None = None
+        self.goal: WatchedGoal | None = None
         """The goal that is running."""
         if standing:
             self._stand_by()
@@ -63,9 +63,9 @@ class Cameras:
 
     def _stand_by(self) -> None:
         for camera in self.by_name.values():
-            camera.window.attempt = Attempt("", self._standing)
+            camera.window.attempt = WatchedGoal("", self._standing)
 
-    def begin(self, attempt: Attempt) -> None:
+    def begin(self, attempt: WatchedGoal) -> None:
         """A goal began: every window begins with it."""
         self.goal = attempt
         for camera in self.by_name.values():

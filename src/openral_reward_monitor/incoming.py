@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from openral_core.errors import ContractError
 from openral_core.message_fields import MAX_WORDS, goal_id_field, stamp_field, text_field
 from openral_core.scene import SceneCamera
-from openral_reward_monitor.window import Attempt
+from openral_reward_monitor.window import WatchedGoal
 
 MAX_AHEAD_S = 10.0
 """[s] by which a stamp may be ahead of the node's clock: a camera's clock may differ, a clock message be late."""
@@ -20,11 +20,11 @@ MAX_SIDE = 4096
 """[px] width and height of a picture, where no scene says how large it is."""
 
 
-def parse_status(active_goal: str, instruction: str) -> Attempt | None:
+def parse_status(active_goal: str, instruction: str) -> WatchedGoal | None:
     """Return the attempt that a ControlStatus speaks of, None while no goal is running."""
     if not goal_id_field("active_goal", active_goal):
         return None
-    return Attempt(active_goal, text_field("instruction", instruction, MAX_WORDS))
+    return WatchedGoal(active_goal, text_field("instruction", instruction, MAX_WORDS))
 
 
 def parse_joints(names: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64] | None:

@@ -12,7 +12,7 @@ from openral_core.manifest import Reward
 from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess, slope_per_second
 from openral_reward_monitor.models.calibration import Calibration, joint_score
 from openral_reward_monitor.models.reward_model import RewardScores
-from openral_reward_monitor.window import Attempt, Selection
+from openral_reward_monitor.window import Selection, WatchedGoal
 
 KEPT_READINGS = 512
 """Newest readings of an attempt that are kept; a mission keeps as many."""
@@ -22,7 +22,7 @@ KEPT_READINGS = 512
 class Reading:
     """How far an attempt got, at the stamp of its newest scored frame."""
 
-    attempt: Attempt
+    attempt: WatchedGoal
     task: str
     """The words it was scored against."""
     camera: str
@@ -94,7 +94,7 @@ class ReadingMaker:
         """
         self._thresholds = ProgressThresholds.from_reward(reward.model_dump())
         self._calibration = calibration
-        self._watched: tuple[Attempt, str] | None = None
+        self._watched: tuple[WatchedGoal, str] | None = None
         self._history: deque[ProgressReading] = deque(maxlen=KEPT_READINGS)
 
     def make(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from openral_core.errors import OpenralError
 from openral_reward_monitor.models.reward_model import RewardModel, checked
 from openral_reward_monitor.reading import Reading, ReadingMaker
-from openral_reward_monitor.window import Attempt, Selection
+from openral_reward_monitor.window import Selection, WatchedGoal
 
 MAX_KEPT = 64
 """Newest readings that are kept, one a camera and sentence."""
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Job:
+class ScoringJob:
     """One scoring that was asked for; the thread fills in `reading` or `error` before it says that it is done."""
 
     selection: Selection
@@ -39,7 +39,7 @@ class Scorer:
         self,
         model: RewardModel,
         readings: ReadingMaker,
-        on_done: Callable[[Job], None],
+        on_done: Callable[[ScoringJob], None],
         max_queries: int = 8,
     ) -> None:
         """Start the thread.
@@ -54,8 +54,8 @@ class Scorer:
         self._readings = readings
         self._on_done = on_done
         self._condition = threading.Condition()
-        self._watch: Job | None = None
-        self._queries: deque[Job] = deque()
+        self._watch: ScoringJob | None = None
+        self._queries: deque[ScoringJob] = deque()
         self._max_queries = max_queries
         self._busy_since: float | None = None
         self._newest: dict[tuple[str, str], Reading] = {}
@@ -66,21 +66,21 @@ class Scorer:
     def watch(self, selection: Selection) -> None:
         """Score the attempt against its own words as soon as the model is free; a waiting older one is dropped."""
         with self._condition:
-            self._watch = Job(selection, selection.attempt.instruction, watched=True)
+            self._watch = ScoringJob(selection, selection.attempt.instruction, watched=True)
             self._condition.notify_all()
 
-    def newest(self, attempt: Attempt, camera: str, task: str) -> Reading | None:
+    def newest(self, attempt: WatchedGoal, camera: str, task: str) -> Reading | None:
         """Return the newest reading of an attempt by that camera under these words, None before there is one."""
         with self._condition:
             reading = self._newest.get((camera, task))
             return reading if reading is not None and reading.attempt == attempt else None
 
-    def query(self, selection: Selection, task: str) -> Job | None:
+    def query(self, selection: Selection, task: str) -> ScoringJob | None:
         """Put a query in line; None when the line is full."""
         with self._condition:
             if len(self._queries) >= self._max_queries:
                 return None
-            job = Job(selection, task, watched=False)
+            job = ScoringJob(selection, task, watched=False)
             self._queries.append(job)
             self._condition.notify_all()
             return job
@@ -109,7 +109,7 @@ class Scorer:
             if not self._closed:
                 self._on_done(job)
 
-    def _next(self) -> Job | None:
+    def _next(self) -> ScoringJob | None:
         with self._condition:
             self._condition.wait_for(lambda: self._closed or self._queries or self._watch is not None)
             if self._closed:
@@ -120,7 +120,7 @@ class Scorer:
             job, self._watch = self._watch, None
             return job
 
-    def _score(self, job: Job) -> None:
+    def _score(self, job: ScoringJob) -> None:
         begun = time.perf_counter()
         try:
             frames = job.selection.frames

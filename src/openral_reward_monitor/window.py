@@ -16,14 +16,14 @@ _RATE_SLACK = 0.05
 
 
 @dataclass(frozen=True)
-class Attempt:
+class WatchedGoal:
     """One goal being tried."""
 
     goal_id: str
     instruction: str
 
 
-IDLE = Attempt("", "")
+IDLE = WatchedGoal("", "")
 """Before the first goal."""
 
 
@@ -31,7 +31,7 @@ IDLE = Attempt("", "")
 class Selection:
     """Frames chosen for one scoring."""
 
-    attempt: Attempt
+    attempt: WatchedGoal
     stamps_s: NDArray[np.float64]
     """(T,) [s] clock of the bridge, rising."""
     pictures: Sequence[Image]
@@ -81,7 +81,7 @@ class FrameWindow:
         self.running = False
         """Whether that attempt goes on."""
 
-    def begin(self, attempt: Attempt) -> None:
+    def begin(self, attempt: WatchedGoal) -> None:
         """Forget the frames of the attempt before; the newest frame seen so far is the first of this one."""
         self.attempt, self.running = attempt, True
         self._period_s = self._base_period_s

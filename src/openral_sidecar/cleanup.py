@@ -16,7 +16,7 @@ from openral_sidecar.environment.build import environment_folder, lock_file
 from openral_sidecar.environment.locks import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarTimeout
-from openral_sidecar.identity import Announcement, announcements, forget, is_alive
+from openral_sidecar.identity import ServerIdentity, announcements, forget, is_alive
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.process import GRACE_S, LOOK_S, end_group
 from openral_sidecar.table import sidecar_names, sidecar_spec
@@ -26,7 +26,7 @@ KEEP_S = 7 * 24 * 3600.0
 """Logs are kept this long, and tokens that may belong to a server which is still loading [s]."""
 
 
-def running(target: str | None) -> list[Announcement]:
+def running(target: str | None) -> list[ServerIdentity]:
     """Return the servers that `target`, a port or a sidecar's name, means; None: all that run.
 
     Raises:
@@ -42,7 +42,7 @@ def running(target: str | None) -> list[Announcement]:
     return found
 
 
-def stop(server: Announcement) -> None:
+def stop(server: ServerIdentity) -> None:
     """End a server and what it started: it is asked first, and killed GRACE_S later."""
     try:
         leader = os.getpgid(server.pid) == server.pid

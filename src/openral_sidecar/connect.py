@@ -16,7 +16,7 @@ from openral_sidecar.client import SidecarClient
 from openral_sidecar.environment.locks import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
-from openral_sidecar.identity import Announcement, Identity, announcements, read_announcement
+from openral_sidecar.identity import Identity, ServerIdentity, announcements, read_announcement
 from openral_sidecar.paths import run_folder
 from openral_sidecar.process import ServerProcess
 from openral_sidecar.server import is_loopback
@@ -124,7 +124,7 @@ def _at_port(request: ServerRequest) -> RunningServer | None:
     return _use(request, None)
 
 
-def _use(request: ServerRequest, other: Announcement | None) -> RunningServer:
+def _use(request: ServerRequest, other: ServerIdentity | None) -> RunningServer:
     """Connect to a server that somebody else started."""
     settings = request.settings
     endpoint = other.endpoint if other else f"tcp://{settings.host}:{settings.port}"

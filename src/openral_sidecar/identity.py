@@ -31,7 +31,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Announcement:
+class ServerIdentity:
     """The content of an identity file: a server that runs on this machine, and how to reach it."""
 
     identity: Identity
@@ -83,20 +83,20 @@ def is_alive(pid: int) -> bool:
     return state not in ("Z", "X")
 
 
-def write_announcement(announcement: Announcement) -> Path:
+def write_announcement(announcement: ServerIdentity) -> Path:
     """Write the identity file of a port, at once and readable by this user only; return its path."""
     path = run_folder() / f"{announcement.port}.json"
     write_private(path, json.dumps(asdict(announcement), indent=1))
     return path
 
 
-def read_announcement(port: int) -> Announcement | None:
+def read_announcement(port: int) -> ServerIdentity | None:
     """Return who is announced at `port`; None where nobody is, or the one that was has ended."""
     found = _read(run_folder() / f"{port}.json")
     return found if found is not None and found.alive else None
 
 
-def announcements() -> Iterator[Announcement]:
+def announcements() -> Iterator[ServerIdentity]:
     """Yield every server that is announced and alive, by port."""
     for path in sorted(run_folder().glob("[0-9]*.json")):
         if path.stem.isdigit() and (found := read_announcement(int(path.stem))) is not None:
@@ -124,15 +124,15 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
-def _read(path: Path) -> Announcement | None:
+def _read(path: Path) -> ServerIdentity | None:
     """Return what an identity file says; None for one that is not there or not whole."""
     try:
         data = json.loads(path.read_text())
-        known = {field.name: data[field.name] for field in fields(Announcement)}
+        known = {field.name: data[field.name] for field in fields(ServerIdentity)}
         known |= {"identity": Identity(**data["identity"]), "arguments": tuple(data["arguments"])}
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    found = Announcement(**known)
+    found = ServerIdentity(**known)
     whole = (
         type(found.pid) is int and found.pid > 1 and type(found.port) is int
     )  # other pids mean many processes

@@ -15,7 +15,7 @@ from openral_core.errors import SidecarError
 from openral_sidecar.environment.bundle import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
-from openral_sidecar.identity import Announcement, announcements, forget, write_private
+from openral_sidecar.identity import ServerIdentity, announcements, forget, write_private
 from openral_sidecar.paths import log_folder, run_folder
 
 LOOK_S = 0.05
@@ -108,7 +108,7 @@ class ServerProcess:
 
     def wait_ready(
         self, name: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None
-    ) -> Announcement:
+    ) -> ServerIdentity:
         """Wait until it has loaded its model and opened its port.
 
         Args:
@@ -130,7 +130,7 @@ class ServerProcess:
             time.sleep(LOOK_S)
         return found
 
-    def announcement(self) -> Announcement | None:
+    def announcement(self) -> ServerIdentity | None:
         """Return what it announces; None: nothing yet."""
         return next((found for found in announcements() if found.pid == self.pid), None)
 

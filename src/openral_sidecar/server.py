@@ -26,7 +26,7 @@ from typing import Any
 
 from openral_core.errors import SidecarError
 from openral_sidecar.errors import SidecarRefused
-from openral_sidecar.identity import Announcement, Identity, read_announcement, write_announcement
+from openral_sidecar.identity import Identity, ServerIdentity, read_announcement, write_announcement
 from openral_sidecar.wires.request_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
@@ -115,7 +115,7 @@ def is_loopback(host: str) -> bool:
 def announced(identity: Identity, options: ServerOptions, port: int, socket: str = "") -> Iterator[None]:
     """Keep the identity file beside `port` while the server runs. For servers that do not use `serve`, too."""
     path = write_announcement(
-        Announcement(
+        ServerIdentity(
             identity,
             options.spec,
             options.digest,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.adapters.history import FrameHistory
-from openral_core.types import Image, Instant, Observation, Policy, PolicyBatch, RobotState
+from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState, StepView
 from openral_sim_bridge.backend import Backend, Snapshot
 from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy
 from openral_sim_bridge.trace import Trace, steps_a_frame
@@ -40,7 +40,7 @@ Act = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class Job:
+class EpisodeJob:
     """One episode to run."""
 
     task_id: str
@@ -70,7 +70,7 @@ class EpisodeRow:
     """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward."""
 
     @classmethod
-    def lost(cls, job: Job) -> EpisodeRow:
+    def lost(cls, job: EpisodeJob) -> EpisodeRow:
         """Return the row of an episode that did not come to its end: a failure of no steps."""
         return cls(job.task_id, job.init_id, job.instruction, False, 0, 0.0, 0.0, 0.0, 0.0, None)
 
@@ -83,10 +83,10 @@ class EpisodeRow:
 class _Running:
     number: int
     """Of the job."""
-    job: Job
+    job: EpisodeJob
     state: RobotState
     started: float
-    history: FrameHistory[Instant]
+    history: FrameHistory[StepView]
     images: Mapping[str, Image] = field(default_factory=dict)
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
@@ -146,7 +146,7 @@ def roll_out(
     policy: Policy,
     observe: Observe,
     act: Act,
-    jobs: Iterable[Job],
+    jobs: Iterable[EpisodeJob],
     *,
     cameras: Sequence[str],
     n_action_steps: int,
@@ -191,7 +191,7 @@ def rounds(
     policy: TimedPolicy,
     observe: Observe,
     act: Act,
-    jobs: Iterable[Job],
+    jobs: Iterable[EpisodeJob],
     *,
     cameras: Sequence[str],
     n_action_steps: int,
@@ -229,7 +229,7 @@ def rounds(
             if env not in running and waiting:
                 number, job = waiting.pop(0)
                 [state] = backend.reset([job.task_id], [job.init_id], [env])
-                history: FrameHistory[Instant] = FrameHistory(observe.history)
+                history: FrameHistory[StepView] = FrameHistory(observe.history)
                 running[env] = _Running(number, job, state, time.perf_counter(), history)
                 begun.append(running[env].episode)
         yield Round(tuple(sorted(run.number for run in running.values())), finished, traces)
@@ -251,7 +251,7 @@ def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[s
     for i, env in enumerate(envs):
         run = running[env]
         run.images = {name: images[name][i] for name in cameras}
-        run.history.add(run.steps, Instant(run.images, run.state))
+        run.history.add(run.steps, StepView(run.images, run.state))
 
 
 def _infer(

@@ -30,7 +30,7 @@ _TYPES = {"revolute": ("revolute", "continuous"), "continuous": ("continuous",),
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckRow:
     """The answer to one question."""
 
     what: str
@@ -43,7 +43,7 @@ class Row:
 class Report:
     """All answers, and what the cameras saw."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[CheckRow] = field(default_factory=list)
     pictures: Mapping[str, NDArray[np.uint8]] = field(default_factory=dict)
     """Camera -> (H, W, 3) RGB of the first initial state."""
 
@@ -72,7 +72,7 @@ def check_scene(
     try:
         robot = load_robot(scene.robot_id)
         backend = factory(scene)
-        report.rows.append(Row("world", True, _world_words(scene, backend)))
+        report.rows.append(CheckRow("world", True, _world_words(scene, backend)))
         trial = Trial(scene, robot, backend)
         for question in (trial.links, trial.cameras, trial.starts, trial.holds, trial.moves):
             report.rows += question(states)
@@ -92,7 +92,7 @@ class Trial:
         self._scene, self._robot, self._backend = scene, robot, backend
         self.pictures: dict[str, NDArray[np.uint8]] = {}
 
-    def links(self, states: int) -> Iterator[Row]:
+    def links(self, states: int) -> Iterator[CheckRow]:
         """Links and joints of robot.yaml must be those of the model."""
         robot, model = self._robot, self._backend.robot(self._robot.name, self._robot.base_frame)
         urdf = ET.fromstring(model.urdf)
@@ -101,7 +101,7 @@ class Trial:
         frames = {robot.base_frame, *(hand.frame for hand in robot.end_effectors)}
         frames |= {link for joint in robot.joints for link in (joint.parent_link, joint.child_link)}
         missing = sorted(frames - links)
-        yield Row(
+        yield CheckRow(
             "links",
             not missing,
             f"{len(links)} in the model" if not missing else f"no {', '.join(missing)}",
@@ -113,9 +113,9 @@ class Trial:
             if joint.name in types and types[joint.name] not in _TYPES.get(joint.joint_type, ("fixed",))
         ]
         found = "; ".join(wrong) or f"{sum(kind != 'fixed' for kind in types.values())} move"
-        yield Row("joints", not wrong, found, "fix joint_type in robot.yaml")
+        yield CheckRow("joints", not wrong, found, "fix joint_type in robot.yaml")
 
-    def cameras(self, states: int) -> Iterator[Row]:
+    def cameras(self, states: int) -> Iterator[CheckRow]:
         """Each camera must show something."""
         self._reset(0)
         for camera in self._scene.cameras:
@@ -125,9 +125,11 @@ class Trial:
             found = f"{model.width}x{model.height}, {model.fovy_deg:.0f} deg, on {model.parent}"
             sees = float(picture.std()) > 1.0
             fix = "it sees one colour; turn it, or add a <light>"
-            yield Row(f"camera {camera.name}", sees, found if sees else f"{found}, all of one colour", fix)
+            yield CheckRow(
+                f"camera {camera.name}", sees, found if sees else f"{found}, all of one colour", fix
+            )
 
-    def starts(self, states: int) -> Iterator[Row]:
+    def starts(self, states: int) -> Iterator[CheckRow]:
         """Initial states must repeat to the byte, begin in the workspace and not be successes."""
         again, outside, done = [], [], set()
         for init_id in range(states):
@@ -139,7 +141,7 @@ class Trial:
             self._reset(init_id)
             if self._backend.snapshot().qpos.tobytes() != first:
                 again.append(str(init_id))
-        yield Row(
+        yield CheckRow(
             "initial states",
             not again,
             f"{states} repeat to the byte" if not again else f"{', '.join(again)} differ",
@@ -149,11 +151,11 @@ class Trial:
             found = (
                 "every one begins in it" if not outside else f"the hand begins outside: {'; '.join(outside)}"
             )
-            yield Row("workspace", not outside, found, "widen workspace, or move the home pose")
+            yield CheckRow("workspace", not outside, found, "widen workspace, or move the home pose")
         found = "none is done at the start" if not done else f"done at the start: {', '.join(sorted(done))}"
-        yield Row("tasks", not done, found, "demand more in `success`, or place things further away")
+        yield CheckRow("tasks", not done, found, "demand more in `success`, or place things further away")
 
-    def holds(self, states: int) -> Iterator[Row]:
+    def holds(self, states: int) -> Iterator[CheckRow]:
         """A hand that is held must stay, and the world must not be slower than time."""
         before, steps = self._reset(0), max(1, round(HOLD_S * self._scene.control_hz))
         began = time.perf_counter()
@@ -162,10 +164,10 @@ class Trial:
         rate = steps / (time.perf_counter() - began)
         drift = float(np.linalg.norm(result.states[0].ee_position - before.ee_position))
         fix = 'stiffen the actuators, or let the links carry their weight: gravcomp="1"'
-        yield Row("holds", drift <= DRIFT_M, f"{1000 * drift:.1f} mm in {HOLD_S:g} s", fix)
-        yield Row("speed", True, f"{rate / self._scene.control_hz:.1f} x real time, without pictures")
+        yield CheckRow("holds", drift <= DRIFT_M, f"{1000 * drift:.1f} mm in {HOLD_S:g} s", fix)
+        yield CheckRow("speed", True, f"{rate / self._scene.control_hz:.1f} x real time, without pictures")
 
-    def moves(self, states: int) -> Iterator[Row]:
+    def moves(self, states: int) -> Iterator[CheckRow]:
         """A displacement must lead the hand that way."""
         action = self._scene.action
         if not action.representation.startswith("delta_ee"):
@@ -185,7 +187,7 @@ class Trial:
             ok = MOVED[0] * wanted <= went <= MOVED[1] * wanted
             found = f"{100 * went:.1f} cm of {100 * wanted:.1f} commanded"
             fix = "is something in its way, is it at its joints' ends, or is step_m another?"
-            yield Row(f"moves along {name}", ok, found, fix)
+            yield CheckRow(f"moves along {name}", ok, found, fix)
 
     def _reset(self, init_id: int) -> RobotState:
         return self._backend.reset([self._backend.task_ids[0]], [init_id])[0]
@@ -209,10 +211,10 @@ def _world_words(scene: DeployScene, backend: Backend) -> str:
     return f"{family} at {backend.control_hz:g} Hz, {len(tasks)} tasks: {', '.join(tasks)}"
 
 
-def _fault_rows(error: OpenralError) -> list[Row]:
+def _fault_rows(error: OpenralError) -> list[CheckRow]:
     """One row for each line of an error, `what; fix`."""
     rows = []
     for line in str(error).splitlines():
         found, _, fix = line.rpartition("; ")
-        rows.append(Row("world", False, found or line, fix if found else line))
+        rows.append(CheckRow("world", False, found or line, fix if found else line))
     return rows

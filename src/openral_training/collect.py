@@ -28,7 +28,7 @@ FAILURES = ("stuck", "wander")
 
 
 @dataclass(frozen=True)
-class Unit:
+class CollectionUnit:
     """One reset and the legs that follow it."""
 
     task_id: str
@@ -42,7 +42,7 @@ class Unit:
         return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}"
 
 
-def plan(recipe: Recipe, starts: int, failures: int) -> list[Unit]:
+def plan(recipe: Recipe, starts: int, failures: int) -> list[CollectionUnit]:
     """List the units of a collection.
 
     Args:
@@ -51,19 +51,19 @@ def plan(recipe: Recipe, starts: int, failures: int) -> list[Unit]:
         failures: resets a task in which nobody succeeds on purpose, for the reward model.
     """
     ids = list(recipe.train_init_ids.ids())
-    units: list[Unit] = []
+    units: list[CollectionUnit] = []
     for tasks in recipe.worlds:
         for task_id in tasks:
             count = starts if len(tasks) > 1 else 2 * starts
             for number in range(count):
                 behaviour = "expert" if number % 3 == 0 else "noisy_expert"
-                units.append(Unit(task_id, ids[number % len(ids)], behaviour))
+                units.append(CollectionUnit(task_id, ids[number % len(ids)], behaviour))
             for number in range(failures):
-                units.append(Unit(task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
+                units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
     return list(dict.fromkeys(units))
 
 
-def legs_of(unit: Unit, recipe: Recipe) -> list[str]:
+def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
     """Return the tasks of a unit's legs, one after the other in the same world.
 
     An expert of a scene of two tasks is first asked for what is done already, then for its task, for the other
@@ -75,7 +75,7 @@ def legs_of(unit: Unit, recipe: Recipe) -> list[str]:
     return [others[0], unit.task_id, others[0], others[0]]
 
 
-def perform(unit: Unit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[Episode]:
+def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[Episode]:
     """Run one unit and return its legs; none if no seed among ATTEMPTS let the expert succeed."""
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
@@ -89,7 +89,9 @@ def perform(unit: Unit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[E
     return []
 
 
-def _legs(unit: Unit, recipe: Recipe, world: ExpertWorld, key: list[int], *, look: bool) -> list[Episode]:
+def _legs(
+    unit: CollectionUnit, recipe: Recipe, world: ExpertWorld, key: list[int], *, look: bool
+) -> list[Episode]:
     rng = np.random.default_rng(key)
     world.reset(unit.task_id, unit.init_id)
     legs: list[Episode] = []
@@ -104,11 +106,11 @@ def _legs(unit: Unit, recipe: Recipe, world: ExpertWorld, key: list[int], *, loo
 def collect(
     recipe: Recipe,
     shards: Path,
-    units: list[Unit],
+    units: list[CollectionUnit],
     *,
     seed: int = 0,
     workers: int = 1,
-    progress: Callable[[Unit, int], None] = lambda unit, frames: None,
+    progress: Callable[[CollectionUnit, int], None] = lambda unit, frames: None,
 ) -> Iterator[Path]:
     """Perform every unit that has no shard yet; yield the shards in the order of `units`.
 
@@ -143,8 +145,10 @@ _worlds: dict[tuple[str, ...], ExpertWorld] = {}
 """The world that this worker process has open, by its tasks."""
 
 
-def _perform_batch(batch: list[Unit], recipe: Recipe, seed: int, shards: Path) -> list[tuple[Unit, int]]:
-    done: list[tuple[Unit, int]] = []
+def _perform_batch(
+    batch: list[CollectionUnit], recipe: Recipe, seed: int, shards: Path
+) -> list[tuple[CollectionUnit, int]]:
+    done: list[tuple[CollectionUnit, int]] = []
     for unit in batch:
         tasks = recipe.world_of(unit.task_id)
         if tasks not in _worlds:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +51,7 @@ def collect(
     frames = 0
     with progress_bar("collecting", len(units)) as (bar, task):
 
-        def advance(unit: collecting.Unit, count: int) -> None:
+        def advance(unit: collecting.CollectionUnit, count: int) -> None:
             nonlocal frames
             frames += count
             bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")
@@ -63,6 +65,13 @@ def collect(
         writer.add(episode)
     writer.close()
     console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
+
+
+@contextmanager
+def _shown(name: str, steps: int, measure: str) -> Iterator[Callable[[int, float], None]]:
+    """Show a bar; yield what moves it on, by the step and its error."""
+    with progress_bar(name, steps) as (bar, task):
+        yield lambda step, error: bar.update(task, completed=step, note=f"{measure} {error:.3f}")
 
 
 @app.command()
@@ -83,15 +92,9 @@ def bc(
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with progress_bar("cloning", steps) as (bar, task):
-        cloning.train(
-            open_dataset(dataset),
-            load_recipe(recipe),
-            out,
-            config,
-            warm_start=warm_start,
-            progress=lambda step, loss: bar.update(task, completed=step, note=f"L1 {loss:.3f}"),
-        )
+    with _shown("cloning", steps, "L1") as progress:
+        data, plan = open_dataset(dataset), load_recipe(recipe)
+        cloning.train(data, plan, out, config, warm_start=warm_start, progress=progress)
     console.print(f"{out}: config.json and model.safetensors written")
 
 
@@ -114,15 +117,9 @@ def reward(
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with progress_bar("training", steps) as (bar, task):
-        rewarding.train(
-            open_dataset(dataset),
-            load_recipe(recipe),
-            out,
-            config,
-            warm_start=warm_start,
-            progress=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
-        )
+    with _shown("training", steps, "loss") as progress:
+        data, plan = open_dataset(dataset), load_recipe(recipe)
+        rewarding.train(data, plan, out, config, warm_start=warm_start, progress=progress)
     console.print(f"{out}: config.json and model.safetensors written")
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from openral_core.adapters.state_layout import state_vector
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, encode_png
-from openral_training.experts.world import ExpertWorld, Verdict
+from openral_training.experts.world import ExpertWorld, TaskJudgement
 from openral_training.recipe import Recipe
 
 SETTLE = 12
@@ -38,7 +38,7 @@ Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass
-class Recorder:
+class DemonstrationRecorder:
     """Collects what one leg shows, judged for every task of the recipe."""
 
     world: ExpertWorld
@@ -58,7 +58,7 @@ class Recorder:
             self._note(verdicts)
         return {task_id: verdict.success for task_id, verdict in verdicts.items()}
 
-    def _note(self, verdicts: Mapping[str, Verdict]) -> None:
+    def _note(self, verdicts: Mapping[str, TaskJudgement]) -> None:
         count = len(self.recipe.task_ids)
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
         for task_id, verdict in verdicts.items():
@@ -181,7 +181,7 @@ def demonstrate(
     }
     act, fails = actors[behaviour], behaviour in ("stuck", "wander")
     world.begin(task_id)
-    recorder = Recorder(world, recipe, look)
+    recorder = DemonstrationRecorder(world, recipe, look)
     left = MAX_STEPS // 3 if fails else int(rng.integers(*STAY))
     streak = SETTLE + 1 if world.verdicts()[task_id].success else 0
     for step in range(MAX_STEPS):

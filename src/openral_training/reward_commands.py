@@ -13,7 +13,7 @@ from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
 
 if TYPE_CHECKING:
-    from openral_training.reward_eval.run import Plan
+    from openral_training.reward_eval.run import EvaluationPlan
 
 app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_help=True)
 
@@ -95,13 +95,13 @@ def calibrate(
 
 def _plan(
     rskill: str, recipe: str, camera: str, episodes: int, device: str, workers: int, *, calibrating: bool
-) -> Plan:
+) -> EvaluationPlan:
     from openral_core.cli.downloads import download_bars
     from openral_core.cli.progress import console
     from openral_core.errors import ContractError
     from openral_rskill.hub.install import ready
     from openral_training.recipe import load_recipe
-    from openral_training.reward_eval.run import Plan
+    from openral_training.reward_eval.run import EvaluationPlan
 
     loaded = load_recipe(recipe)
     with download_bars(console) as progress:
@@ -112,7 +112,7 @@ def _plan(
     if episodes > states.count:
         raise ContractError(f"{recipe} has {states.count} such states a task, not {episodes}")
     named = camera or loaded.scene_for(loaded.task_ids[0]).cameras[0].name
-    return Plan(
+    return EvaluationPlan(
         package,
         loaded,
         Path(recipe).stem,

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from openral_cli.deploy import launch as deploy
-from openral_cli.deploy.launch import Deployment, is_trouble, running
+from openral_cli.deploy.launch import LaunchedDeployment, is_trouble, running
 from openral_core.errors import InstallationError
 
 STAND_IN = """#!{python}
@@ -111,7 +111,7 @@ def test_a_launch_that_ignores_ctrl_c_is_ended_all_the_same(tmp_path, monkeypatc
     monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
     monkeypatch.setattr(deploy, "GRACE_S", (0.2, 0.2))
     lines = []
-    deployment = Deployment({}, tmp_path / "log", lines.append)
+    deployment = LaunchedDeployment({}, tmp_path / "log", lines.append)
     wait_for(lambda: lines)
     assert deployment.close() == -signal.SIGKILL
 

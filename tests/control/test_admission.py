@@ -14,13 +14,13 @@ from openral_control.goal_registry import (
     EXPIRY_S,
     MAX_ENDED,
     MAX_NODES,
-    Announcement,
+    GoalAnnouncement,
     GoalRegistry,
 )
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
-MINE = Announcement("/openral/policy/mine", "t/mine", True, A, 0.2)
-OTHER = Announcement("/openral/policy/other", "t/other", True, B, 0.4)
+MINE = GoalAnnouncement("/openral/policy/mine", "t/mine", True, A, 0.2)
+OTHER = GoalAnnouncement("/openral/policy/other", "t/other", True, B, 0.4)
 
 
 def chunk(goal=A, skill="t/mine", sequence=0):

@@ -14,7 +14,7 @@ from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
-from openral_core.types import Image, Instant, Observation, RobotState
+from openral_core.types import Image, Observation, RobotState, StepView
 
 OFFSETS = (-6, -4, -2, 0)
 
@@ -81,7 +81,7 @@ def test_batch_gets_a_time_axis(
 ) -> None:
     skill = manifest(image_preprocessing={"history": list(OFFSETS), "image_size": [32, 64]})
     adapter = ObservationAdapter(skill, scene)
-    history = [Instant(images, state) for images in filled(range(20)).at(19)]
+    history = [StepView(images, state) for images in filled(range(20)).at(19)]
     observation = Observation(1.0, history[-1].images, state, "open the drawer", history, "goal-1")
     batch = adapter.batch([observation, observation])
     [images] = batch.images.values()
@@ -99,7 +99,7 @@ def test_state_gets_a_time_axis_where_the_contract_says_so(
     skill = manifest(image_preprocessing={"history": [-1, 0]}, state_contract=contract)
     earlier = replace(state, ee_position=state.ee_position - 0.25)
     images = {"corner2": picture(0)}
-    observation = Observation(1.0, images, state, "", [Instant(images, earlier), Instant(images, state)])
+    observation = Observation(1.0, images, state, "", [StepView(images, earlier), StepView(images, state)])
     batch = ObservationAdapter(skill, scene).batch([observation])
     assert batch.state.shape == (1, 2, 4)
     np.testing.assert_allclose(batch.state[0, 1, :3] - batch.state[0, 0, :3], 0.25, rtol=1e-6)

@@ -42,23 +42,26 @@ class Figure:
 
 
 def write_figures(path: Path, half: str, figures: Sequence[Figure]) -> None:
-    """Put the figures of this run into the file; those of tests that did not run are kept."""
+    """Put the figures of this run into the file, with its day and load; those of tests that did not run are kept."""
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     ran = {figure.test for figure in figures}
     rows = [row for row in content.get(half, {}).get("rows", []) if row["test"] not in ran]
-    rows += [asdict(figure) for figure in figures]
+    rows += [asdict(figure) | _run() for figure in figures]
     content[half] = {"machine": _machine(), "rows": sorted(rows, key=lambda row: (row["row"], row["test"]))}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def _run() -> dict[str, object]:
+    """When the figures were made, and beside what: the mean number of busy processes in the last minute."""
+    return {"date": datetime.now(timezone.utc).date().isoformat(), "load": round(os.getloadavg()[0], 1)}
+
+
 def _machine() -> dict[str, object]:
-    """Where and when the figures were made."""
+    """On what the figures were made."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return {
-        "date": datetime.now(timezone.utc).date().isoformat(),
         "processor": next(names, platform.processor()),
         "cores": os.cpu_count(),
-        "load_1min_at_the_end": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
     }

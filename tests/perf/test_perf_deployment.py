@@ -20,7 +20,7 @@ from openral_core.scene import load_scene
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.rollout import Job, roll_out
+from openral_sim_bridge.rollout import EpisodeJob, roll_out
 
 TASK, WORDS, SLUG = "drawer-open-v3", "open the drawer", "mini_metaworld"
 EPISODES = range(1000, 1006)
@@ -59,7 +59,7 @@ class OneProcess:
             self._policy,
             self._observe,
             self._act,
-            [Job(TASK, init_id, WORDS)],
+            [EpisodeJob(TASK, init_id, WORDS)],
             cameras=[camera.name for camera in self._observe.cameras],
             n_action_steps=self._manifest.replay_steps,
             horizon=STEPS,

@@ -20,7 +20,7 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.algorithm.ppo import Batch, Learner
-from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.rollout import Decide, exploring, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.noise import EpisodeNoise
@@ -55,8 +55,8 @@ def policy(chunk: int = CHUNK) -> StateMlp:
     return StateMlp(MlpShape.model_validate({**shape, "value_width": chunk}))
 
 
-def attempts(count: int) -> list[Attempt]:
-    return [Attempt(TASK, number, (7, number)) for number in range(count)]
+def attempts(count: int) -> list[EpisodeRequest]:
+    return [EpisodeRequest(TASK, number, (7, number)) for number in range(count)]
 
 
 def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None:

@@ -14,7 +14,7 @@ from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_fut
 from lifecycle_msgs.msg import Transition
 
 from openral_core.guarded import EXIT_UNFIT
-from openral_policy_nodes.supervisor import Outcome
+from openral_policy_nodes.supervisor import GoalOutcome
 
 pytestmark = pytest.mark.slow
 WORDS = "open the drawer"
@@ -47,7 +47,7 @@ def test_goal_runs_to_its_deadline_and_says_so(bridge, start):
     feedback: list = []
     handle = bridge.send(feedback, instruction=WORDS, deadline_s=1.5)
     result = result_of(handle)
-    assert (Outcome(result.outcome), result.check) == (Outcome.DEADLINE, "deadline")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.DEADLINE, "deadline")
     assert handle.status == GoalStatus.STATUS_ABORTED
     assert result.duration_s == pytest.approx(1.5, abs=0.5)
     assert result.chunks == len(bridge.chunks) > 5
@@ -71,21 +71,21 @@ def test_cancel_second_goal_and_refusals(bridge, start):
     first = bridge.send(instruction=WORDS, deadline_s=60.0)
     wait_for(lambda: bridge.chunks, "a chunk")
     second = result_of(bridge.send(instruction="close the drawer"))
-    assert (Outcome(second.outcome), second.check) == (Outcome.REJECTED, "busy")
+    assert (GoalOutcome(second.outcome), second.check) == (GoalOutcome.REJECTED, "busy")
     assert WORDS in second.message
     unknown = result_of(bridge.send(instruction=WORDS, task="fly-v3"))
     assert unknown.check == "busy"
     wait_future(first.cancel_goal_async())
     third = bridge.send(instruction="close the drawer", deadline_s=1.0)
     ended = result_of(first)
-    assert (Outcome(ended.outcome), ended.check) == (Outcome.CANCELED, "client_cancel")
+    assert (GoalOutcome(ended.outcome), ended.check) == (GoalOutcome.CANCELED, "client_cancel")
     assert first.status == GoalStatus.STATUS_CANCELED
     goal_id = bytes(first.goal_id.uuid).hex()
     wait_for(lambda: goal_id in bridge.ended, "the end of the first goal's motion")
     assert result_of(third).check == "deadline"
     assert {chunk.instruction for chunk in bridge.chunks} == {WORDS, "close the drawer"}
     refused = result_of(bridge.send(instruction=WORDS, task="fly-v3"))
-    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "task")
+    assert (GoalOutcome(refused.outcome), refused.check) == (GoalOutcome.REJECTED, "task")
 
 
 def test_skill_is_latched_for_late_joiners(bridge, start):
@@ -133,7 +133,7 @@ def test_deactivated_node_ends_its_goal_and_takes_none(bridge, start):
     assert result_of(handle).check == "node_state"
     assert (bridge.infos[-1].state, bridge.infos[-1].active) == ("inactive", False)
     refused = result_of(bridge.send(instruction=WORDS))
-    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "node_state")
+    assert (GoalOutcome(refused.outcome), refused.check) == (GoalOutcome.REJECTED, "node_state")
     bridge.change_state(Transition.TRANSITION_ACTIVATE)
     assert result_of(bridge.send(instruction=WORDS, deadline_s=0.5)).check == "deadline"
     bridge.change_state(Transition.TRANSITION_ACTIVE_SHUTDOWN)
@@ -161,7 +161,7 @@ def test_other_encoding_in_the_middle_of_a_goal_ends_it(bridge, start):
     wait_for(lambda: bridge.chunks, "a chunk")
     bridge.encoding = "bgr8"
     result = result_of(handle)
-    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "observation_contract")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.FAILED, "observation_contract")
     assert "bgr8" in result.message
 
 
@@ -184,7 +184,7 @@ def test_stale_camera_and_dead_bridge_end_the_goal(bridge, start, switch):
     wait_for(lambda: bridge.chunks, "a chunk")
     setattr(bridge, switch, False)
     result = result_of(handle)
-    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "stale_observation")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.FAILED, "stale_observation")
     setattr(bridge, switch, True)
     assert result_of(bridge.send(instruction=WORDS, deadline_s=0.5)).check == "deadline"
 
@@ -195,10 +195,10 @@ def test_estop_ends_the_goal_and_refuses_the_next(bridge, start):
     wait_for(lambda: bridge.chunks, "a chunk")
     bridge.estop(True)
     result = result_of(handle)
-    assert (Outcome(result.outcome), result.check) == (Outcome.ESTOPPED, "estop")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.ESTOPPED, "estop")
     count = len(bridge.chunks)
     refused = result_of(bridge.send(instruction=WORDS))
-    assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, "estop")
+    assert (GoalOutcome(refused.outcome), refused.check) == (GoalOutcome.REJECTED, "estop")
     assert len(bridge.chunks) <= count + 1
     bridge.estop(False)
     wait_for(
@@ -277,7 +277,7 @@ def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):
         ({"instruction": WORDS, "params_json": "x" * 10_000_000}, "params"),
     ):
         refused = result_of(bridge.send(**fields))
-        assert (Outcome(refused.outcome), refused.check) == (Outcome.REJECTED, check)
+        assert (GoalOutcome(refused.outcome), refused.check) == (GoalOutcome.REJECTED, check)
         assert len(refused.message) < 300
     assert process.stop() == 0
     assert len(process.log) < 10_000
@@ -286,7 +286,7 @@ def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):
 def test_nan_reaches_the_bridge_and_its_refusals_end_the_goal(bridge, start):
     start(behaviour="nan", good_calls=6)
     result = result_of(bridge.send(instruction=WORDS, deadline_s=60.0))
-    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "envelope")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.FAILED, "envelope")
     assert "is not finite" in result.message
     assert np.isnan(bridge.chunks[-1].data[0])
 
@@ -294,7 +294,7 @@ def test_nan_reaches_the_bridge_and_its_refusals_end_the_goal(bridge, start):
 def test_raising_policy_ends_the_goal_and_the_node_lives(bridge, start):
     process = start(behaviour="raise", good_calls=5)
     result = result_of(bridge.send(instruction=WORDS, deadline_s=60.0))
-    assert (Outcome(result.outcome), result.check) == (Outcome.FAILED, "policy_error")
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.FAILED, "policy_error")
     assert "told to fail" in result.message
     assert result_of(bridge.send(instruction=WORDS)).check == "policy_error"
     assert process.stop() == 0

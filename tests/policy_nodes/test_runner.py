@@ -9,7 +9,7 @@ import pytest
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.fake import load
-from openral_policy_nodes.inference import Chunk, Inference
+from openral_policy_nodes.inference import Inference, PolicyChunk
 from openral_policy_nodes.latency import LatencyStatistics
 from openral_policy_nodes.runner import PolicyRunner
 
@@ -18,7 +18,7 @@ DT_NS = 12_500_000
 
 
 @pytest.fixture
-def chunks() -> queue.Queue[Chunk]:
+def chunks() -> queue.Queue[PolicyChunk]:
     return queue.Queue()
 
 

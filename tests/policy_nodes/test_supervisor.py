@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from openral_policy_nodes.supervisor import BridgeStatus, GoalSupervisor, Limits, Outcome, Worker
+from openral_policy_nodes.supervisor import BridgeStatus, GoalOutcome, GoalSupervisor, InferenceHealth, Limits
 
 LIMITS = Limits(frame_period_s=0.05)
-IDLE = Worker()
+IDLE = InferenceHealth()
 
 
 def watch(deadline_s: float = 30.0, status: BridgeStatus | None = None) -> GoalSupervisor:
@@ -13,7 +13,7 @@ def watch(deadline_s: float = 30.0, status: BridgeStatus | None = None) -> GoalS
 
 
 def check(
-    supervisor: GoalSupervisor, now_s: float, wall_s: float, worker: Worker = IDLE, **flags: bool
+    supervisor: GoalSupervisor, now_s: float, wall_s: float, worker: InferenceHealth = IDLE, **flags: bool
 ) -> str:
     verdict = supervisor.verdict(
         now_s, wall_s, worker, cancel=flags.get("cancel", False), estopped=flags.get("estopped", False)
@@ -28,7 +28,7 @@ def test_goal_with_fresh_frames_goes_on_until_its_deadline():
         assert check(supervisor, 100.0 + 0.05 * index, 0.05 * index) == "goes on"
     verdict = supervisor.verdict(105.0, 5.0, IDLE, cancel=False, estopped=False)
     assert verdict is not None
-    assert (verdict.outcome, verdict.check) == (Outcome.DEADLINE, "deadline")
+    assert (verdict.outcome, verdict.check) == (GoalOutcome.DEADLINE, "deadline")
 
 
 def test_goal_accepted_before_the_first_time_begins_with_it():
@@ -39,16 +39,16 @@ def test_goal_accepted_before_the_first_time_begins_with_it():
 
 
 def test_estop_goes_before_everything_else():
-    verdict = watch().verdict(100.0, 0.0, Worker(error="x"), cancel=True, estopped=True)
+    verdict = watch().verdict(100.0, 0.0, InferenceHealth(error="x"), cancel=True, estopped=True)
     assert verdict is not None
-    assert verdict.outcome == Outcome.ESTOPPED
+    assert verdict.outcome == GoalOutcome.ESTOPPED
     assert check(watch(), 100.0, 0.0, cancel=True) == "client_cancel"
 
 
 def test_failed_and_hanging_policies_are_errors():
-    assert check(watch(), 100.0, 0.0, Worker(error="boom")) == "policy_error"
-    assert check(watch(), 100.0, 0.0, Worker(busy_s=9.0)) == "goes on"
-    assert check(watch(), 100.0, 0.0, Worker(busy_s=11.0)) == "policy_error"
+    assert check(watch(), 100.0, 0.0, InferenceHealth(error="boom")) == "policy_error"
+    assert check(watch(), 100.0, 0.0, InferenceHealth(busy_s=9.0)) == "goes on"
+    assert check(watch(), 100.0, 0.0, InferenceHealth(busy_s=11.0)) == "policy_error"
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_staleness_needs_both_clocks_or_a_dead_bridge(now_s, wall_s, expected):
 
 def test_lockstep_world_may_stand_still_while_the_policy_thinks():
     status = BridgeStatus("me", 0, "", 0, "", lockstep=True)
-    assert check(watch(status=status), 100.0, 8.0, Worker(busy_s=8.0)) == "goes on"
-    assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=7.5)) == "goes on"
-    assert check(watch(status=status), 100.0, 8.0, Worker(last_done_s=4.0)) == "stale_observation"
+    assert check(watch(status=status), 100.0, 8.0, InferenceHealth(busy_s=8.0)) == "goes on"
+    assert check(watch(status=status), 100.0, 8.0, InferenceHealth(last_done_s=7.5)) == "goes on"
+    assert check(watch(status=status), 100.0, 8.0, InferenceHealth(last_done_s=4.0)) == "stale_observation"
 
 
 def test_three_refused_chunks_in_a_row_end_the_goal():

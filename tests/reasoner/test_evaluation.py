@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from openral_core.errors import ManifestError
 from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.score import evaluate, summary
-from openral_reasoner.evaluation.suite import DEFAULT, UNSEEN, Suite, load_suite
+from openral_reasoner.evaluation.suite import DEFAULT, UNSEEN, MissionSuite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
 from openral_reasoner.llm.models import build_model
@@ -87,7 +87,9 @@ def oracle(messages: list[dict], tools: list[dict]) -> Call:
 
 def test_a_model_is_scored_on_the_same_rows() -> None:
     whole = load_suite()
-    suite = Suite(whole.palette, tuple(m for m in whole.missions if m.kind in ("conditional", "question")))
+    suite = MissionSuite(
+        whole.palette, tuple(m for m in whole.missions if m.kind in ("conditional", "question"))
+    )
     with Endpoint(oracle) as endpoint:
         settings = ModelSettings(model="openai:oracle", base_url=endpoint.url)
         model = build_model(settings, {})

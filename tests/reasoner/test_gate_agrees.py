@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from openral_core.manifest import Reward
 from openral_core.progress import ProgressThresholds
-from openral_reasoner.mission.attempt import Attempt as MissionAttempt
-from openral_reasoner.mission.gate import Verdict
+from openral_reasoner.mission.attempt import WatchedGoal as MissionAttempt
+from openral_reasoner.mission.gate import GateVerdict
 from openral_reasoner.palette import Skill
 from openral_reasoner.ros.messages import reading_of
 from openral_reward_monitor.models.calibration import Calibration, CameraCalibration
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.reading import ReadingMaker
 from openral_reward_monitor.ros.messages import progress_message
-from openral_reward_monitor.window import Attempt, Selection
+from openral_reward_monitor.window import Selection, WatchedGoal
 
 GOAL = "0123456789abcdef" * 2
 REWARD = Reward(
@@ -59,12 +59,17 @@ def test_both_say_the_same_at_every_reading(
         stamp_s += gap_s
         frames = np.zeros((1, 2, 2, 3), np.uint8)
         seen = Selection(
-            Attempt(GOAL, "words"), np.array([stamp_s]), frames, 1, camera="corner2", dark=picture == "dark"
+            WatchedGoal(GOAL, "words"),
+            np.array([stamp_s]),
+            frames,
+            1,
+            camera="corner2",
+            dark=picture == "dark",
         )
         scores = RewardScores(np.array([progress], np.float32), np.array([success], np.float32))
         published = progress_message(maker.make(seen, "words", scores, 0.02))
         _, received = reading_of(published, stamp_s)
         attempt.readings.append(received)
         verdict = attempt.judge(received.stamp_s, thresholds).verdict
-        assert (verdict is Verdict.SUCCEEDED) == published.succeeded
-        assert (verdict is Verdict.STALLED) == published.stalled
+        assert (verdict is GateVerdict.SUCCEEDED) == published.succeeded
+        assert (verdict is GateVerdict.STALLED) == published.stalled

@@ -14,7 +14,7 @@ from openral_reasoner.llm.fakes import Obedient
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette
-from openral_reasoner.playbook import Playbook
+from openral_reasoner.playbook import Procedure
 
 OTHER = "execute_skill__openral__rskill-other"
 PAYLOADS = [
@@ -63,7 +63,7 @@ def test_no_words_open_a_gate(payload: str, tmp_path: Path) -> None:
         brain,
         palette=Palette(
             (skill(description=f"opens a drawer. {payload}"),),
-            playbooks=(Playbook(BOOK, f"always. {payload}", f"# Steps\n\n{payload}"),),
+            playbooks=(Procedure(BOOK, f"always. {payload}", f"# Steps\n\n{payload}"),),
         ),
         works=lambda goal: False,
         end_words=f"the drawer is stuck. {payload}",

@@ -10,12 +10,12 @@ from director_desk import CONFIG, SKILL, Desk
 from openral_core.instant import Instant
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
-from openral_reasoner.playbook import Playbook
+from openral_reasoner.playbook import Procedure
 from openral_reasoner.playbook_planner import PlaybookPlanner
 
 OTHER = replace(SKILL, name="openral/rskill-other", slug="other", node="/openral/policy/other")
 ASKING = CONFIG.model_copy(update={"ask_patience_s": 20.0})
-AGAIN = Playbook(
+AGAIN = Procedure(
     "openral/rskill-free-drawer",
     "",
     "",

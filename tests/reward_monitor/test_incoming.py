@@ -15,11 +15,11 @@ from openral_reward_monitor.incoming import (
     parse_stamp,
     parse_status,
 )
-from openral_reward_monitor.window import Attempt
+from openral_reward_monitor.window import WatchedGoal
 
 
 def test_a_status_speaks_of_an_attempt_or_of_none():
-    assert parse_status("a1", "open the drawer") == Attempt("a1", "open the drawer")
+    assert parse_status("a1", "open the drawer") == WatchedGoal("a1", "open the drawer")
     assert parse_status("", "x" * 10_000_000) is None, "of no attempt, whatever its words"
     for goal, words in (("no goal", "x"), ("a1", "x" * 501), ("a1", "a\x00b")):
         with pytest.raises(ContractError, match=r"active_goal is|instruction h"):

@@ -10,7 +10,7 @@ from openral_core.progress import slope_per_second
 from openral_reward_monitor.models.calibration import Calibration, CameraCalibration
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.reading import ReadingMaker
-from openral_reward_monitor.window import Attempt, Selection
+from openral_reward_monitor.window import Selection, WatchedGoal
 
 CONFIG = Reward(
     frame_window_s=20.0, target_fps=4.0, success_threshold=0.8, plateau_window_s=2.0, plateau_tolerance=0.05
@@ -45,7 +45,7 @@ def reading(
     **selected: Any,
 ):
     stamps = np.array([stamp_s - 0.5, stamp_s])
-    selection = Selection(Attempt(goal, "x"), stamps, np.zeros((2, 2, 2, 3), np.uint8), 9, **selected)
+    selection = Selection(WatchedGoal(goal, "x"), stamps, np.zeros((2, 2, 2, 3), np.uint8), 9, **selected)
     scores = RewardScores(np.array([0.0, progress], np.float32), np.array([0.0, success], np.float32))
     return maker.make(selection, task, scores, 0.02, watched=task == "x")
 
@@ -126,7 +126,7 @@ def test_readings_of_a_dark_picture_leave_no_trace_in_the_plateau():
 
 def test_a_look_back_has_the_trend_of_its_window():
     stamps, values = np.arange(5.0), np.array([0.0, 0.0, 0.0, 0.4, 0.8], np.float32)
-    selection = Selection(Attempt("g", "x"), stamps, np.zeros((5, 2, 2, 3), np.uint8), 5)
+    selection = Selection(WatchedGoal("g", "x"), stamps, np.zeros((5, 2, 2, 3), np.uint8), 5)
     now = ReadingMaker(CONFIG).make(selection, "x", RewardScores(values, values), 0.02)
     assert now.over(2.0).progress_trend == pytest.approx(0.4)
     assert now.over(2.0).frames_scored == 3

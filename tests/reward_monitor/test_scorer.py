@@ -10,19 +10,19 @@ import pytest
 from openral_core.manifest import Reward
 from openral_reward_monitor.models.fake import FakeRewardModel, FakeRewardScript
 from openral_reward_monitor.reading import ReadingMaker
-from openral_reward_monitor.scorer import Job, Scorer
-from openral_reward_monitor.window import Attempt, Selection
+from openral_reward_monitor.scorer import Scorer, ScoringJob
+from openral_reward_monitor.window import Selection, WatchedGoal
 
 CONFIG = Reward(frame_window_s=20.0, target_fps=4.0)
 
 
 def selection(stamp_s: float = 1.0, value: int = 51) -> Selection:
     frames = np.full((3, 4, 4, 3), value, np.uint8)
-    return Selection(Attempt("g", "open the drawer"), np.array([0.0, 0.5, 1.0]) * stamp_s, frames, 3)
+    return Selection(WatchedGoal("g", "open the drawer"), np.array([0.0, 0.5, 1.0]) * stamp_s, frames, 3)
 
 
 @pytest.fixture
-def finished() -> queue.Queue[Job]:
+def finished() -> queue.Queue[ScoringJob]:
     return queue.Queue()
 
 

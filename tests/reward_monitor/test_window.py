@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openral_reward_monitor.window import IDLE, Attempt, FrameWindow
+from openral_reward_monitor.window import IDLE, FrameWindow, WatchedGoal
 
 CAMERA_S = 0.05
 
@@ -21,7 +21,7 @@ def feed(window: FrameWindow, begin_s: float, end_s: float) -> None:
 def filled(seconds: float, *, fps: float = 4.0, window_s: float = 20.0, max_scored: int = 8) -> FrameWindow:
     """A window in an attempt that was fed from its begin at 0."""
     window = FrameWindow(window_s, fps, max_scored)
-    window.begin(Attempt("g", "open the drawer"))
+    window.begin(WatchedGoal("g", "open the drawer"))
     feed(window, 0.0, seconds)
     return window
 
@@ -93,7 +93,7 @@ def test_look_back_counts_from_the_newest_frame():
 def test_new_attempt_begins_with_the_last_frame_before_it():
     window = filled(5.0)
     window.add(5.05, frame(200))
-    window.begin(Attempt("h", "close the drawer"))
+    window.begin(WatchedGoal("h", "close the drawer"))
     selection = window.select()
     assert selection.attempt.goal_id == "h"
     assert selection.frames_seen == 1
@@ -102,14 +102,14 @@ def test_new_attempt_begins_with_the_last_frame_before_it():
 
 def test_a_new_attempt_has_the_full_rate_again():
     window = filled(60.0, window_s=10.0)
-    window.begin(Attempt("h", "close the drawer"))
+    window.begin(WatchedGoal("h", "close the drawer"))
     feed(window, 60.05, 65.0)
     assert len(window) == 21
 
 
 def test_frames_out_of_order_are_dropped():
     window = FrameWindow(10.0, 4.0)
-    window.begin(Attempt("g", "x"))
+    window.begin(WatchedGoal("g", "x"))
     assert window.add(2.0, frame(2))
     assert not window.add(1.5, frame(3))
     assert not window.add(2.0, frame(4))

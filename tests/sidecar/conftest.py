@@ -14,7 +14,7 @@ from sidecar_helpers import PROGRAM, wait_for
 from openral_core.manifest import RSkillManifest
 from openral_rskill.registry import resolve
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import Announcement, announcements
+from openral_sidecar.identity import ServerIdentity, announcements
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def manifest() -> Callable[..., RSkillManifest]:
     return lambda **changes: RSkillManifest.model_validate({**shipped, **changes})
 
 
-StartServer = Callable[..., tuple["subprocess.Popen[str]", Announcement]]
+StartServer = Callable[..., tuple["subprocess.Popen[str]", ServerIdentity]]
 
 
 @pytest.fixture
@@ -39,18 +39,18 @@ def start_server(cache: Path) -> Iterator[StartServer]:
     """Start the echo sidecar by hand and wait until it is announced."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str) -> tuple[subprocess.Popen[str], Announcement]:
+    def start(*arguments: str) -> tuple[subprocess.Popen[str], ServerIdentity]:
         process = subprocess.Popen(
             [sys.executable, str(PROGRAM), *arguments], text=True, env={**os.environ}, stderr=subprocess.PIPE
         )
         processes.append(process)
 
-        def announced() -> Announcement | None:
+        def announced() -> ServerIdentity | None:
             assert process.poll() is None, process.stderr and process.stderr.read()
             return next((found for found in announcements() if found.pid == process.pid), None)
 
         found = wait_for(announced, "the server's identity file")
-        assert isinstance(found, Announcement)
+        assert isinstance(found, ServerIdentity)
         return process, found
 
     yield start

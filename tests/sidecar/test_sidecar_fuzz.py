@@ -19,7 +19,7 @@ from sidecar_mutations import mutations, some_request
 from openral_core.errors import SidecarError
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.errors import SidecarTimeout
-from openral_sidecar.identity import Announcement, announcements
+from openral_sidecar.identity import ServerIdentity, announcements
 from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires import rldx as rldx_wire
 
@@ -70,7 +70,7 @@ REPLIES = {
 
 
 @pytest.fixture
-def server(request: pytest.FixtureRequest, start_server) -> Iterator[Announcement]:
+def server(request: pytest.FixtureRequest, start_server) -> Iterator[ServerIdentity]:
     """A server of the dialect in `request.param`."""
     if request.param == "openral":
         yield start_server()[1]
@@ -112,7 +112,7 @@ def send_all(endpoint: str, frames: Iterator[bytes]) -> None:
 @pytest.mark.parametrize(
     ("server", "dialect"), [("openral", "openral"), ("rldx", "rldx")], indirect=["server"]
 )
-def test_a_server_survives_damaged_requests(server: Announcement, dialect: str, client) -> None:
+def test_a_server_survives_damaged_requests(server: ServerIdentity, dialect: str, client) -> None:
     send_all(server.endpoint, mutations(REQUESTS[dialect], COUNT // 10, seed=1))
     before = memory(server.pid)
     send_all(server.endpoint, mutations(REQUESTS[dialect], COUNT, seed=2))
@@ -121,7 +121,7 @@ def test_a_server_survives_damaged_requests(server: Announcement, dialect: str, 
 
 
 @pytest.mark.parametrize("server", ["openral"], indirect=True)
-def test_a_server_survives_what_is_no_message_at_all(server: Announcement, client) -> None:
+def test_a_server_survives_what_is_no_message_at_all(server: ServerIdentity, client) -> None:
     before = memory(server.pid)
     with zmq.Context() as context, context.socket(zmq.DEALER) as dealer:
         dealer.linger = 0

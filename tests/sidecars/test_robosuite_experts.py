@@ -16,7 +16,7 @@ from openral_core.suite import load_suite
 from openral_data.episode import decode_png, load_shard, save_shard
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.collect import Unit, perform
+from openral_training.collect import CollectionUnit, perform
 from openral_training.demonstrations import MAX_STEPS
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
@@ -54,7 +54,7 @@ def test_a_demonstration_is_what_both_cameras_saw_of_a_success(
     world: ExpertWorld, recipe: Recipe, tmp_path: Path
 ) -> None:
     [task] = world.task_ids
-    unit = Unit(task, 1, "noisy_expert")
+    unit = CollectionUnit(task, 1, "noisy_expert")
     [shown] = perform(unit, recipe, 0, world)
     save_shard(tmp_path / "unit.npz", [shown])
     [episode] = load_shard(tmp_path / "unit.npz")

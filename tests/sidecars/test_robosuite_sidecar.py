@@ -17,7 +17,7 @@ from openral_core.suite import Suite, load_suite
 from openral_sidecar.environment.build import ensure_environment
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.backends.remote_sim.arms import Arm, arm_of
+from openral_sim_bridge.backends.remote_sim.arms import ArmModel, arm_of
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.backends.robosuite.backend import open_robosuite
 from openral_sim_bridge.backends.robosuite.spec import SPEC
@@ -66,7 +66,7 @@ def backend(suite: Suite) -> Iterator[ArmBackend]:
 
 
 @pytest.fixture(scope="module")
-def arm(suite: Suite) -> Arm:
+def arm(suite: Suite) -> ArmModel:
     return arm_of(suite.scenes[0].robot_id)
 
 
@@ -114,7 +114,7 @@ def test_each_scene_begins_inside_its_workspace(backend: ArmBackend, suite: Suit
 
 
 def test_hand_joints_and_ranges_are_those_of_the_description(
-    backend: ArmBackend, arm: Arm, tmp_path: Path
+    backend: ArmBackend, arm: ArmModel, tmp_path: Path
 ) -> None:
     robot = load_robot(arm.robot)
     model = backend.robot(arm.robot, robot.base_frame)
@@ -148,7 +148,7 @@ def test_hand_joints_and_ranges_are_those_of_the_description(
         )
 
 
-def test_the_arm_is_its_makers(arm: Arm) -> None:
+def test_the_arm_is_its_makers(arm: ArmModel) -> None:
     """Our description, made from robosuite's model, against the maker's: the same link, to half a millimetre."""
     file, root, end = MAKERS[arm.robot]
     wheel = ensure_environment(SPEC).parents[1] / "lib" / "python3.11" / "site-packages" / "robosuite"
@@ -168,7 +168,7 @@ def test_the_arm_is_its_makers(arm: Arm) -> None:
         assert np.abs(places[0][:3, 3] - places[1][:3, 3]).max() < 5e-4
 
 
-def test_the_cube_is_where_the_cameras_say(backend: ArmBackend, arm: Arm) -> None:
+def test_the_cube_is_where_the_cameras_say(backend: ArmBackend, arm: ArmModel) -> None:
     """The pixels that go when the cube goes lie around the cube's centre, as camera model and tf project it."""
     [state] = backend.reset(["Lift"], [2])
     frames = LinkFrames(backend.robot(arm.robot, load_robot(arm.robot).base_frame))
@@ -193,7 +193,7 @@ def test_the_cube_is_where_the_cameras_say(backend: ArmBackend, arm: Arm) -> Non
         assert abs(rows.mean() + 0.5 - v) < 4
 
 
-def test_actions_move_hand_and_fingers(backend: ArmBackend, arm: Arm) -> None:
+def test_actions_move_hand_and_fingers(backend: ArmBackend, arm: ArmModel) -> None:
     backend.reset(["Lift"], [0])
     for _ in range(10):
         [before] = backend.step(STAY).states

@@ -13,7 +13,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.scene import load_scene
 from openral_core.types import PolicyBatch
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.rollout import Job, roll_out
+from openral_sim_bridge.rollout import EpisodeJob, roll_out
 
 OFFSETS = (-6, -4, -2, 0)
 REPLAY = 8
@@ -60,7 +60,7 @@ class Recorder:
         pass
 
 
-def pictures(fake_scene, job: Job, steps: int) -> list[NDArray[np.uint8]]:
+def pictures(fake_scene, job: EpisodeJob, steps: int) -> list[NDArray[np.uint8]]:
     """The picture after 0, 1, …, `steps` control steps."""
     backend = make_backend(load_scene(fake_scene))
     backend.reset([job.task_id], [job.init_id])
@@ -74,7 +74,7 @@ def pictures(fake_scene, job: Job, steps: int) -> list[NDArray[np.uint8]]:
 @pytest.mark.parametrize("worlds", [1, 2])
 def test_a_policy_sees_the_control_steps_it_asks_for(fake_scene, worlds):
     scene, policy = load_scene(fake_scene), Recorder()
-    jobs = [Job("drawer-close-v3", init_id, "go") for init_id in (0, 20, 40)]
+    jobs = [EpisodeJob("drawer-close-v3", init_id, "go") for init_id in (0, 20, 40)]
     observe = ObservationAdapter(RSkillManifest.model_validate(MANIFEST), scene)
     rows = roll_out(
         make_backend(scene, num_envs=worlds),

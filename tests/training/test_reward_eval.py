@@ -26,7 +26,7 @@ from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
-from openral_training.reward_eval.run import Plan, evaluate, write
+from openral_training.reward_eval.run import EvaluationPlan, evaluate, write
 
 FRAMES = 11
 RECIPE = {
@@ -234,6 +234,8 @@ def test_a_calibration_that_does_not_fit_the_evaluation_is_refused(skill: Path, 
     package = load_package(skill)
     content = Calibration(skill="x", weights_sha256=weights_sha256(package), cameras=cameras)
     write(skill / FILE_NAME, content)
-    plan = Plan(package, Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False)
+    plan = EvaluationPlan(
+        package, Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False
+    )
     with pytest.raises(ContractError, match=text):
         evaluate(plan, "")

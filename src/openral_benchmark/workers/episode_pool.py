@@ -16,7 +16,7 @@ from openral_benchmark.workers.policy_host import PolicyHost
 from openral_benchmark.workers.worker import END_S, Launcher, WorkerHandle
 from openral_core.errors import InstallationError, PolicyError
 from openral_core.scene import BenchmarkScene
-from openral_sim_bridge.rollout import Job
+from openral_sim_bridge.rollout import EpisodeJob
 
 FALSE_STARTS = 20
 """Workers that may end before they had anything to do: nodes come and go, but one without openral never serves."""
@@ -66,7 +66,7 @@ class EpisodePool:
         """Return whether an idle worker can be given work; one that was replaced may have to wait for its place."""
         return self._members[worker].handle.started
 
-    def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[Job]) -> None:
+    def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[EpisodeJob]) -> None:
         """Give an idle worker episodes of one scene."""
         member = self._members[worker]
         member.busy, member.policy = True, self.policy_loads

@@ -25,7 +25,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.rollout import Job, rounds
+from openral_sim_bridge.rollout import EpisodeJob, rounds
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Assignment:
     """Episodes of one scene, and the policy that acts in them."""
 
     scene: BenchmarkScene
-    jobs: Sequence[Job]
+    jobs: Sequence[EpisodeJob]
     policy: Peer
 
 

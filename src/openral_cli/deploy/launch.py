@@ -49,7 +49,7 @@ def is_trouble(line: str) -> bool:
     return bool(_TROUBLE.search(line))
 
 
-class Deployment:
+class LaunchedDeployment:
     """`ros2 launch` of deploy_sim.launch.py with arguments; its output goes to a file and to a listener."""
 
     def __init__(self, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]) -> None:
@@ -124,9 +124,9 @@ class Deployment:
 @contextlib.contextmanager
 def running(
     arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
-) -> Iterator[Deployment]:
+) -> Iterator[LaunchedDeployment]:
     """A deployment that is over when the block is left, however it is left."""
-    deployment = Deployment(arguments, log_path, on_line)
+    deployment = LaunchedDeployment(arguments, log_path, on_line)
     try:
         yield deployment
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 Kept = TypeVar("Kept")
-"""What is kept of a control step: images, or an `Instant` of images and state."""
+"""What is kept of a control step: images, or a `StepView` of images and state."""
 
 
 class FrameHistory(Generic[Kept]):

@@ -25,7 +25,7 @@ from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, SensorIntake
 from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.status_message import read_status
-from openral_policy_nodes.supervisor import BridgeStatus, GoalSupervisor, Limits, Outcome, Verdict
+from openral_policy_nodes.supervisor import BridgeStatus, GoalEnd, GoalOutcome, GoalSupervisor, Limits
 
 TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
@@ -33,7 +33,7 @@ FEEDBACK_TICKS = 4
 """Looks between two feedback messages: 5 Hz."""
 
 
-class PolicyHost(GuardedCallbacks, LifecycleNode):
+class ExecuteActionHost(GuardedCallbacks, LifecycleNode):
     """A lifecycle node whose callbacks are guarded."""
 
 
@@ -57,7 +57,7 @@ class ExecuteServer:
 
     def __init__(
         self,
-        node: PolicyHost,
+        node: ExecuteActionHost,
         manifest: RSkillManifest,
         action: str,
         runner: PolicyRunner,
@@ -134,7 +134,7 @@ class ExecuteServer:
     def abandon(self, check: str, message: str) -> None:
         """End the running goal, if there is one, as FAILED."""
         if self._goal is not None:
-            self._end(self._goal, Verdict(Outcome.FAILED, check, message))
+            self._end(self._goal, GoalEnd(GoalOutcome.FAILED, check, message))
 
     def close(self) -> None:
         """Give everything back to the node."""
@@ -180,7 +180,7 @@ class ExecuteServer:
             # A goal whose serving broke must not keep the skill busy.
             goal = self._goal
             if goal is not None and goal.handle is handle:
-                self._end(goal, Verdict(Outcome.FAILED, "internal_error", "see the log of this node"))
+                self._end(goal, GoalEnd(GoalOutcome.FAILED, "internal_error", "see the log of this node"))
 
     async def _serve(self, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
@@ -191,10 +191,10 @@ class ExecuteServer:
             self._node.get_logger().warning(f"goal refused ({refused.check}): {refused}")
             handle.abort()
             return ExecuteSkill.Result(
-                outcome=int(Outcome.REJECTED), check=refused.check, message=str(refused)
+                outcome=int(GoalOutcome.REJECTED), check=refused.check, message=str(refused)
             )
         result = await goal.ended
-        if result.outcome == Outcome.CANCELED:
+        if result.outcome == GoalOutcome.CANCELED:
             handle.canceled()
         else:
             handle.abort()
@@ -251,7 +251,7 @@ class ExecuteServer:
             estopped=self._estopped,
         )
         if verdict is None and self.intake is not None and self.intake.fault is not None:
-            verdict = Verdict(Outcome.FAILED, "observation_contract", self.intake.fault)
+            verdict = GoalEnd(GoalOutcome.FAILED, "observation_contract", self.intake.fault)
         if verdict is not None:
             self._end(goal, verdict)
         return verdict is not None
@@ -275,14 +275,14 @@ class ExecuteServer:
                 )
             )
 
-    def _end(self, goal: ActiveGoal, verdict: Verdict) -> None:
+    def _end(self, goal: ActiveGoal, verdict: GoalEnd) -> None:
         """Stop the goal's motion at once; its result goes out when the server comes to it."""
         self._stop_motion(goal)
         self._goal = None
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # Two calls, not one: rclpy forbids a call site to change its severity.
-        if verdict.outcome in (Outcome.CANCELED, Outcome.DEADLINE):
+        if verdict.outcome in (GoalOutcome.CANCELED, GoalOutcome.DEADLINE):
             self._node.get_logger().info(words)
         else:
             self._node.get_logger().error(words)
@@ -302,4 +302,4 @@ class ExecuteServer:
 
 def _broken(why: str) -> ExecuteSkill.Result:
     """Return the result of a goal that a bug has ended."""
-    return ExecuteSkill.Result(outcome=int(Outcome.FAILED), check="internal_error", message=why)
+    return ExecuteSkill.Result(outcome=int(GoalOutcome.FAILED), check="internal_error", message=why)

@@ -20,8 +20,8 @@ from openral_core.guarded import EXIT_UNFIT
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_policy_nodes.families.factory import load_policy
-from openral_policy_nodes.inference import Chunk, Inference
-from openral_policy_nodes.ros.execute_action import ExecuteServer, PolicyHost
+from openral_policy_nodes.inference import Inference, PolicyChunk
+from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, STATE_QOS, SensorIntake
 from openral_policy_nodes.runner import PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
@@ -50,7 +50,7 @@ class HostedSkill:
         return f"/openral/skills/{self.package.slug}/execute"
 
 
-class PolicyNode(PolicyHost):
+class PolicyNode(ExecuteActionHost):
     """Parameters: `skill` (reference), `scene`, `device`, `lockstep` (the world waits for the policy),
     `allow_unevaluated`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
 
@@ -163,7 +163,7 @@ class PolicyNode(PolicyHost):
         manifest, scene = hosted.package.manifest, hosted.scene
         dt_ns = round(1e9 * scene.dt)
 
-        def publish(chunk: Chunk) -> None:
+        def publish(chunk: PolicyChunk) -> None:
             self._chunks.publish(chunk_message(chunk, manifest.name, scene))
 
         self._runner = PolicyRunner(inference, publish, manifest.replay_steps * dt_ns, dt_ns // 2)
@@ -212,7 +212,7 @@ class PolicyNode(PolicyHost):
         self._skills.publish(message)
 
 
-def chunk_message(chunk: Chunk, skill: str, scene: DeployScene) -> ActionChunk:
+def chunk_message(chunk: PolicyChunk, skill: str, scene: DeployScene) -> ActionChunk:
     """Return the message of a chunk; values that are not finite go out as they are."""
     horizon, dim = chunk.data.shape
     sec, nanosec = divmod(chunk.stamp_ns, 1_000_000_000)

@@ -61,7 +61,7 @@ VARIANTS = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MissionOutcome:
     """What came of one mission."""
 
     done: bool
@@ -96,7 +96,7 @@ class _World:
         self._palette = Palette(tuple(_skill(f"flaky-{n + 1}") for n in range(variant.skills)))
         self.director.palette(self._palette, self._now)
 
-    def run(self) -> Outcome:
+    def run(self) -> MissionOutcome:
         """Give the order, and let the mission come to its end."""
         director = self.director
         self._do(director.prompt("p", ", then ".join(self._tasks), Instant(self._now, self._now)))
@@ -108,7 +108,7 @@ class _World:
             self._do(director.tick(Instant(self._now, self._now)))
         claimed = director.mission.state is MissionState.DONE
         done = claimed and self._finished == set(self._tasks)
-        return Outcome(done, claimed, self._now - 1.0, self.attempts, self.questions)
+        return MissionOutcome(done, claimed, self._now - 1.0, self.attempts, self.questions)
 
     def _work(self) -> None:
         goal = self._goal
@@ -172,7 +172,7 @@ class _World:
 
 def run_variant(
     variant: Variant, missions: int, seed: int, progress: Callable[[], object] = lambda: None
-) -> list[Outcome]:
+) -> list[MissionOutcome]:
     """Run missions of one to three tasks; the same seed gives every variant the same orders and coins.
 
     Args:
@@ -190,7 +190,7 @@ def run_variant(
     return outcomes
 
 
-def row_of(variant: Variant, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def row_of(variant: Variant, outcomes: Sequence[MissionOutcome]) -> dict[str, Any]:
     """One line of the table as plain values."""
     done = sum(outcome.done for outcome in outcomes)
     low, high = wilson_interval(done, len(outcomes))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from openral_core.statistics import wilson_interval
-from openral_reasoner.evaluation.suite import Suite, WrittenMission
+from openral_reasoner.evaluation.suite import MissionSuite, WrittenMission
 from openral_reasoner.evaluation.world import SimulatedDeployment
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.mission.planning_service import MakeAgent
@@ -18,7 +18,7 @@ from openral_reasoner.palette import Palette
 
 
 @dataclass(frozen=True)
-class Row:
+class MissionRow:
     """One mission and what came of it."""
 
     kind: str
@@ -40,12 +40,12 @@ class Row:
 
 
 def evaluate(
-    suite: Suite,
+    suite: MissionSuite,
     *,
     make_agent: MakeAgent | None = None,
     who: str = "offline",
-    progress: Callable[[Row], None] = lambda row: None,
-) -> list[Row]:
+    progress: Callable[[MissionRow], None] = lambda row: None,
+) -> list[MissionRow]:
     """Run every mission once, each in a fresh deployment.
 
     Args:
@@ -61,7 +61,7 @@ def evaluate(
     return rows
 
 
-def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None, who: str) -> Row:
+def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None, who: str) -> MissionRow:
     world = SimulatedDeployment(written, palette, make_agent, who)
     begun = time.monotonic()
     world.run()
@@ -74,7 +74,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
         fitting = True  # nothing to do is an end as good as "I cannot"
     wrong = sum(task not in written.do and task not in hopeless for task in world.sent)
     needed = len(written.do) + sum(min(count, 3) for count in written.fails.values())
-    return Row(
+    return MissionRow(
         kind=written.kind,
         say=written.say,
         wanted=written.do,
@@ -89,7 +89,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
     )
 
 
-def summary(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def summary(rows: Sequence[MissionRow]) -> Iterator[dict[str, Any]]:
     """Yield one entry a kind, and one for all: counts, accuracy with its Wilson interval, rates, time."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
     for kind in [*kinds, "all"]:
@@ -109,6 +109,6 @@ def summary(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         }
 
 
-def report(rows: Sequence[Row], who: str) -> dict[str, Any]:
+def report(rows: Sequence[MissionRow], who: str) -> dict[str, Any]:
     """The result as plain values, for a JSON file."""
     return {"planner": who, "summary": list(summary(rows)), "rows": [asdict(row) for row in rows]}

@@ -45,14 +45,14 @@ class WrittenMission:
 
 
 @dataclass(frozen=True)
-class Suite:
+class MissionSuite:
     """A deployment and the missions for it."""
 
     palette: Palette
     missions: tuple[WrittenMission, ...]
 
 
-def load_suite(path: Path = DEFAULT) -> Suite:
+def load_suite(path: Path = DEFAULT) -> MissionSuite:
     """Read a suite.
 
     Raises:
@@ -72,7 +72,7 @@ def load_suite(path: Path = DEFAULT) -> Suite:
             raise ManifestError(
                 f"{path}: missions.{mission.kind}: '{mission.say}': no skill has {sorted(unknown)}"
             )
-    return Suite(Palette(tuple(sorted(skills, key=lambda skill: skill.name))), missions)
+    return MissionSuite(Palette(tuple(sorted(skills, key=lambda skill: skill.name))), missions)
 
 
 def _skill(entry: Mapping[str, Any]) -> Skill:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.condition import Condition
-from openral_reasoner.mission.gate import Judgement, Verdict, judge
+from openral_reasoner.mission.gate import GateVerdict, Judgement, judge
 from openral_reasoner.mission.mission import MAX_ATTEMPTS
 from openral_reasoner.palette import Palette, Skill
 
@@ -127,13 +127,13 @@ class Attempt:
         the gate sees is one even if the deadline was a moment faster.
         """
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
-        if judgement.verdict is Verdict.SUCCEEDED or outcome == "DEADLINE":
+        if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
             return judgement
         if outcome != "SUCCEEDED":
-            return Judgement(Verdict.STALLED, f"{self.skill.name} ended: {why}")
-        if judgement.verdict is Verdict.UNVERIFIED:
+            return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}")
+        if judgement.verdict is GateVerdict.UNVERIFIED:
             return judgement
-        return Judgement(Verdict.STALLED, "the skill calls itself done, the reward monitor does not")
+        return Judgement(GateVerdict.STALLED, "the skill calls itself done, the reward monitor does not")
 
     def _judge(self, now_s: float, deadline_s: float, gate: ProgressThresholds) -> Judgement:
         return judge(

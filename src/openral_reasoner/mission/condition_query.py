@@ -30,7 +30,7 @@ Told = tuple[int, "bool | None", str]
 
 
 @dataclass
-class _Open:
+class _OpenQuery:
     asked: AskWorld
     until_wall_s: float
     next_wall_s: float
@@ -46,11 +46,11 @@ class ConditionQuery:
 
     def __init__(self, sense: Sense, gate: ProgressThresholds) -> None:
         self._sense, self._gate = sense, gate
-        self._open: _Open | None = None
+        self._open: _OpenQuery | None = None
 
     def ask(self, asked: AskWorld, wall_s: float) -> None:
         """Begin; the answer comes from `tick`."""
-        self._open = _Open(asked, wall_s + PATIENCE_S, wall_s)
+        self._open = _OpenQuery(asked, wall_s + PATIENCE_S, wall_s)
 
     def tick(self, wall_s: float) -> Told | None:
         """Ask on, and tell the answer once there is one."""
@@ -67,10 +67,10 @@ class ConditionQuery:
             self._question(open_)
         return None
 
-    def _state(self, open_: _Open) -> bool | None:
+    def _state(self, open_: _OpenQuery) -> bool | None:
         return next((state for state, count in open_.agreeing.items() if count >= self._gate.dwell), None)
 
-    def _question(self, open_: _Open) -> None:
+    def _question(self, open_: _OpenQuery) -> None:
         """Ask about the task, or in turns about it and its opposite."""
         condition = open_.asked.condition
         opposite = bool(condition.undone) and open_.turn % 2 == 1

@@ -19,7 +19,7 @@ WAIT_S = 1.0
 
 
 @dataclass
-class _Open:
+class _OpenCondition:
     """A condition in the air."""
 
     condition: Condition
@@ -40,7 +40,7 @@ class Decisions:
         self._patience_s = patience_s
         self._key = 0
         self._decided: set[int] = set()
-        self._open: _Open | None = None
+        self._open: _OpenCondition | None = None
 
     def forget(self) -> None:
         """Another mission begins; answers that are still on their way count no more."""
@@ -55,7 +55,7 @@ class Decisions:
         if task is None or condition is None:
             return None
         if self._open is None:
-            self._open = _Open(condition, since_wall_s=now.wall_s, next_wall_s=now.wall_s)
+            self._open = _OpenCondition(condition, since_wall_s=now.wall_s, next_wall_s=now.wall_s)
             mission.say(now.stamp_s, "condition", f"is it so that {condition.text}?")
         if self._open.asked or now.wall_s < self._open.next_wall_s:
             return []

@@ -15,7 +15,7 @@ from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
-from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
@@ -148,7 +148,7 @@ class Director:
         if not self._active:
             return []
         self.mission.end(state, now.stamp_s, reason)
-        return self._goals.cancel(Judgement(Verdict.RUNNING, reason), now.wall_s)
+        return self._goals.cancel(Judgement(GateVerdict.RUNNING, reason), now.wall_s)
 
     def estop(self, pressed: bool, now: Instant) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
@@ -353,7 +353,7 @@ class Director:
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
         if now.wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
-                Verdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
+                GateVerdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
             )
             self._recovery.fail(self.mission, self._palette, gone, now, lost=True)
         return []
@@ -412,7 +412,7 @@ class Director:
         return list(due)
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
-        if judgement.verdict is Verdict.SUCCEEDED:
+        if judgement.verdict is GateVerdict.SUCCEEDED:
             self.mission.complete(now.stamp_s, judgement.reason)
         else:
             self._recovery.fail(self.mission, self._palette, judgement, now)

@@ -13,7 +13,7 @@ from enum import Enum
 from openral_core.progress import Assessment, Progress, ProgressReading, ProgressThresholds, assess
 
 
-class Verdict(Enum):
+class GateVerdict(Enum):
     """What the gate says about an attempt."""
 
     RUNNING = "running"
@@ -30,7 +30,7 @@ class Verdict(Enum):
 class Judgement:
     """A verdict with its reason in words."""
 
-    verdict: Verdict
+    verdict: GateVerdict
     reason: str
 
 
@@ -54,22 +54,22 @@ def judge(
     valid = [reading for reading in readings if reading.valid and started_s <= reading.stamp_s <= now_s]
     elapsed = now_s - started_s
     if not valid or now_s - valid[-1].stamp_s > thresholds.stale_after_s:
-        verdict = Verdict.UNVERIFIED if elapsed >= deadline_s else Verdict.ABSTAINED
+        verdict = GateVerdict.UNVERIFIED if elapsed >= deadline_s else GateVerdict.ABSTAINED
         return Judgement(verdict, _silence(valid, now_s))
     newest, stands = valid[-1], assess(valid, thresholds)
     if stands.progress is Progress.SUCCEEDED:
-        return Judgement(Verdict.SUCCEEDED, _success(newest, stands.dwell, thresholds))
+        return Judgement(GateVerdict.SUCCEEDED, _success(newest, stands.dwell, thresholds))
     if elapsed >= deadline_s:
         if stands.progress is Progress.ABSTAINED:
-            return Judgement(Verdict.UNVERIFIED, _doubt(newest))
+            return Judgement(GateVerdict.UNVERIFIED, _doubt(newest))
         reason = f"the deadline of {deadline_s:.1f} s passed at progress {newest.progress:.2f}"
-        return Judgement(Verdict.DEADLINE, reason)
+        return Judgement(GateVerdict.DEADLINE, reason)
     if stands.abstentions >= thresholds.dwell:
-        return Judgement(Verdict.ABSTAINED, _doubt(newest))
+        return Judgement(GateVerdict.ABSTAINED, _doubt(newest))
     patience_s = thresholds.default_patience_s * (2 if newest.progress >= thresholds.check_floor else 1)
     if stands.progress is Progress.STANDSTILL and elapsed >= patience_s:
-        return Judgement(Verdict.STALLED, _standstill(newest, stands, elapsed, thresholds))
-    return Judgement(Verdict.RUNNING, f"progress {newest.progress:.2f}, success {newest.success:.2f}")
+        return Judgement(GateVerdict.STALLED, _standstill(newest, stands, elapsed, thresholds))
+    return Judgement(GateVerdict.RUNNING, f"progress {newest.progress:.2f}, success {newest.success:.2f}")
 
 
 def _success(reading: ProgressReading, dwell: int, thresholds: ProgressThresholds) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
-from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Task, TaskState
 from openral_reasoner.palette import Skill
 
@@ -65,19 +65,19 @@ class GoalTracker:
         if not attempt.goal_id:
             if now.wall_s - attempt.sent_wall_s > patience:
                 silent = f"{attempt.skill.node} did not answer the goal within {patience:.0f} s"
-                return self.cancel(Judgement(Verdict.STALLED, silent), now.wall_s)
+                return self.cancel(Judgement(GateVerdict.STALLED, silent), now.wall_s)
             return []
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
             silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
-            return self.cancel(Judgement(Verdict.STALLED, silent), now.wall_s)
+            return self.cancel(Judgement(GateVerdict.STALLED, silent), now.wall_s)
         return self._judge(attempt, now)
 
     def _judge(self, attempt: Attempt, now: Instant) -> list[Command]:
         judgement = attempt.judge(now.stamp_s, self._gate)
-        if judgement.verdict is Verdict.ABSTAINED and not attempt.abstaining and attempt.readings:
+        if judgement.verdict is GateVerdict.ABSTAINED and not attempt.abstaining and attempt.readings:
             self._say(now.stamp_s, "abstained", judgement.reason)
-        attempt.abstaining = judgement.verdict is Verdict.ABSTAINED
-        if judgement.verdict in (Verdict.RUNNING, Verdict.ABSTAINED):
+        attempt.abstaining = judgement.verdict is GateVerdict.ABSTAINED
+        if judgement.verdict in (GateVerdict.RUNNING, GateVerdict.ABSTAINED):
             return []
         self._say(now.stamp_s, "verdict", f"{judgement.verdict.value}: {judgement.reason}")
         return self.cancel(judgement, now.wall_s)
@@ -120,7 +120,7 @@ class GoalTracker:
             return [CancelGoal(key)] if accepted else []  # a late yes to a goal that was given up
         if not accepted:
             reason = f"{attempt.skill.node} refused the goal"
-            self._settle(attempt.ending or Judgement(Verdict.STALLED, reason), now)
+            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason), now)
             return []
         attempt.goal_id = goal_id
         attempt.started_s = now.stamp_s
@@ -141,7 +141,7 @@ class GoalTracker:
         """The policy node of that skill is gone; a goal it held will never be answered."""
         attempt = self._attempt
         if attempt is not None and attempt.skill.name == name:
-            self._settle(attempt.ending or Judgement(Verdict.STALLED, reason), now)
+            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason), now)
 
     def _settle(self, judgement: Judgement, now: Instant) -> None:
         task, self._task, self._attempt = self._task, None, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import DirectorConfig
-from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.mission.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
 from openral_reasoner.mission.recovery_steps import Rung, next_rung, others, recoveries
@@ -18,7 +18,7 @@ class Recovery:
     def __init__(self, ask: AskOperatorFor, config: DirectorConfig) -> None:
         self._ask, self._config = ask, config
         self._rung: Rung | None = None
-        self._judgement = Judgement(Verdict.RUNNING, "")
+        self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
         self._palette = Palette()
 
@@ -56,7 +56,7 @@ class Recovery:
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
-        if judgement.verdict is Verdict.UNVERIFIED:
+        if judgement.verdict is GateVerdict.UNVERIFIED:
             self._ask_whether_done(mission, task, now)
             return
         if lost:
@@ -136,7 +136,7 @@ class Recovery:
                 self.fail(
                     mission,
                     self._palette,
-                    Judgement(Verdict.STALLED, "the operator says that it is not done"),
+                    Judgement(GateVerdict.STALLED, "the operator says that it is not done"),
                     now,
                 )
             else:

@@ -13,7 +13,7 @@ from openral_core.instant import Instant
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld, Command, StopSkills
-from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Mission, MissionState, TaskState
 from openral_reasoner.mission.question import YES_OR_NO, AskOperatorFor
 
@@ -90,10 +90,10 @@ class Resumption:
     def judge(self, holds: bool | None, why: str) -> Judgement:
         """What the look at the world says about the attempt that was broken off."""
         if holds is None:
-            return Judgement(Verdict.UNVERIFIED, f"the restart broke it off: {why}")
+            return Judgement(GateVerdict.UNVERIFIED, f"the restart broke it off: {why}")
         if holds:
-            return Judgement(Verdict.SUCCEEDED, f"it was done when the reasoner came back: {why}")
-        return Judgement(Verdict.STALLED, f"the restart broke it off, and it is not done: {why}")
+            return Judgement(GateVerdict.SUCCEEDED, f"it was done when the reasoner came back: {why}")
+        return Judgement(GateVerdict.STALLED, f"the restart broke it off, and it is not done: {why}")
 
     def _ask_leave(self, now: Instant, ready: Callable[[], bool]) -> None:
         mission = self._mission

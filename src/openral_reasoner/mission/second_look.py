@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
-from openral_reasoner.mission.gate import Judgement, Verdict
+from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.planner import PlannedTask
 
 KEY = -2
@@ -40,7 +40,7 @@ class SecondLook:
 
     def begin(self, judgement: Judgement, wall_s: float) -> bool:
         """Put a judgement off; False: there is no reason to, the monitor was there all the time."""
-        if judgement.verdict is not Verdict.UNVERIFIED or not self._missed:
+        if judgement.verdict is not GateVerdict.UNVERIFIED or not self._missed:
             return False
         self._first, self._asked, self._missed = judgement, False, False
         self._until_wall_s = wall_s + self._patience_s
@@ -61,7 +61,7 @@ class SecondLook:
         first, self._first = self._first, None
         if first is None or holds is None:
             return first
-        verdict = Verdict.SUCCEEDED if holds else Verdict.STALLED
+        verdict = GateVerdict.SUCCEEDED if holds else GateVerdict.STALLED
         return Judgement(
             verdict, f"the reward monitor is back and sees it{'' if holds else ' not'} done: {why}"
         )

@@ -32,7 +32,7 @@ Answer = Callable[[Reply], None]
 
 
 @dataclass
-class _Waiting:
+class _WaitingAnswer:
     answer: Answer
     until_wall_s: float
     what: str
@@ -46,7 +46,7 @@ class CameraAndMonitor:
         self._node, self._guard = node, guard
         self._cameras = {camera.name: camera for camera in cameras}
         self._client = node.create_client(QueryTaskProgress, SERVICE)
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_WaitingAnswer] = []
 
     def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
         """Look through a camera, or ask the reward monitor."""
@@ -77,7 +77,7 @@ class CameraAndMonitor:
         subscription = self._node.create_subscription(Image, topic, seen, NEWEST)
         waiting.release = lambda: self._node.destroy_subscription(subscription)
 
-    def _seen(self, waiting: _Waiting, camera: SceneCamera, message: Any) -> None:
+    def _seen(self, waiting: _WaitingAnswer, camera: SceneCamera, message: Any) -> None:
         size = (message.width, message.height)
         try:
             image = decode_image(camera, *size, message.encoding, message.step, message.data)
@@ -97,15 +97,15 @@ class CameraAndMonitor:
         answered = self._guard(partial(self._answered, waiting), SERVICE)
         self._client.call_async(wanted).add_done_callback(answered)
 
-    def _answered(self, waiting: _Waiting, future: Any) -> None:
+    def _answered(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, progress_reply(future.result()))
 
-    def _wait(self, answer: Answer, what: str) -> _Waiting:
-        waiting = _Waiting(answer, time.monotonic() + PATIENCE_S, what)
+    def _wait(self, answer: Answer, what: str) -> _WaitingAnswer:
+        waiting = _WaitingAnswer(answer, time.monotonic() + PATIENCE_S, what)
         self._waiting.append(waiting)
         return waiting
 
-    def _end(self, waiting: _Waiting, reply: Reply) -> None:
+    def _end(self, waiting: _WaitingAnswer, reply: Reply) -> None:
         if waiting in self._waiting:
             self._waiting.remove(waiting)
             waiting.release()

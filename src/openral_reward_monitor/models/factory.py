@@ -21,7 +21,7 @@ WARM_UP_SIZE = 224
 
 
 @dataclass(frozen=True)
-class Assembly:
+class WatchableModel:
     """Ready to watch."""
 
     package: RSkillPackage
@@ -42,7 +42,7 @@ class Assembly:
 
 def assemble(
     scene_ref: str, skill_ref: str, cameras: Sequence[str], device: str, allow_unevaluated: bool
-) -> Assembly:
+) -> WatchableModel:
     """Check the reward skill, against the scene if there is one, load its model and score two black frames.
 
     Args:
@@ -75,7 +75,7 @@ def assemble(
     except BaseException:
         model.close()
         raise
-    return Assembly(package, manifest.reward, model, calibration, watched)
+    return WatchableModel(package, manifest.reward, model, calibration, watched)
 
 
 def _warm_up(model: RewardModel, camera: SceneCamera | None, words: str) -> None:

@@ -28,12 +28,12 @@ from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_stamp, parse_status
-from openral_reward_monitor.models.factory import Assembly, assemble
+from openral_reward_monitor.models.factory import WatchableModel, assemble
 from openral_reward_monitor.query_request import parse_query
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.ros.messages import progress_message, refuse
 from openral_reward_monitor.ros.progress_service import ProgressService
-from openral_reward_monitor.scorer import Job, Scorer
+from openral_reward_monitor.scorer import Scorer, ScoringJob
 
 SERVICE = "/openral/perception/query_task_progress"
 MAX_RATE_HZ = 3.0
@@ -62,7 +62,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         self.declare_parameter("stale_after_s", 3.0)
         self.declare_parameter("answer_timeout_s", 5.0)
         self._progress: Any = None
-        self._assembly: Assembly | None = None
+        self._assembly: WatchableModel | None = None
         self._cameras: Cameras | None = None
         self._scorer: Scorer | None = None
         self._questions: ProgressService | None = None
@@ -242,7 +242,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
 
     # -- answers -----------------------------------------------------------------------------------
 
-    def _on_scored(self, job: Job) -> None:
+    def _on_scored(self, job: ScoringJob) -> None:
         """Take a finished scoring; called in the scorer's thread."""
         cameras = self._cameras
         if not job.watched:

@@ -12,7 +12,7 @@ from openral_reward_monitor.cameras import Cameras, CameraWatch
 from openral_reward_monitor.query_request import QueryRequest
 from openral_reward_monitor.reading import Reading
 from openral_reward_monitor.ros.messages import fill, refuse
-from openral_reward_monitor.scorer import Job, Scorer
+from openral_reward_monitor.scorer import Scorer, ScoringJob
 from openral_reward_monitor.window import Selection
 
 
@@ -20,7 +20,7 @@ from openral_reward_monitor.window import Selection
 class _Question:
     """A request that waits for its scoring."""
 
-    job: Job
+    job: ScoringJob
     asked_s: float
     """[s] monotonic clock."""
     answered: Any = field(default_factory=Future)

@@ -65,7 +65,7 @@ def unpack(frame: bytes | memoryview) -> Any:
     end = _HEAD + int.from_bytes(view[len(_START) : _HEAD], "big")
     if view[: len(_START)] != _START or not _HEAD <= end <= len(view):
         raise WireError("not a message: no list of data and value")
-    reader = _Reader(view[:end])
+    reader = _ArrayReader(view[:end])
     try:
         value = msgpack.unpackb(
             view[end:],
@@ -101,7 +101,7 @@ class _Writer:
         raise TypeError(f"{type(value).__name__} has no form on the wire")
 
 
-class _Reader:
+class _ArrayReader:
     """Puts the arrays back, each from the bytes after those of the one before, so none is read twice."""
 
     def __init__(self, data: memoryview) -> None:

@@ -12,7 +12,7 @@ from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
-from openral_training.experts.world import Verdict
+from openral_training.experts.world import TaskJudgement
 
 # MetaWorld's observation: hand xyz and gripper, then the first object's xyz; the goal's xyz are its last three.
 _HAND, _OBJECT, _TARGET = slice(0, 3), slice(4, 7), slice(36, 39)
@@ -49,14 +49,14 @@ class MetaWorldExperts:
         """Return the action (A,) that stands still with the gripper as `advice` has it."""
         return self._backend.hold_action(advice)
 
-    def verdicts(self) -> dict[str, Verdict]:
+    def verdicts(self) -> dict[str, TaskJudgement]:
         """Judge every task of this world."""
         world = self._backend.world(0)
         found = {}
         for task_id in self.task_ids:
             seen, judged = world.look(task_id), world.judge(task_id)
             reach = float(np.linalg.norm(seen[_HAND] - seen[_OBJECT]))
-            found[task_id] = Verdict(judged["success"] > 0, reach, judged["obj_to_target"])
+            found[task_id] = TaskJudgement(judged["success"] > 0, reach, judged["obj_to_target"])
         return found
 
     def landmarks(self) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.backends.remote_sim.command import ExpertAction
-from openral_training.experts.world import Verdict
+from openral_training.experts.world import TaskJudgement
 
 
 class RobosuiteExperts:
@@ -50,11 +50,11 @@ class RobosuiteExperts:
         """Return the action (A,) that stands still with the gripper as `advice` has it."""
         return self._backend.hold_action(advice)
 
-    def verdicts(self) -> dict[str, Verdict]:
+    def verdicts(self) -> dict[str, TaskJudgement]:
         """Judge every task of this world."""
         thing, goal = self._advice.thing, self._advice.goal
         reach = float(np.linalg.norm(self._state.ee_position - thing))
-        return {self._task: Verdict(self._solved, reach, float(np.linalg.norm(goal - thing)))}
+        return {self._task: TaskJudgement(self._solved, reach, float(np.linalg.norm(goal - thing)))}
 
     def landmarks(self) -> NDArray[np.float64]:
         """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""

@@ -13,7 +13,7 @@ from openral_core.types import RobotState
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TaskJudgement:
     """The simulator's judgement of one task in the present state."""
 
     success: bool
@@ -45,7 +45,7 @@ class ExpertWorld(Protocol):
         """Return the action (A,) that stands still with the gripper as `advice` has it."""
         ...
 
-    def verdicts(self) -> Mapping[str, Verdict]:
+    def verdicts(self) -> Mapping[str, TaskJudgement]:
         """Judge every task of this world."""
         ...
 

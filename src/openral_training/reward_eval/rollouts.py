@@ -34,7 +34,7 @@ SIMULATORS = ("metaworld", "mujoco", "robosuite")
 
 
 @dataclass(frozen=True)
-class Rollout:
+class JudgedRollout:
     """Who does what from where."""
 
     task_id: str
@@ -69,7 +69,7 @@ def rollouts(
     """
     recipe = filmed(recipe)
     todo = [
-        Rollout(task_id, behaviour, init_id)
+        JudgedRollout(task_id, behaviour, init_id)
         for task_id in recipe.task_ids
         for behaviour in BEHAVIOURS
         for init_id in init_ids
@@ -88,7 +88,7 @@ def rollouts(
         yield from load_shard(files[rollout])
 
 
-def _file(recipe: Recipe, rollout: Rollout, seed: int) -> Path:
+def _file(recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
     scene = recipe.scene_for(rollout.task_id)
     content = {
         "format": FORMAT,
@@ -112,7 +112,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _film(recipe: Recipe, batch: list[Rollout], files: list[Path], seed: int) -> int:
+def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: int) -> int:
     """Make rollouts of one task; return how many."""
     world = open_world(recipe, batch[0].task_id)
     try:

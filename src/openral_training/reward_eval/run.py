@@ -33,7 +33,7 @@ LATENCY_CALLS = 30
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvaluationPlan:
     """What is to be judged, on what."""
 
     package: RSkillPackage
@@ -61,7 +61,7 @@ class Plan:
 
 
 def evaluate(
-    plan: Plan, command: str, progress: Callable[[int], None] = lambda films: None
+    plan: EvaluationPlan, command: str, progress: Callable[[int], None] = lambda films: None
 ) -> dict[str, Any]:
     """Judge a reward model on rollouts from states that nothing was fitted on.
 
@@ -102,7 +102,7 @@ def evaluate(
 
 
 def calibrate(
-    plan: Plan, error_rate: float, progress: Callable[[int], None] = lambda films: None
+    plan: EvaluationPlan, error_rate: float, progress: Callable[[int], None] = lambda films: None
 ) -> CameraCalibration:
     """Fit the calibration of one camera and write it beside the manifest; other cameras' entries stay.
 
@@ -138,7 +138,7 @@ def write(path: Path, calibration: Calibration) -> None:
     partial.replace(path)
 
 
-def _calibration(plan: Plan) -> CameraCalibration | None:
+def _calibration(plan: EvaluationPlan) -> CameraCalibration | None:
     loaded = load_calibration(plan.package)
     if loaded is None:
         return None
@@ -158,7 +158,7 @@ def _calibration(plan: Plan) -> CameraCalibration | None:
     return found
 
 
-def _score_all(plan: Plan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:
+def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:
     recipe = filmed(plan.recipe)
     films = rollouts(plan.recipe, plan.init_ids, seed=plan.seed, workers=plan.workers, progress=progress)
     return [score(model, case) for film in films for case in cases(film, recipe, plan.camera, plan.words)]
@@ -196,7 +196,7 @@ def _row(one: Scored, said: str) -> dict[str, Any]:
     }
 
 
-def _source(plan: Plan, command: str) -> dict[str, Any]:
+def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
     """What an eval JSON says before its results."""
     scenes = [plan.recipe.scene_for(task_id) for task_id in plan.recipe.task_ids]
     scene = scenes[0]

@@ -10,7 +10,7 @@ import numpy as np
 from openral_training.rl.algorithm.groups import in_informative_group
 from openral_training.rl.algorithm.ppo import Batch, grpo_batch, ppo_batch
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo
@@ -73,7 +73,7 @@ def collect(
     return Collection(trajectories, batch, {**metrics, **environment_metrics(trajectories), **shown})
 
 
-def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int) -> list[Attempt]:
+def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int) -> list[EpisodeRequest]:
     """Return the attempts of one round: for each task its share of initial states, drawn without repetition.
 
     Args:
@@ -85,7 +85,7 @@ def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int
     size = config.algorithm.group_size if isinstance(config.algorithm, Grpo) else 1
     ids, count = list(config.env.train.init_ids.ids()), config.episodes_a_task // size
     watched = config.reward is not None
-    made: list[Attempt] = []
+    made: list[EpisodeRequest] = []
     for index, task in enumerate(config.env.tasks):
         if task not in tasks:
             continue
@@ -96,7 +96,7 @@ def attempts_of(config: RlConfig, tasks: Sequence[str], update: int, number: int
                 order = rng.permutation(ids)
             group = (number * len(config.env.tasks) + index) * count + place
             made += [
-                Attempt(task, int(order[place % len(ids)]), (*key, place, member), group, watched)
+                EpisodeRequest(task, int(order[place % len(ids)]), (*key, place, member), group, watched)
                 for member in range(size)
             ]
     return made

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from openral_core.statistics import wilson_interval
-from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 
@@ -25,7 +25,7 @@ def evaluate_policy(
         tasks: of the run.
         init_ids: of each task.
     """
-    attempts = [Attempt(task, init_id, (0,)) for task in tasks for init_id in init_ids]
+    attempts = [EpisodeRequest(task, init_id, (0,)) for task in tasks for init_id in init_ids]
     trajectories = workers.rollout(policy, attempts, GREEDY)
     rows = [
         {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}

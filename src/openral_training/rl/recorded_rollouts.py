@@ -33,7 +33,7 @@ STATE_LAYOUT = "metaworld_world"
 
 
 @dataclass(frozen=True)
-class Unit:
+class RecordedAttempt:
     """One attempt to be recorded."""
 
     task: str
@@ -47,10 +47,10 @@ class Unit:
         return f"{self.task}.{self.init_id:04d}.{self.number:03d}"
 
 
-def plan(tasks: Sequence[str], init_ids: Sequence[int], episodes: int) -> list[Unit]:
+def plan(tasks: Sequence[str], init_ids: Sequence[int], episodes: int) -> list[RecordedAttempt]:
     """Return as many attempts a task, the initial states taken in turn."""
     return [
-        Unit(task, init_ids[number % len(init_ids)], number // len(init_ids))
+        RecordedAttempt(task, init_ids[number % len(init_ids)], number // len(init_ids))
         for task in tasks
         for number in range(episodes)
     ]
@@ -110,7 +110,7 @@ class Recording:
             raise SimulationError(f"{scene.scene.id}: tells no state to learn from; use a scene of MetaWorld")
         self._backend = backend
 
-    def perform(self, unit: Unit, seed: int) -> Episode:
+    def perform(self, unit: RecordedAttempt, seed: int) -> Episode:
         """Run one attempt to its end."""
         backend, policy = self._backend, self._policy
         spread = SPREADS[(unit.init_id + unit.number) % len(SPREADS)]
@@ -143,7 +143,7 @@ class Recording:
 
     def _episode(
         self,
-        unit: Unit,
+        unit: RecordedAttempt,
         rows: list[tuple[bytes, NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]],
     ) -> Episode:
         images, states, actions, verdicts = zip(*rows, strict=True)
@@ -172,14 +172,14 @@ class Recording:
 def record(
     policy: StochasticPolicy,
     recipe: Recipe,
-    units: Sequence[Unit],
+    units: Sequence[RecordedAttempt],
     form: DatasetMetadata,
     shards: Path,
     *,
     horizon: int,
     correlation: float,
     seed: int,
-    progress: Callable[[Unit, Episode], None] = lambda unit, episode: None,
+    progress: Callable[[RecordedAttempt, Episode], None] = lambda unit, episode: None,
 ) -> Iterator[Episode]:
     """Record every attempt that has no shard yet; yield all of them in order.
 

@@ -38,7 +38,7 @@ EVERY = 4
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WorldComparison:
     """One attempt in both worlds: T steps after the first frame."""
 
     task: str
@@ -111,7 +111,7 @@ def evaluate(
 @torch.no_grad()
 def compare(
     model: WorldModel, scale: ActionScale, rollouts: Rollouts, frames: NDArray[np.uint8], episode: int
-) -> Comparison:
+) -> WorldComparison:
     """Imagine an attempt from its first frame and its actions."""
     first, last = int(rollouts.first[episode]), int(rollouts.last[episode])
     steps, chunk, past = last - first, model.chunk, model.condition_frames
@@ -142,7 +142,7 @@ def compare(
     error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
     imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(predicted)[0]])
-    return Comparison(
+    return WorldComparison(
         rollouts.task[episode],
         words[0],
         rollouts.init_id[episode],
@@ -159,7 +159,7 @@ def compare(
     )
 
 
-def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
+def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
     """Return errors by control steps after the start, means over attempts that went on so long.
 
     `given_up` is the share of them that would have been lost by then, see `env.ImaginedChunk`.
@@ -187,7 +187,7 @@ def by_horizon(compared: Sequence[Comparison]) -> list[dict[str, float]]:
     return rows
 
 
-def reward_measures(compared: Sequence[Comparison], rollouts: Rollouts) -> dict[str, float | None]:
+def reward_measures(compared: Sequence[WorldComparison], rollouts: Rollouts) -> dict[str, float | None]:
     """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class.
 
     `doubt_error_rank` is Spearman's correlation of the uncertainty with the error of the latents, over all frames.
@@ -216,7 +216,7 @@ def _auroc(scores: NDArray[np.floating[Any]], truth: NDArray[np.bool_]) -> float
     return round(auroc(scores[truth].tolist(), scores[~truth].tolist()), 4)
 
 
-def write_video(path: Path, compared: Sequence[Comparison]) -> None:
+def write_video(path: Path, compared: Sequence[WorldComparison]) -> None:
     """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right."""
     from PIL import Image
 
@@ -228,6 +228,6 @@ def write_video(path: Path, compared: Sequence[Comparison]) -> None:
     reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=1000 // FPS, loop=0)
 
 
-def _beside(comparison: Comparison) -> Iterator[NDArray[np.uint8]]:
+def _beside(comparison: WorldComparison) -> Iterator[NDArray[np.uint8]]:
     for real, imagined in zip(comparison.real[::EVERY], comparison.imagined[::EVERY], strict=True):
         yield np.concatenate([resize(real, FRAME), resize(imagined, FRAME)], 1)

@@ -41,7 +41,7 @@ def read_object_array(path: Path) -> NDArray[Any]:
                 file.seek(0)
                 plain: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
                 return plain
-            found = _Reader(file).load()
+            found = _ArrayUnpickler(file).load()
     except (
         OSError,
         ValueError,
@@ -60,7 +60,7 @@ def read_object_array(path: Path) -> NDArray[Any]:
     return found
 
 
-class _Reader(pickle.Unpickler):
+class _ArrayUnpickler(pickle.Unpickler):
     """An unpickler that knows no names but NumPy's own."""
 
     def __init__(self, file: BinaryIO) -> None:

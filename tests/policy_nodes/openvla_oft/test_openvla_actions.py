@@ -7,7 +7,7 @@ import pytest
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.openvla_oft.actions import (
-    Statistics,
+    ActionStatistics,
     bin_centres,
     gripper_to_libero,
     tokens_to_values,
@@ -16,7 +16,7 @@ from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_
 
 VOCABULARY = 32000
 ENTRY = {"q01": [-0.5, -1.0, 0.0], "q99": [0.5, 3.0, 1.0], "mask": [True, True, False]}
-STATISTICS = Statistics.read(
+STATISTICS = ActionStatistics.read(
     {"libero_spatial_no_noops": {"action": ENTRY}}, "libero_spatial_no_noops", "action"
 )
 
@@ -60,14 +60,14 @@ def test_normalising_is_the_inverse_and_clips() -> None:
 
 def test_statistics_are_found_by_the_short_name_and_missed_by_a_wrong_one() -> None:
     stats = {"libero_spatial_no_noops": {"action": ENTRY}}
-    assert Statistics.read(stats, "libero_spatial", "action").high.tolist() == [0.5, 3.0, 1.0]
+    assert ActionStatistics.read(stats, "libero_spatial", "action").high.tolist() == [0.5, 3.0, 1.0]
     with pytest.raises(PolicyError, match=r"'bridge', the checkpoint has libero_spatial_no_noops.*norm_tag"):
-        Statistics.read(stats, "bridge", "action")
+        ActionStatistics.read(stats, "bridge", "action")
     with pytest.raises(PolicyError, match=r"of proprio lack 'proprio'"):
-        Statistics.read(stats, "libero_spatial", "proprio")
+        ActionStatistics.read(stats, "libero_spatial", "proprio")
     uneven = {"x": {"action": {**ENTRY, "q99": [1.0]}}}
     with pytest.raises(PolicyError, match="differ in length"):
-        Statistics.read(uneven, "x", "action")
+        ActionStatistics.read(uneven, "x", "action")
 
 
 def test_gripper_of_libero_opens_at_minus_one() -> None:

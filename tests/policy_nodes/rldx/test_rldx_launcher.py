@@ -15,7 +15,7 @@ from rldx_helpers import PATIENCE_S, make_batch, wait_for
 from openral_core.errors import SidecarError
 from openral_policy_nodes.families.rldx.policy import RldxPolicy
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import Announcement, Identity, announcements
+from openral_sidecar.identity import Identity, ServerIdentity, announcements
 
 UPSTREAM = Path(__file__).with_name("upstream")
 MODEL = "RLWRLD/RLDX-1-FT-LIBERO"
@@ -52,8 +52,8 @@ def launch() -> Iterator[Launch]:
         process.communicate()
 
 
-def announced(process: subprocess.Popen[str]) -> Announcement:
-    def look() -> Announcement | None:
+def announced(process: subprocess.Popen[str]) -> ServerIdentity:
+    def look() -> ServerIdentity | None:
         assert process.poll() is None, process.communicate()[1]
         return next((found for found in announcements() if found.pid == process.pid), None)
 

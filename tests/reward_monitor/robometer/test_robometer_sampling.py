@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openral_reward_monitor.models.robometer.sampling import chosen_frames, spread
-from openral_reward_monitor.window import Attempt, FrameWindow
+from openral_reward_monitor.window import FrameWindow, WatchedGoal
 
 
 @pytest.mark.parametrize("count", [9, 16, 31, 120, 1000])
@@ -28,7 +28,7 @@ def test_the_nearest_frame_is_taken() -> None:
 
 def test_the_monitors_own_window_shows_what_the_model_would_choose() -> None:
     window = FrameWindow(frame_window_s=100.0, target_fps=10.0)
-    window.begin(Attempt("goal", "open the drawer"))
+    window.begin(WatchedGoal("goal", "open the drawer"))
     for number in range(53):
         window.add(number * 0.1, np.full((2, 2, 3), number, np.uint8))
     selection = window.select()

@@ -14,7 +14,7 @@ import numpy as np
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.backends.libero.server import add_arguments
 from openral_sim_bridge.backends.remote_sim.arms import PANDA
-from openral_sim_bridge.backends.remote_sim.command import Control, named_control
+from openral_sim_bridge.backends.remote_sim.command import CommandMode, named_control
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 from openral_sim_bridge.backends.remote_sim.serving import main
 
@@ -63,7 +63,7 @@ class ScriptedWorld:
     scene = "boxes"
     arm = PANDA
 
-    def __init__(self, tasks: list[str], control: Control) -> None:
+    def __init__(self, tasks: list[str], control: CommandMode) -> None:
         self.tasks, self.control, self.steps, self.reward = tasks, control, 0, 0.0
         self.model = mujoco.MjModel.from_xml_string(MJCF)
         self.data = mujoco.MjData(self.model)

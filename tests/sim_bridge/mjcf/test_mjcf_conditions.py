@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import pytest
 
-from openral_sim_bridge.backends.mjcf.conditions import Condition, Conditions
+from openral_sim_bridge.backends.mjcf.conditions import Conditions, SceneCondition
 from openral_sim_bridge.backends.mjcf.naming import Naming
 
 MODEL = mujoco.MjModel.from_xml_string(
@@ -33,7 +33,7 @@ def holds(condition: dict[str, Any], **places: tuple[float, float, float] | floa
         data.qpos[address : address + (1 if name == "lid" else 3)] = place
     mujoco.mj_forward(MODEL, data)
     naming = Naming(MODEL, {"kubus": "cube"})
-    judge = Conditions(MODEL, naming).judge(Condition.model_validate(condition), "success.task")
+    judge = Conditions(MODEL, naming).judge(SceneCondition.model_validate(condition), "success.task")
     assert not naming.faults
     return judge(data)
 

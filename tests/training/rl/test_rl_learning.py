@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from openral_training.rl.algorithm.ppo import Learner, grpo_batch, ppo_batch
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
@@ -34,7 +34,7 @@ def games(policy: StateMlp, seed: int) -> list[Trajectory]:
         rewards[0, 0] = won
         lived.append(
             Trajectory(
-                Attempt(f"task{group % 2}", group, (number,), group),
+                EpisodeRequest(f"task{group % 2}", group, (number,), group),
                 f"state{group}",
                 observations[:length],
                 np.array([group, 2, 1], np.float32),

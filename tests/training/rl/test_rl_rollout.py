@@ -15,7 +15,7 @@ from openral_core.errors import ContractError, SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_training.rl.algorithm.groups import check_groups, group_numbers
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
@@ -38,9 +38,9 @@ def policy() -> StateMlp:
     return StateMlp(MlpShape.model_validate(shape))
 
 
-def attempts(count: int = 6) -> list[Attempt]:
+def attempts(count: int = 6) -> list[EpisodeRequest]:
     return [
-        Attempt(task, number // 2, (7, number), number // 2 + 100 * place)
+        EpisodeRequest(task, number // 2, (7, number), number // 2 + 100 * place)
         for place, task in enumerate(TASKS)
         for number in range(count)
     ]
@@ -113,7 +113,7 @@ def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_ru
     simulators = WorldPool(vec_env_spec(), ProcessLauncher(), [0], max_losses=0)
     try:
         with pytest.raises(SimulationError, match="init_id"):
-            rollout(simulators, greedy(policy()), [Attempt("reach-v3", -1, (0,))], action_dim=4)
+            rollout(simulators, greedy(policy()), [EpisodeRequest("reach-v3", -1, (0,))], action_dim=4)
         with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
             lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
     finally:
@@ -122,7 +122,7 @@ def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_ru
 
 def test_greedy_has_no_chance() -> None:
     simulators = InProcess(vec_env_spec())
-    twice = [Attempt("reach-v3", 3, (seed,)) for seed in (0, 1)]
+    twice = [EpisodeRequest("reach-v3", 3, (seed,)) for seed in (0, 1)]
     one, other = rollout(simulators, greedy(policy()), twice, action_dim=4)
     simulators.close()
     np.testing.assert_array_equal(one.observations, other.observations)

@@ -13,7 +13,7 @@ from rl_settings import PPO, small
 from openral_core.errors import ContractError
 from openral_training.rl.algorithm.episode_arrays import flat_time
 from openral_training.rl.algorithm.ppo import gae
-from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
 from openral_training.rl.envs.simulators import InProcess, VecEnvSpec
@@ -88,7 +88,7 @@ def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
         small(tmp_path, DRAWER, {"actor": {"model": {"head": "gaussian"}}, "base": {"steps": 300}})
     )
     simulators = InProcess(VecEnvSpec(initial.scenes, 2, 1, 90, initial.encoder_factory))
-    attempts = [Attempt("drawer-open-v3", 0, (number,), watched=number == 0) for number in range(2)]
+    attempts = [EpisodeRequest("drawer-open-v3", 0, (number,), watched=number == 0) for number in range(2)]
     torch.manual_seed(0)
     watched, unwatched = rollout(simulators, exploring(initial.policy), attempts, action_dim=4)
     simulators.close()

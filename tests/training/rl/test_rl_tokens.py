@@ -16,7 +16,7 @@ from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
 from openral_training.rl.algorithm.ppo import Learner, grpo_batch
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.run import train
@@ -107,7 +107,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
     assert 0 < won.sum() < count
     lived = [
         Trajectory(
-            Attempt("push", 0, (row,)),
+            EpisodeRequest("push", 0, (row,)),
             "state",
             seen[row : row + 1],
             seen[row],

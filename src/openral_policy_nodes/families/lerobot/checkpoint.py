@@ -21,7 +21,7 @@ _PROBE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class LeRobotCheckpoint:
     """A folder with everything that a policy needs."""
 
     folder: Path
@@ -55,7 +55,7 @@ class Checkpoint:
         return digest.hexdigest()
 
 
-def read_checkpoint(folder: Path) -> Checkpoint:
+def read_checkpoint(folder: Path) -> LeRobotCheckpoint:
     """Read the configuration of a checkpoint.
 
     Raises:
@@ -83,4 +83,4 @@ def read_checkpoint(folder: Path) -> Checkpoint:
                 raise PolicyError(
                     f"{folder / name} runs '{origin}'; only steps of LeRobot itself are allowed, take it out"
                 )
-    return Checkpoint(folder, kind, config)
+    return LeRobotCheckpoint(folder, kind, config)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from openral_core.errors import PolicyError
 from openral_core.manifest import ImagePreprocessing, RSkillManifest
 from openral_core.manifest.contracts import LAYOUT_DIMS
-from openral_policy_nodes.families.lerobot.checkpoint import PROCESSORS, Checkpoint
+from openral_policy_nodes.families.lerobot.checkpoint import PROCESSORS, LeRobotCheckpoint
 from openral_policy_nodes.families.lerobot.features import FILLING_KINDS, Features
 
 
-def checkpoint_faults(manifest: RSkillManifest, checkpoint: Checkpoint) -> list[str]:
+def checkpoint_faults(manifest: RSkillManifest, checkpoint: LeRobotCheckpoint) -> list[str]:
     """Compare the manifest with the files of the checkpoint, before anything is started."""
     faults = []
     if manifest.model_family != checkpoint.kind:

@@ -17,7 +17,7 @@ from safetensors import safe_open
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
-from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, Checkpoint
+from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, LeRobotCheckpoint
 from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -31,7 +31,7 @@ class LeRobotModel:
     """One policy on one device. Stateless but for how many chunks each episode has had, which seeds its noise."""
 
     def __init__(
-        self, checkpoint: Checkpoint, device: str, dtype: str, seed: int, absent: Sequence[str] = ()
+        self, checkpoint: LeRobotCheckpoint, device: str, dtype: str, seed: int, absent: Sequence[str] = ()
     ) -> None:
         """Load a checkpoint; see `Features` for what it then says of itself.
 
@@ -113,7 +113,7 @@ def _pixels(image: NDArray[np.uint8]) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(image)).movedim(-1, -3).contiguous().float() / 255
 
 
-def _config(checkpoint: Checkpoint, device: str) -> Any:
+def _config(checkpoint: LeRobotCheckpoint, device: str) -> Any:
     """Read the configuration and take out what would be fetched although the checkpoint holds it."""
     config = PreTrainedConfig.from_pretrained(checkpoint.folder)
     config.device = device
@@ -127,7 +127,7 @@ def _config(checkpoint: Checkpoint, device: str) -> Any:
     return config
 
 
-def _load_policy(checkpoint: Checkpoint, config: Any) -> Any:
+def _load_policy(checkpoint: LeRobotCheckpoint, config: Any) -> Any:
     thin_backbone = getattr(config, "load_vlm_weights", False)
     if thin_backbone:
         # The checkpoint holds the backbone's weights: only their format, bf16, has to be taken over.
@@ -151,7 +151,7 @@ def _load_policy(checkpoint: Checkpoint, config: Any) -> Any:
     return policy.to(config.device).eval()
 
 
-def _refuse_missing(policy: PreTrainedPolicy, checkpoint: Checkpoint) -> None:
+def _refuse_missing(policy: PreTrainedPolicy, checkpoint: LeRobotCheckpoint) -> None:
     """LeRobot only logs that tensors are missing, and runs on random ones."""
     with safe_open(checkpoint.folder / WEIGHTS, "pt") as file:
         stored = set(file.keys())
@@ -167,7 +167,7 @@ def _refuse_missing(policy: PreTrainedPolicy, checkpoint: Checkpoint) -> None:
         )
 
 
-def _load_processors(checkpoint: Checkpoint, config: Any) -> tuple[Any, Any]:
+def _load_processors(checkpoint: LeRobotCheckpoint, config: Any) -> tuple[Any, Any]:
     device = {"device_processor": {"device": config.device}}
     before: dict[str, Any] = dict(device)
     if checkpoint.backbone is not None:
@@ -219,7 +219,7 @@ def _channels_first(shape: tuple[int, ...]) -> tuple[int, int, int]:
     return (third, first, second) if third == 3 and first != 3 else (first, second, third)
 
 
-def _backbone_fix(checkpoint: Checkpoint, error: OSError) -> str:
+def _backbone_fix(checkpoint: LeRobotCheckpoint, error: OSError) -> str:
     name = checkpoint.config.get("vlm_model_name") or "its tokenizer"
     return (
         f"{checkpoint.folder}: {_first_line(error)} Put configuration and tokenizer of {name} into {BACKBONE}/ there: "

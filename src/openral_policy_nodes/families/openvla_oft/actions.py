@@ -19,7 +19,7 @@ _EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
-class Statistics:
+class ActionStatistics:
     """What is known of one quantity of the demonstrations: of `action` or of `proprio`."""
 
     low: NDArray[np.float64]
@@ -30,7 +30,7 @@ class Statistics:
     """(D,) False: the number was left as it is, as the gripper's was."""
 
     @classmethod
-    def read(cls, norm_stats: Mapping[str, Any], key: str, quantity: str) -> Statistics:
+    def read(cls, norm_stats: Mapping[str, Any], key: str, quantity: str) -> ActionStatistics:
         """Take the statistics of a data set.
 
         Args:

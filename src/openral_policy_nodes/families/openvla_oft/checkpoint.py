@@ -20,7 +20,7 @@ _PROBE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class OpenVlaCheckpoint:
     """A folder with everything that the policy needs."""
 
     folder: Path
@@ -66,7 +66,7 @@ class Checkpoint:
         return digest.hexdigest()
 
 
-def read_checkpoint(folder: Path) -> Checkpoint:
+def read_checkpoint(folder: Path) -> OpenVlaCheckpoint:
     """Read the configuration of a checkpoint.
 
     Raises:
@@ -99,4 +99,4 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         means, stds = (tuple(tuple(map(float, row)) for row in images[name]) for name in ("means", "stds"))
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{folder / 'preprocessor_config.json'} lacks {error}; fetch it again") from error
-    return Checkpoint(folder, config, {**config.get("norm_stats", {}), **extra}, means, stds, weights)
+    return OpenVlaCheckpoint(folder, config, {**config.get("norm_stats", {}), **extra}, means, stds, weights)

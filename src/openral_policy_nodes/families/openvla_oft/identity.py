@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from openral_policy_nodes.families.openvla_oft.checkpoint import Checkpoint
+from openral_policy_nodes.families.openvla_oft.checkpoint import OpenVlaCheckpoint
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 from openral_sidecar.identity import Identity
 
 
-def identity_of(checkpoint: Checkpoint, settings: OpenVlaSettings, dtype: str) -> Identity:
+def identity_of(checkpoint: OpenVlaCheckpoint, settings: OpenVlaSettings, dtype: str) -> Identity:
     """Return the identity: the folder, the data set's statistics, the number format, the files' fingerprint."""
     return Identity(str(checkpoint.folder), settings.norm_tag, dtype, checkpoint.fingerprint())

@@ -13,8 +13,8 @@ from tokenizers import Tokenizer
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
-from openral_policy_nodes.families.openvla_oft.actions import Statistics, tokens_to_values
-from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, Checkpoint
+from openral_policy_nodes.families.openvla_oft.actions import ActionStatistics, tokens_to_values
+from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, OpenVlaCheckpoint
 from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
@@ -27,7 +27,9 @@ EMPTY_WORD = "▁"
 class OpenVLAOFTModel:
     """Infers chunks of `rows` actions from N cameras, proprioception and a sentence."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: OpenVlaSettings, device: str, dtype: str) -> None:
+    def __init__(
+        self, checkpoint: OpenVlaCheckpoint, settings: OpenVlaSettings, device: str, dtype: str
+    ) -> None:
         """Load a checkpoint.
 
         Raises:
@@ -38,10 +40,10 @@ class OpenVLAOFTModel:
                 f"device {device}: torch {torch.__version__} finds no GPU; name cpu, or fix the driver"
             )
         self.checkpoint, self.settings = checkpoint, settings
-        self.action = Statistics.read(checkpoint.norm_stats, settings.norm_tag, "action")
+        self.action = ActionStatistics.read(checkpoint.norm_stats, settings.norm_tag, "action")
         self.proprio = None
         if checkpoint.takes_proprio:
-            self.proprio = Statistics.read(checkpoint.norm_stats, settings.norm_tag, "proprio")
+            self.proprio = ActionStatistics.read(checkpoint.norm_stats, settings.norm_tag, "proprio")
         self._device, self._seeds = torch.device(device), EpisodeSeeds(settings.seed)
         self._network = _load(checkpoint, DTYPES[dtype]).to(self._device)
         self._project = _load_projector(checkpoint, self._network, self.proprio)
@@ -124,7 +126,7 @@ def _choose(scores: torch.Tensor, temperature: float) -> torch.Tensor:
     return torch.multinomial(chances.flatten(0, 1), 1).reshape(scores.shape[:2])
 
 
-def _load(checkpoint: Checkpoint, dtype: torch.dtype) -> OpenVLAOFT:
+def _load(checkpoint: OpenVlaCheckpoint, dtype: torch.dtype) -> OpenVLAOFT:
     """Build the graph without memory for its weights, then put the file's tensors in, shard by shard."""
     with init_empty_weights(include_buffers=False):
         network = OpenVLAOFT(checkpoint.config)
@@ -144,7 +146,7 @@ def _load(checkpoint: Checkpoint, dtype: torch.dtype) -> OpenVLAOFT:
 
 
 def _load_projector(
-    checkpoint: Checkpoint, network: OpenVLAOFT, proprio: Statistics | None
+    checkpoint: OpenVlaCheckpoint, network: OpenVLAOFT, proprio: ActionStatistics | None
 ) -> ProprioProjector | None:
     if proprio is None:
         return None

@@ -39,7 +39,7 @@ def pin_kernels() -> None:
     torch.backends.cuda.enable_math_sdp(True)
 
 
-class Scorer:
+class RobometerScorer:
     """A loaded checkpoint."""
 
     def __init__(self, folder: Path, *, device: str, quantize: bool, min_numel: int = MIN_NUMEL) -> None:
@@ -107,7 +107,7 @@ def main() -> None:
     args = parser.parse_args()
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    scorer = Scorer(
+    scorer = RobometerScorer(
         args.checkpoint, device=args.device, quantize=args.quantization == "nf4", min_numel=args.min_numel
     )
     identity = identity_of(args.checkpoint.absolute(), args.quantization)

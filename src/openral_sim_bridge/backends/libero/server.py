@@ -10,7 +10,7 @@ from pathlib import Path
 from openral_core.files.cache import cache_home
 from openral_sim_bridge.backends.libero.upstream import prepare
 from openral_sim_bridge.backends.remote_sim.command import named_control
-from openral_sim_bridge.backends.remote_sim.service import World
+from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
 from openral_sim_bridge.backends.remote_sim.serving import main
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--assets", type=Path, required=True, help="folder of LIBERO's assets")
 
 
-def build_worlds(args: argparse.Namespace) -> Sequence[World]:
+def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
     """Return the worlds. Raises OpenralError: no such task, or LIBERO is not whole."""
     prepare(args.assets, cache_home() / "libero")
     from openral_sim_bridge.backends.libero.world import LiberoWorld

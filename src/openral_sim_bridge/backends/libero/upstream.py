@@ -55,7 +55,7 @@ def prepare(assets: Path, scratch: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Task:
+class LiberoTask:
     """One task of a suite."""
 
     id: str
@@ -71,7 +71,7 @@ class Task:
 
 
 @functools.cache
-def load_task(task_id: str) -> Task:
+def load_task(task_id: str) -> LiberoTask:
     """Read a task's files.
 
     Raises:
@@ -92,7 +92,7 @@ def load_task(task_id: str) -> Task:
     setting = {key: value for key, value in problem.items() if key not in _UNSEEN_BY_PHYSICS}
     scene = json.dumps(setting, sort_keys=True, default=str)
     states = read_states(root / "init_files" / suite / f"{name}.pruned_init")
-    return Task(task_id, bddl, problem, scene, states)
+    return LiberoTask(task_id, bddl, problem, scene, states)
 
 
 @functools.cache

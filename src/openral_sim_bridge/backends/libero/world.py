@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.backends.libero.upstream import Task, load_task
+from openral_sim_bridge.backends.libero.upstream import LiberoTask, load_task
 from openral_sim_bridge.backends.remote_sim.arms import PANDA
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 
 SETTLE_STEPS = 10
@@ -29,7 +29,7 @@ class LiberoWorld:
 
     arm = PANDA
 
-    def __init__(self, task_ids: Sequence[str], *, control: Control) -> None:
+    def __init__(self, task_ids: Sequence[str], *, control: CommandMode) -> None:
         """Build the world of the first task.
 
         Args:
@@ -133,7 +133,7 @@ class LiberoWorld:
             self._env.close()
             self._env = None
 
-    def _is_done(self, task: Task) -> bool:
+    def _is_done(self, task: LiberoTask) -> bool:
         """Tasks of one scene differ in their goal only, so one environment can judge them all."""
         problem = self._env.env.parsed_problem
         own = problem["goal_state"]
@@ -147,7 +147,7 @@ class LiberoWorld:
         self._observation, reward, _, _ = self._env.step(action)
         self.reward = float(reward)
 
-    def _build(self, task: Task) -> None:
+    def _build(self, task: LiberoTask) -> None:
         from libero.libero.envs.env_wrapper import ControlEnv
 
         self.close()

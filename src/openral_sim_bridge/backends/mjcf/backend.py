@@ -27,7 +27,7 @@ from openral_sim_bridge.backends.articulation import Articulation, restore_snaps
 from openral_sim_bridge.backends.mjcf.control import JOINTS
 from openral_sim_bridge.backends.mjcf.gripper import OPEN
 from openral_sim_bridge.backends.mjcf.naming import SHOWN
-from openral_sim_bridge.backends.mjcf.world import CompiledScene, World
+from openral_sim_bridge.backends.mjcf.world import CompiledScene, MjcfWorld
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
 
@@ -46,7 +46,7 @@ class MjcfBackend:
         self.num_envs = num_envs
         self._horizon = horizon
         self._size = (scene.scene.observation_width, scene.scene.observation_height)
-        self._worlds = [World(self._scene) for _ in range(num_envs)]
+        self._worlds = [MjcfWorld(self._scene) for _ in range(num_envs)]
         self._articulation = self._find_articulation(robot)
         self._renderer: OffscreenRenderer | None = None
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
@@ -71,7 +71,7 @@ class MjcfBackend:
         done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
         return StepResult([world.state() for world in self._worlds], np.array(success), np.array(done))
 
-    def world(self, env: int) -> World:
+    def world(self, env: int) -> MjcfWorld:
         """Return one world, for scripted experts that read its privileged state."""
         return self._worlds[env]
 

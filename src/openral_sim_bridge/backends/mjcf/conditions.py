@@ -69,16 +69,16 @@ class Near(Schema):
     """[m] greatest distance of their middles."""
 
 
-class Condition(Schema):
+class SceneCondition(Schema):
     """Exactly one of its keys."""
 
     model_config = ConfigDict(populate_by_name=False)
 
-    all: Many[Condition] | None = None
+    all: Many[SceneCondition] | None = None
     """Every one holds."""
-    any: Many[Condition] | None = None
+    any: Many[SceneCondition] | None = None
     """At least one holds."""
-    not_: Condition | None = Field(default=None, alias="not")
+    not_: SceneCondition | None = Field(default=None, alias="not")
     """It does not hold."""
     inside: Inside | None = None
     """See Inside."""
@@ -92,7 +92,7 @@ class Condition(Schema):
     """Two bodies are in contact."""
 
     @model_validator(mode="after")
-    def _says_one_thing(self) -> Condition:
+    def _says_one_thing(self) -> SceneCondition:
         given = sorted(self.model_fields_set)
         if len(given) != 1:
             found = f"has {len(given)} keys ({', '.join(given)})" if given else "is empty"
@@ -108,7 +108,7 @@ class Conditions:
         self._model = model
         self._naming = naming
 
-    def judge(self, condition: Condition, key: str) -> Judge:
+    def judge(self, condition: SceneCondition, key: str) -> Judge:
         """Return the judge of a condition that stands at `key` of the options."""
         [name] = condition.model_fields_set
         part = getattr(condition, name)

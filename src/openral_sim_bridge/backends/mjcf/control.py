@@ -26,7 +26,7 @@ HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_pl
 JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
 
 
-class Control(Protocol):
+class ArmControl(Protocol):
     """Turns the arm's part of actions into targets of one world."""
 
     joints: NDArray[np.float64]
@@ -46,11 +46,11 @@ class Control(Protocol):
         ...
 
 
-class JointControl:
-    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+class _LedJoints:
+    """What the controls share that lead the joints themselves."""
 
-    def __init__(self, robot: Robot, dt: float) -> None:
-        self._chain, self._step = robot.chain, robot.speed * dt
+    def __init__(self, robot: Robot) -> None:
+        self._chain = robot.chain
         self.joints = np.zeros(len(robot.speed))
 
     @property
@@ -61,6 +61,14 @@ class JointControl:
     def restart(self, data: Any) -> None:
         """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
+
+
+class JointControl(_LedJoints):
+    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+
+    def __init__(self, robot: Robot, dt: float) -> None:
+        super().__init__(robot)
+        self._step = robot.speed * dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """Move the target by one control step. `numbers` (n,) [rad] or [m]."""
@@ -68,21 +76,12 @@ class JointControl:
         self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
 
 
-class JointDeltaControl:
+class JointDeltaControl(_LedJoints):
     """`delta_joints_plus_gripper`: the joints' set point, displaced by actions, on a leash."""
 
     def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
-        self._chain, self._step_rad, self._leash = robot.chain, step_rad, LEASH_S * step_rad / dt
-        self.joints = np.zeros(len(robot.speed))
-
-    @property
-    def hand(self) -> None:
-        """(3,) [m] where the hand is led; None: the joints are led."""
-        return None
-
-    def restart(self, data: Any) -> None:
-        """Take the present pose for the target."""
-        self.joints = data.qpos[self._chain.qpos].copy()
+        super().__init__(robot)
+        self._step_rad, self._leash = step_rad, LEASH_S * step_rad / dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """Move the target by one control step. `numbers` (n,) in -1..1."""
@@ -226,7 +225,7 @@ def arm_numbers(action: SceneAction, robot: Robot) -> int:
     return arm
 
 
-def make_control(action: SceneAction, robot: Robot, dt: float) -> Control:
+def make_control(action: SceneAction, robot: Robot, dt: float) -> ArmControl:
     """Return the control of one world for the scene's actions; `dt` [s] is a control step."""
     if action.representation == JOINTS:
         return JointControl(robot, dt)

@@ -19,7 +19,7 @@ from openral_core.schema import (
     raise_faults,
     raise_manifest_error,
 )
-from openral_sim_bridge.backends.mjcf.conditions import Condition
+from openral_sim_bridge.backends.mjcf.conditions import SceneCondition
 
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -71,7 +71,7 @@ class MjcfOptions(Schema):
     """MJCF file, beside the scene's or by a path from there."""
     tasks: Many[Word] = Field(min_length=1)
     """Names of tasks; the first is the one that the world starts in."""
-    success: dict[Word, Condition]
+    success: dict[Word, SceneCondition]
     """Task -> when it is done."""
     home: Word | dict[Word, Finite] = "home"
     """Keyframe of the model, or joint -> position [rad] or [m] with all else as in the model."""

@@ -14,7 +14,7 @@ from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.mjcf.conditions import Conditions
-from openral_sim_bridge.backends.mjcf.control import Control, arm_numbers, make_control
+from openral_sim_bridge.backends.mjcf.control import ArmControl, arm_numbers, make_control
 from openral_sim_bridge.backends.mjcf.initial import InitialStates
 from openral_sim_bridge.backends.mjcf.model import load_model, substeps
 from openral_sim_bridge.backends.mjcf.naming import Naming
@@ -57,7 +57,7 @@ class CompiledScene:
         self.arm_numbers = arm_numbers(scene.action, found)
 
 
-class World:
+class MjcfWorld:
     """One simulated robot among its things."""
 
     def __init__(self, scene: CompiledScene) -> None:
@@ -66,7 +66,7 @@ class World:
         """mujoco.MjModel, the same for all worlds."""
         self.data: Any = mujoco.MjData(scene.model)
         """mujoco.MjData"""
-        self.control: Control = make_control(scene.action, scene.robot, scene.dt)
+        self.control: ArmControl = make_control(scene.action, scene.robot, scene.dt)
         self.steps = 0
         self._task = scene.options.tasks[0]
 

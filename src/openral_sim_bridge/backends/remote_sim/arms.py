@@ -20,7 +20,7 @@ UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
-class Arm:
+class ArmModel:
     """An arm with its gripper."""
 
     robot: str
@@ -51,7 +51,7 @@ _MOUNT = {
 
 
 def _names(base: str, arm: Mapping[str, str], gripper: Mapping[str, str]) -> dict[str, str]:
-    """Return `Arm.names` from names without robosuite's prefixes; those of a gripper differ in 1.4 (LIBERO) and 1.5."""
+    """Return `ArmModel.names` of names without robosuite's prefixes; a gripper's differ in 1.4 (LIBERO) and 1.5."""
     return {
         ROOT_BODY: base,
         **{f"robot0_{theirs}": ours for theirs, ours in arm.items()},
@@ -64,7 +64,7 @@ def _names(base: str, arm: Mapping[str, str], gripper: Mapping[str, str]) -> dic
 _PANDA_LINKS = tuple(f"link{i}" for i in range(8))
 _PANDA_JOINTS = tuple(f"joint{i}" for i in range(1, 8))
 _PANDA_FINGERS = ("leftfinger", "rightfinger", "finger_joint1", "finger_joint2")
-PANDA = Arm(
+PANDA = ArmModel(
     robot="franka_panda",
     model="Panda",
     joints=tuple(f"panda_{joint}" for joint in _PANDA_JOINTS),
@@ -105,7 +105,7 @@ _SAWYER_LINKS = (
 )
 _SAWYER_JOINTS = tuple(f"right_j{i}" for i in range(7))
 _SAWYER_FINGERS = tuple(f"{side}_finger{part}" for side in "lr" for part in ("", "_tip", "_joint"))
-SAWYER = Arm(
+SAWYER = ArmModel(
     robot="sawyer_rethink",
     model="Sawyer",
     joints=_SAWYER_JOINTS,
@@ -129,7 +129,7 @@ ARMS = {arm.robot: arm for arm in (PANDA, SAWYER)}
 """By the name of the description."""
 
 
-def arm_of(robot: str) -> Arm:
+def arm_of(robot: str) -> ArmModel:
     """Return the arm of a description. Raises NotFoundError, naming those that exist."""
     if robot not in ARMS:
         raise NotFoundError(f"robot_id: robosuite has no arm '{robot}' here; it has {', '.join(ARMS)}")

@@ -25,8 +25,8 @@ from openral_sim_bridge.backend import (
     check_actions,
     worlds_to_reset,
 )
-from openral_sim_bridge.backends.remote_sim.arms import Arm
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
+from openral_sim_bridge.backends.remote_sim.arms import ArmModel
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
 from openral_sim_bridge.rendering.renderer import profile
 
 RESET_S = 300.0
@@ -59,8 +59,8 @@ class ArmBackend:
         link: Link,
         task_ids: Sequence[str],
         *,
-        arm: Arm,
-        control: Control,
+        arm: ArmModel,
+        control: CommandMode,
         num_envs: int = 1,
         width: int = 256,
         height: int = 256,
@@ -190,8 +190,8 @@ def open_worlds(
     task_ids: Sequence[str],
     arguments: Sequence[str] = (),
     *,
-    arm: Arm,
-    control: Control,
+    arm: ArmModel,
+    control: CommandMode,
     num_envs: int = 1,
     width: int = 256,
     height: int = 256,

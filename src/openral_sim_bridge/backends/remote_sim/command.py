@@ -20,7 +20,7 @@ ControlName = Literal["relative", "absolute", "joints"]
 
 
 @dataclass(frozen=True)
-class Control:
+class CommandMode:
     """One way to command an arm."""
 
     name: ControlName
@@ -30,19 +30,19 @@ class Control:
 
 
 CONTROLS = {
-    "delta_ee_6d_plus_gripper": Control("relative", 7),
-    "cartesian_pose": Control("absolute", 7),
-    "delta_joints_plus_gripper": Control("joints", 8),
+    "delta_ee_6d_plus_gripper": CommandMode("relative", 7),
+    "cartesian_pose": CommandMode("absolute", 7),
+    "delta_joints_plus_gripper": CommandMode("joints", 8),
 }
 """By the representation of a scene's actions."""
 
 
-def named_control(name: ControlName) -> Control:
+def named_control(name: ControlName) -> CommandMode:
     """Return the control of that name."""
     return next(control for control in CONTROLS.values() if control.name == name)
 
 
-def control_of(representation: str, simulator: str, offered: tuple[str, ...]) -> Control:
+def control_of(representation: str, simulator: str, offered: tuple[str, ...]) -> CommandMode:
     """Return how a simulator takes the actions of a scene. Raises SimulationError: it takes no such ones."""
     if representation not in offered:
         raise SimulationError(

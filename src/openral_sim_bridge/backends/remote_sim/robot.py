@@ -8,13 +8,13 @@ from xml.etree import ElementTree as ET
 
 from openral_core.errors import SimulationError
 from openral_sim_bridge.backend import Frame, RobotModel
-from openral_sim_bridge.backends.remote_sim.arms import Arm
+from openral_sim_bridge.backends.remote_sim.arms import ArmModel
 
 COLLISION_GROUP = 0
 """robosuite's geometry group of collision shapes."""
 
 
-def named(robot: RobotModel, arm: Arm, base_frame: str) -> RobotModel:
+def named(robot: RobotModel, arm: ArmModel, base_frame: str) -> RobotModel:
     """Give a description made from robosuite's model our names, and add the end effector's frame.
 
     Raises:

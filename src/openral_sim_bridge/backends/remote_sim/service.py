@@ -17,8 +17,8 @@ from openral_sidecar.errors import SidecarRefused
 from openral_sim_bridge.backend import WORLD, Snapshot
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
-from openral_sim_bridge.backends.remote_sim.arms import ROOT_BODY, Arm
-from openral_sim_bridge.backends.remote_sim.command import Control, ExpertAction
+from openral_sim_bridge.backends.remote_sim.arms import ROOT_BODY, ArmModel
+from openral_sim_bridge.backends.remote_sim.command import CommandMode, ExpertAction
 from openral_sim_bridge.backends.remote_sim.robot import COLLISION_GROUP, named
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
@@ -40,12 +40,12 @@ class WorldState:
     zeros where the simulator takes displacements only."""
 
 
-class World(Protocol):
+class RemoteWorld(Protocol):
     """One world."""
 
-    arm: Arm
+    arm: ArmModel
     """Which arm it has; the same in all worlds of a server."""
-    control: Control
+    control: CommandMode
     """What its actions mean; likewise."""
     steps: int
     """Control steps since the last reset."""
@@ -91,7 +91,9 @@ class World(Protocol):
 class WorldService:
     """The server's handlers. Refusals carry the codes not_found, simulation and malformed."""
 
-    def __init__(self, worlds: Sequence[World], *, width: int, height: int, render_profile: str) -> None:
+    def __init__(
+        self, worlds: Sequence[RemoteWorld], *, width: int, height: int, render_profile: str
+    ) -> None:
         """Serve worlds that render `width` x `height` [px] in a look of `openral_sim_bridge.rendering.renderer`."""
         log_warnings()
         self._worlds = list(worlds)
@@ -204,7 +206,7 @@ class WorldService:
             renderer.close()
         self._renderers.clear()
 
-    def _world(self, env: int) -> World:
+    def _world(self, env: int) -> RemoteWorld:
         if not 0 <= env < len(self._worlds):
             raise ValueError(f"there is no world {env}; there are {len(self._worlds)}")
         return self._worlds[env]
@@ -219,7 +221,7 @@ class WorldService:
             "steps": np.array([world.steps for world in self._worlds], dtype=np.int64),
         }
 
-    def _picture(self, world: World, camera: str) -> NDArray[np.uint8]:
+    def _picture(self, world: RemoteWorld, camera: str) -> NDArray[np.uint8]:
         """One renderer for all worlds of a scene; what the model itself shows differently goes over to it."""
         self._camera_id(world, camera)
         if world.scene not in self._renderers:
@@ -234,7 +236,7 @@ class WorldService:
         for scene in set(self._renderers) - {world.scene for world in self._worlds}:
             self._renderers.pop(scene).close()
 
-    def _camera_id(self, world: World, name: str) -> int:
+    def _camera_id(self, world: RemoteWorld, name: str) -> int:
         index: int = mujoco.mj_name2id(world.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
         if index < 0:
             names = ", ".join(world.model.camera(i).name for i in range(world.model.ncam))

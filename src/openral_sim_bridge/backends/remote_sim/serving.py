@@ -11,9 +11,9 @@ from openral_core.errors import OpenralError
 from openral_sidecar.identity import Identity
 from openral_sidecar.server import serve, server_arguments, server_options
 from openral_sim_bridge.backends.remote_sim.command import ControlName
-from openral_sim_bridge.backends.remote_sim.service import World, WorldService
+from openral_sim_bridge.backends.remote_sim.service import RemoteWorld, WorldService
 
-Builder = Callable[[argparse.Namespace], Sequence[World]]
+Builder = Callable[[argparse.Namespace], Sequence[RemoteWorld]]
 """Returns the worlds that the arguments ask for, ready to be stepped. Raises OpenralError: they cannot be built."""
 
 

@@ -67,7 +67,7 @@ class PrivilegedState:
 
 
 @dataclass(frozen=True)
-class Passage:
+class Approach:
     """How a point is approached: from above, through a funnel."""
 
     clearance: float
@@ -78,9 +78,9 @@ class Passage:
     """Metres higher for each metre farther away."""
 
 
-PICK = Passage(clearance=0.08)
-OVER_CUBES = Passage(clearance=0.07)
-OVER_WALLS = Passage(clearance=0.16, mouth=0.03, slope=4.0)
+PICK = Approach(clearance=0.08)
+OVER_CUBES = Approach(clearance=0.07)
+OVER_WALLS = Approach(clearance=0.16, mouth=0.03, slope=4.0)
 """A can that hangs 16 cm above its place clears the wall between the bins."""
 
 
@@ -151,7 +151,7 @@ def let_go(state: PrivilegedState, yaw: float = 0.0) -> NDArray[np.float64]:
     return command(state, np.array([0.0, 0.0, max(0.0, state.goal[2] + 0.15 - state.hand[2])]), OPEN, yaw)
 
 
-def through(way: NDArray[np.float64], passage: Passage) -> NDArray[np.float64]:
+def through(way: NDArray[np.float64], passage: Approach) -> NDArray[np.float64]:
     """Return the displacement (3,) [m] to head for, so that `way` (3,) ends from above.
 
     Who is too low for where he is rises first and goes sideways slowly until then.

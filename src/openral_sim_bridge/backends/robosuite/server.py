@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from openral_core.files.cache import cache_home
 from openral_sim_bridge.backends.remote_sim.arms import arm_of
 from openral_sim_bridge.backends.remote_sim.command import named_control
-from openral_sim_bridge.backends.remote_sim.service import World
+from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
 from openral_sim_bridge.backends.remote_sim.serving import main
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
 
 
-def build_worlds(args: argparse.Namespace) -> Sequence[World]:
+def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
     """Return the worlds. Raises NotFoundError: no such task or arm."""
     os.environ["NUMBA_CACHE_DIR"] = str(
         cache_home() / "robosuite" / "numba"

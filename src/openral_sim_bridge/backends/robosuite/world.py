@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.backends.remote_sim.arms import Arm
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Control, ExpertAction
+from openral_sim_bridge.backends.remote_sim.arms import ArmModel
+from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 from openral_sim_bridge.backends.robosuite.expert import EXPERTS
 from openral_sim_bridge.backends.robosuite.privileged_state import look
@@ -26,7 +26,7 @@ LAST_INIT_ID = 999_999
 class RobosuiteWorld:
     """One simulated arm. A task's environment is built when it is first needed and kept until another one is."""
 
-    def __init__(self, task_ids: Sequence[str], arm: Arm, control: Control) -> None:
+    def __init__(self, task_ids: Sequence[str], arm: ArmModel, control: CommandMode) -> None:
         """Build the world of the first task.
 
         Args:

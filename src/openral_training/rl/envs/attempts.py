@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Attempt:
+class EpisodeRequest:
     """An episode to be run."""
 
     task: str
@@ -27,7 +27,7 @@ class Attempt:
 class Trajectory:
     """An attempt that was run to its end: T decisions."""
 
-    attempt: Attempt
+    attempt: EpisodeRequest
     state: str
     """Digest of the initial state."""
     observations: NDArray[Any]

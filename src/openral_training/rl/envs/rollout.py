@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.simulators import Simulators
 from openral_training.rl.envs.vec_env import EnvOutput, Order
 from openral_training.rl.policies.noise import EpisodeNoise
@@ -26,7 +26,7 @@ class _Episode:
     """An attempt that is being run."""
 
     number: int
-    attempt: Attempt
+    attempt: EpisodeRequest
     noise: EpisodeNoise
     state: str = ""
     observations: list[NDArray[Any]] = field(default_factory=list)
@@ -96,7 +96,7 @@ def greedy(policy: StochasticPolicy) -> Decide:
 def rollout(
     simulators: Simulators,
     decide: Decide,
-    attempts: Sequence[Attempt],
+    attempts: Sequence[EpisodeRequest],
     *,
     action_dim: int,
     correlation: float = 0.0,
@@ -138,7 +138,7 @@ class _Game:
     """Which slot runs what."""
 
     def __init__(
-        self, simulators: Simulators, attempts: Sequence[Attempt], action_dim: int, correlation: float
+        self, simulators: Simulators, attempts: Sequence[EpisodeRequest], action_dim: int, correlation: float
     ) -> None:
         self._simulators = simulators
         self._waiting: dict[str, deque[_Episode]] = {}

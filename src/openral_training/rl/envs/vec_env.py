@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import ObservationEncoder
 
 
@@ -31,7 +31,7 @@ class EnvSpec:
     """Numbers of the worlds, unique in a run."""
 
 
-Order = Attempt | NDArray[np.float32]
+Order = EpisodeRequest | NDArray[np.float32]
 """An attempt to begin, or a chunk (C, A) to execute."""
 
 
@@ -84,11 +84,11 @@ class VecEnv:
         outputs: dict[int, EnvOutput] = {}
         for env_spec, backend in self._env_specs:
             mine = {slot: orders[slot] for slot in env_spec.slots if slot in orders}
-            chunks = {slot: order for slot, order in mine.items() if not isinstance(order, Attempt)}
+            chunks = {slot: order for slot, order in mine.items() if not isinstance(order, EpisodeRequest)}
             if chunks:
                 outputs |= self._execute(env_spec, backend, chunks)
             for slot, order in mine.items():
-                if isinstance(order, Attempt):
+                if isinstance(order, EpisodeRequest):
                     outputs[slot] = self._begin(env_spec, backend, slot, order)
         return outputs
 
@@ -97,7 +97,7 @@ class VecEnv:
         for _, backend in self._env_specs:
             backend.close()
 
-    def _begin(self, env_spec: EnvSpec, backend: Backend, slot: int, attempt: Attempt) -> EnvOutput:
+    def _begin(self, env_spec: EnvSpec, backend: Backend, slot: int, attempt: EpisodeRequest) -> EnvOutput:
         env = env_spec.slots.index(slot)
         [state] = backend.reset([attempt.task], [attempt.init_id], [env])
         self._steps[slot] = 0

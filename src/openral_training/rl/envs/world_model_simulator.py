@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.envs.attempts import Attempt
+from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.envs.simulators import VecEnvSpec, in_order
 from openral_training.rl.envs.vec_env import EnvOutput, Order
@@ -61,13 +61,13 @@ class WorldModelSimulator:
 
     def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
         """Carry out orders at once and keep the outputs."""
-        chunks = {slot: order for slot, order in orders.items() if not isinstance(order, Attempt)}
+        chunks = {slot: order for slot, order in orders.items() if not isinstance(order, EpisodeRequest)}
         outputs: dict[int, EnvOutput] = {}
         if chunks:
             imagined = self._env.chunk_step(np.stack(list(chunks.values())), list(chunks))
             outputs |= {slot: self._output(slot, row, imagined) for row, slot in enumerate(chunks)}
         for slot, order in orders.items():
-            if isinstance(order, Attempt):
+            if isinstance(order, EpisodeRequest):
                 (state,) = self._env.reset([order.task], [order.init_id], [slot])
                 known = repr((order.task, order.init_id)).encode() + state.tobytes()
                 outputs[slot] = EnvOutput(self._observation(slot, state), hashlib.sha256(known).hexdigest())

@@ -15,7 +15,7 @@ import torch
 
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
-from openral_training.rl.envs.attempts import Attempt, Trajectory
+from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
@@ -60,7 +60,7 @@ class LocalRollout:
         return self._simulators.replaced
 
     def rollout(
-        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
+        self, policy: StochasticPolicy, attempts: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
         """Run attempts and return their trajectories in the same order. Raises as `envs.rollout.rollout`."""
         decide = exploring(policy) if mode.explores else greedy(policy)
@@ -96,7 +96,7 @@ class RolloutWorker:
         policy.network.to(launcher.device)
         self._policy, self._local = policy, LocalRollout(open_worlds(vec_env_spec, launcher, ranks))
 
-    def __call__(self, message: tuple[dict[str, Any], Sequence[Attempt], SamplingMode]) -> Any:
+    def __call__(self, message: tuple[dict[str, Any], Sequence[EpisodeRequest], SamplingMode]) -> Any:
         """Run attempts, and return the trajectories and how many processes of worlds were replaced meanwhile."""
         weights, attempts, mode = message
         before = self._local.replaced
@@ -145,7 +145,7 @@ class RolloutPool(RestartingWorkers):
         return super().replaced + self._worlds_replaced
 
     def rollout(
-        self, policy: StochasticPolicy, attempts: Sequence[Attempt], mode: SamplingMode
+        self, policy: StochasticPolicy, attempts: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
         """Share attempts out among the processes, and return the trajectories in the order of the attempts."""
         count, weights = len(self), policy.network.state_dict()

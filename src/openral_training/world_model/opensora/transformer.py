@@ -106,7 +106,7 @@ class Mlp(nn.Module):
         return out
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """Attention and two layers, each modulated and gated."""
 
     def __init__(self, shape: VideoShape, *, temporal: bool) -> None:
@@ -207,8 +207,12 @@ class VideoTransformer(nn.Module):
         self.x_embedder, self.t_embedder = PatchEmbed(shape), TimeEmbed(shape.width)
         self.action_embedder = ActionEmbed(shape)
         self.t_block = nn.Sequential(nn.SiLU(), nn.Linear(shape.width, 6 * shape.width))
-        self.spatial_blocks = nn.ModuleList(Block(shape, temporal=False) for _ in range(shape.depth))
-        self.temporal_blocks = nn.ModuleList(Block(shape, temporal=True) for _ in range(shape.depth))
+        self.spatial_blocks = nn.ModuleList(
+            TransformerBlock(shape, temporal=False) for _ in range(shape.depth)
+        )
+        self.temporal_blocks = nn.ModuleList(
+            TransformerBlock(shape, temporal=True) for _ in range(shape.depth)
+        )
         self.final_layer = FinalLayer(shape)
         self.register_buffer("turns", 10000.0 ** (-torch.arange(0, head, 2) / head), persistent=False)
 

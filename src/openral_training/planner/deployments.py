@@ -102,7 +102,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Task:
+class InventedTask:
     """One task of a deployment."""
 
     action: Action
@@ -211,10 +211,12 @@ def without_place(
     return phrase(pattern, thing, to, form)
 
 
-def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int] = (4, 9)) -> list[Task]:
+def make_deployment(
+    rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int] = (4, 9)
+) -> list[InventedTask]:
     """Draw tasks; half of them come with their opposite, the same action on another thing, or a look-alike."""
     wanted = rng.randint(*tasks)
-    found: list[Task] = []
+    found: list[InventedTask] = []
     seen: set[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = set()
 
     def add(action: Action, thing: Thing, to: Thing | None) -> None:
@@ -257,7 +259,7 @@ def make_deployment(rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int]
     return found
 
 
-def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) -> Task:
+def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) -> InventedTask:
     """Examples as manifests have them: plain imperatives, the plainest first."""
     first = rng.choice(action.say[:3]) if rng.random() < 0.8 else rng.choice(action.say)
     others = [pattern for pattern in action.say if pattern != first]
@@ -267,4 +269,4 @@ def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) ->
         without_place(rng, pattern, the + thing.said(rng, 0.15), the + to.said(rng, 0.15) if to else "", 0.12)
         for pattern in chosen
     )
-    return Task(action, thing, to, examples)
+    return InventedTask(action, thing, to, examples)

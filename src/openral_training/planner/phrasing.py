@@ -8,7 +8,15 @@ from pathlib import Path
 
 import yaml
 
-from openral_training.planner.deployments import COLOURS, SIZES, Lexicon, Task, Thing, phrase, without_place
+from openral_training.planner.deployments import (
+    COLOURS,
+    SIZES,
+    Lexicon,
+    InventedTask,
+    Thing,
+    phrase,
+    without_place,
+)
 from openral_training.planner.inflection import participle
 
 FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("frames.yaml").read_text())
@@ -18,12 +26,12 @@ FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("frames.y
 class Phrasing:
     """Words orders about one deployment. Deterministic for its random generator."""
 
-    def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[Task]) -> None:
+    def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[InventedTask]) -> None:
         self._rng, self._lexicon, self._tasks = rng, lexicon, tasks
         self._placeless = False
         """Whether the utterance leaves out where to."""
 
-    def _filled(self, text: str, task: Task | None = None) -> str:
+    def _filled(self, text: str, task: InventedTask | None = None) -> str:
         """A frame of talk, its gaps filled with any words."""
         rng = self._rng
         task = task or rng.choice(self._tasks)
@@ -49,19 +57,21 @@ class Phrasing:
             word = f"{rng.choice((*COLOURS, *SIZES, 'old', 'new', 'stupid', 'nice', 'damn', 'whole'))} {word}"
         return f"{rng.choice(FRAMES['determiners'])} {word}".strip()
 
-    def _said(self, task: Task, form: str = "base", thing: str | None = None, to: str | None = None) -> str:
+    def _said(
+        self, task: InventedTask, form: str = "base", thing: str | None = None, to: str | None = None
+    ) -> str:
         """The task in one of its ways to say it."""
         pattern = self._rng.choice(task.action.say)
         where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
         thing = self._np(task.thing) if thing is None else thing
         return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
 
-    def _past(self, task: Task) -> str:
+    def _past(self, task: InventedTask) -> str:
         """The task done: "closed the drawer"."""
         verb, _, rest = self._said(task).partition(" ")
         return f"{participle(verb)} {rest}"
 
-    def _state(self, task: Task) -> str:
+    def _state(self, task: InventedTask) -> str:
         """A state that the task brings about, or its participle."""
         where = self._np(task.to, adjective=0.03) if task.to else ""
         states = [state for state in task.action.states if not self._placeless or "{d}" not in state]
@@ -70,7 +80,7 @@ class Phrasing:
         pattern = self._rng.choice([p for p in task.action.say if " {o}" in f" {p}" and " it " not in p])
         return without_place(self._rng, pattern, "", where, float(self._placeless), "pp")
 
-    def _core(self, task: Task) -> str:
+    def _core(self, task: InventedTask) -> str:
         """An order of one task, without openers, reasons and closers."""
         rng, roll = self._rng, self._rng.random()
         placed = [state for state in task.action.states if state.split()[0] in ("in", "on", "inside", "at")]
@@ -106,7 +116,7 @@ class Phrasing:
             return text.replace("{x}", was).replace("{s}", self._state(task))
         return self._said(task).replace("the ", "")
 
-    def _gerunds(self, task: Task) -> str:
+    def _gerunds(self, task: InventedTask) -> str:
         """What a thing needs: "wiping down"; empty: the task has a place and cannot be said so."""
         plain = [say for say in task.action.say if " it " not in say and "{d}" not in say]
         fitting = [say for say in plain if say.endswith("{o}")]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from openral_training.planner.deployments import COLOURS, SIDES, Action, Lexicon, Task, Thing, phrase
+from openral_training.planner.deployments import COLOURS, SIDES, Action, Lexicon, InventedTask, Thing, phrase
 from openral_training.planner.phrasing import FRAMES, Phrasing, mistyped
 
 ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
@@ -98,7 +98,7 @@ class Speaker(Phrasing):
     def _none(self, text: str, act: int) -> Utterance:
         return Utterance(text, act, (0.0,) * len(self._tasks))
 
-    def _labels(self, task: Task, marked: bool = True) -> tuple[float, ...]:
+    def _labels(self, task: InventedTask, marked: bool = True) -> tuple[float, ...]:
         """1 for the task, unknown for those that may mean the same, 0 for the others."""
         labels = []
         for other in self._tasks:
@@ -119,7 +119,7 @@ class Speaker(Phrasing):
         task = self._rng.choice(self._tasks)
         marked = not task.thing.mark or self._rng.random() < 0.55
         if not marked:
-            bare = Task(task.action, Thing(task.thing.names), task.to, task.examples)
+            bare = InventedTask(task.action, Thing(task.thing.names), task.to, task.examples)
             text = self._framed(self._core(bare))
         else:
             text = self._framed(self._core(task)) if self._rng.random() < 0.85 else self._core(task)
@@ -165,10 +165,10 @@ class Speaker(Phrasing):
                 thing = Thing(thing.names, other_mark)  # the car window is not the window
         if to is not None or task.to is not None:
             self._placeless = False
-        other = Task(action, thing, to, ())
+        other = InventedTask(action, thing, to, ())
         return Utterance(self._framed(self._core(other)), ORDER, self._unwanted(action, thing, to))
 
-    def _crossed(self, task: Task) -> Utterance | None:
+    def _crossed(self, task: InventedTask) -> Utterance | None:
         """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""
         rng = self._rng
         other = rng.choice(self._tasks)
@@ -184,7 +184,7 @@ class Speaker(Phrasing):
             if to.names == task.thing.names:
                 return None
         return Utterance(
-            self._framed(self._core(Task(other.action, task.thing, to, ()))),
+            self._framed(self._core(InventedTask(other.action, task.thing, to, ()))),
             ORDER,
             self._unwanted(other.action, task.thing, to),
         )
@@ -199,7 +199,7 @@ class Speaker(Phrasing):
             labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
         return tuple(labels)
 
-    def _elsewhere(self, task: Task) -> Utterance:
+    def _elsewhere(self, task: InventedTask) -> Utterance:
         """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
         rng = self._rng
         other = self._lexicon.thing(
@@ -214,7 +214,7 @@ class Speaker(Phrasing):
         moved = [action for action in self._lexicon.actions.values() if action.to]
         self._placeless = False
         if rng.random() < 0.6:
-            text = self._core(Task(rng.choice(moved), other, task.thing, ()))
+            text = self._core(InventedTask(rng.choice(moved), other, task.thing, ()))
             return Utterance(self._framed(text), ORDER, labels)
         where = rng.choice(("next to", "beside", "on", "in", "by", "near", "behind", "under"))
         scene = self._pick("neighbours")
@@ -234,7 +234,7 @@ class Speaker(Phrasing):
         name = text.replace("{o}", task.thing.said(rng, 0.1))
         return self._none(self._framed(self._polite(self._said(task, thing=name))), ORDER)
 
-    def _acted(self, table: str, task: Task | None = None) -> str:
+    def _acted(self, table: str, task: InventedTask | None = None) -> str:
         """A frame of a table, filled with a task; one in six is about a task of no skill."""
         rng = self._rng
         if task is None:
@@ -301,7 +301,7 @@ class Speaker(Phrasing):
             free = self._polite(rng.choice(self._lexicon.unrelated))
             kind = rng.choice(tuple(self._lexicon.actions.values()))
             where = self._lexicon.thing(rng, kind.to) if kind.to else None
-            foreign = self._said(Task(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
+            foreign = self._said(InventedTask(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
             plain = self._said(
                 second, thing="it" if rng.random() < 0.3 and second.thing == first.thing else None
             )
@@ -359,7 +359,7 @@ class Speaker(Phrasing):
                 text = phrase(rng.choice(fitting), self._np(task.thing))
         return self._none(self._polite(text), ORDER)
 
-    def _may_mean(self, action: Action, task: Task) -> bool:
+    def _may_mean(self, action: Action, task: InventedTask) -> bool:
         return action is task.action or self._lexicon.near(action, task.action)
 
     def _remark_and_fragment(self) -> Utterance:

@@ -11,8 +11,8 @@ import yaml
 from openral_training.planner.deployments import (
     COLOURS,
     SIZES,
-    Lexicon,
     InventedTask,
+    Lexicon,
     Thing,
     phrase,
     without_place,

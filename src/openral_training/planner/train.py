@@ -25,7 +25,8 @@ from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
-from openral_training.planner.utterances import ACTS, ORDER, Speaker, Utterance, order_words
+from openral_training.planner.speech_acts import ACTS, ORDER, Utterance
+from openral_training.planner.utterances import Speaker, order_words
 
 MAX_TOKENS = 40
 HELD_OUT = 0.08

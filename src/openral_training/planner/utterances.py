@@ -1,54 +1,22 @@
-"""What an operator says about a deployment: orders in many frames, and what comes near an order and is none."""
+"""What an operator says about a deployment: orders in many frames, what comes near an order, and what is talk."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from openral_training.planner.deployments import COLOURS, SIDES, Action, Lexicon, InventedTask, Thing, phrase
-from openral_training.planner.phrasing import FRAMES, Phrasing, mistyped
-
-ACTS = ("order", "statement", "question", "forbidden", "unreal", "fragment")
-"""Speech acts: an order; harmless talk beside an order; a question; a prohibition, a keeping or a taking back; what is
-imagined, reported, another's or for later; a piece without a verb or without an object."""
-ORDER, STATEMENT, QUESTION, FORBIDDEN, UNREAL, FRAGMENT = range(6)
-IGNORED = -1.0
-
-
-@dataclass(frozen=True)
-class Utterance:
-    """A sentence, its speech act, and for each task of the deployment whether it orders exactly that task."""
-
-    text: str
-    act: int
-    labels: tuple[float, ...]
-    """0..1 a task; `IGNORED`: unknown."""
-
-
-_TAILS = frozenset(
-    [
-        "open",
-        "shut",
-        "closed",
-        "on",
-        "off",
-        "up",
-        "down",
-        "in",
-        "out",
-        "left",
-        "right",
-        "wide",
-        "over",
-        "to",
-        "together",
-        "apart",
-        "loose",
-        "tight",
-        "clean",
-        "dry",
-    ]
+from openral_training.planner.deployments import InventedTask, Lexicon, Thing, phrase
+from openral_training.planner.near_orders import NearOrders, names_of
+from openral_training.planner.phrasing import FRAMES, mistyped
+from openral_training.planner.speech_acts import (
+    FORBIDDEN,
+    FRAGMENT,
+    IGNORED,
+    ORDER,
+    QUESTION,
+    STATEMENT,
+    UNREAL,
+    Utterance,
 )
 
 
@@ -69,7 +37,7 @@ def order_words(lexicon: Lexicon) -> frozenset[str]:
     return frozenset(re.findall(r"(?<!{)\b[a-z]{3,}\b", " ".join((*said, *framed, *forms))))
 
 
-class Speaker(Phrasing):
+class Speaker(NearOrders):
     """Says things about one deployment. Deterministic for its random generator."""
 
     def utterance(self) -> Utterance:
@@ -95,15 +63,12 @@ class Speaker(Phrasing):
             text = mistyped(self._rng, text)
         return Utterance(text, chosen.act, chosen.labels)
 
-    def _none(self, text: str, act: int) -> Utterance:
-        return Utterance(text, act, (0.0,) * len(self._tasks))
-
     def _labels(self, task: InventedTask, marked: bool = True) -> tuple[float, ...]:
         """1 for the task, unknown for those that may mean the same, 0 for the others."""
         labels = []
         for other in self._tasks:
             same = other.thing.names == task.thing.names
-            rival = same and other.action is task.action and _names(other.to) == _names(task.to)
+            rival = same and other.action is task.action and names_of(other.to) == names_of(task.to)
             elsewhere = same and other.action is task.action and self._placeless
             if other is task or (elsewhere and other.thing.mark == task.thing.mark):
                 labels.append(1.0)
@@ -124,135 +89,6 @@ class Speaker(Phrasing):
         else:
             text = self._framed(self._core(task)) if self._rng.random() < 0.85 else self._core(task)
         return Utterance(text, ORDER, self._labels(task, marked))
-
-    def _impossible(self) -> Utterance:
-        """Another thing, another action, another place, a swap of the two, or something else altogether."""
-        rng, lexicon, task = self._rng, self._lexicon, self._rng.choice(self._tasks)
-        roll = rng.random()
-        action, thing, to = task.action, task.thing, task.to
-        if rng.random() < 0.2:
-            return self._elsewhere(task)
-        if rng.random() < 0.3 and (crossed := self._crossed(task)):
-            return crossed
-        if roll < 0.12:
-            free = rng.choice(lexicon.unrelated)
-            if roll < 0.09:
-                ours = rng.random() < 0.6
-                thing = (
-                    thing if ours else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
-                )
-                free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
-            return self._none(self._framed(self._polite(free)), ORDER)
-        if roll < 0.35:
-            thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
-        elif roll < 0.48 and action.opposite and action.opposite in lexicon.actions:
-            action = lexicon.actions[action.opposite]
-        elif roll < 0.78 or to is None:
-            fitting = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
-            if rng.random() < 0.6:  # what is done to things of this kind, too: "unlock the drawer"
-                fitting = [
-                    a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)
-                ] or fitting
-            action = rng.choice(fitting)
-            to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
-        elif roll < 0.86:
-            to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))
-        else:
-            thing, to = to, thing
-        if thing is task.thing and rng.random() < (0.5 if thing.mark else 0.1):
-            other_mark = lexicon.mark(rng, thing)
-            if thing.mark or other_mark not in (*COLOURS, *SIDES):
-                thing = Thing(thing.names, other_mark)  # the car window is not the window
-        if to is not None or task.to is not None:
-            self._placeless = False
-        other = InventedTask(action, thing, to, ())
-        return Utterance(self._framed(self._core(other)), ORDER, self._unwanted(action, thing, to))
-
-    def _crossed(self, task: InventedTask) -> Utterance | None:
-        """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""
-        rng = self._rng
-        other = rng.choice(self._tasks)
-        if (
-            other.action is task.action
-            or other.thing.is_like(task.thing)
-            or other.thing.names == task.thing.names
-        ):
-            return None
-        to = other.to if other.action.to else None
-        if to is not None:
-            self._placeless = False
-            if to.names == task.thing.names:
-                return None
-        return Utterance(
-            self._framed(self._core(InventedTask(other.action, task.thing, to, ()))),
-            ORDER,
-            self._unwanted(other.action, task.thing, to),
-        )
-
-    def _unwanted(self, action: Action, thing: Thing, to: Thing | None) -> tuple[float, ...]:
-        """0 for each task but those that may mean an action on a thing after all."""
-        labels = []
-        for known in self._tasks:
-            alike = (known.thing.names == thing.names or known.thing.is_like(thing)) and (
-                known.action is action or self._lexicon.near(known.action, action)
-            )
-            labels.append(IGNORED if alike and (_same_place(known.to, to) or not known.to) else 0.0)
-        return tuple(labels)
-
-    def _elsewhere(self, task: InventedTask) -> Utterance:
-        """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
-        rng = self._rng
-        other = self._lexicon.thing(
-            rng, tuple(kind for kind, things in self._lexicon.things.items() if things)
-        )
-        if other.is_like(task.thing) or other.names == task.thing.names:
-            return self._talk()
-        labels = tuple(
-            IGNORED if known.thing.names == other.names or known.thing.is_like(other) else 0.0
-            for known in self._tasks
-        )
-        moved = [action for action in self._lexicon.actions.values() if action.to]
-        self._placeless = False
-        if rng.random() < 0.6:
-            text = self._core(InventedTask(rng.choice(moved), other, task.thing, ()))
-            return Utterance(self._framed(text), ORDER, labels)
-        where = rng.choice(("next to", "beside", "on", "in", "by", "near", "behind", "under"))
-        scene = self._pick("neighbours")
-        text = (
-            scene.replace("{x}", other.said(rng)).replace("{w}", where).replace("{o}", self._np(task.thing))
-        )
-        return self._none(
-            f"{text}{rng.choice((', ', '. ', ' so ', ' and '))}{self._said(task, thing='it')}", ORDER
-        )
-
-    def _part(self) -> Utterance:
-        """A thing that only sounds like one of the deployment: the car window, the button of the lift."""
-        rng, task = self._rng, self._rng.choice(self._tasks)
-        kinds = rng.choice([kind for kind in self._lexicon.things if self._lexicon.things[kind]])
-        other = rng.choice(self._lexicon.things[kinds]).names[0]
-        text = self._pick("other_part").replace("{x}", other).replace("{y}", rng.choice(FRAMES["parts"]))
-        name = text.replace("{o}", task.thing.said(rng, 0.1))
-        return self._none(self._framed(self._polite(self._said(task, thing=name))), ORDER)
-
-    def _acted(self, table: str, task: InventedTask | None = None) -> str:
-        """A frame of a table, filled with a task; one in six is about a task of no skill."""
-        rng = self._rng
-        if task is None:
-            task = rng.choice(self._tasks)
-        base = self._said(task)
-        past = self._past(task)
-        return (
-            self._pick(table)
-            .replace("{b}", base)
-            .replace("{g}", self._said(task, "ing"))
-            .replace("{p2}", past)
-            .replace("{p}", past)
-            .replace("{o}", self._np(task.thing))
-            .replace("{s}", self._state(task))
-            .replace("{n}", str(rng.randint(2, 90)))
-            .replace("{who}", self._pick("persons"))
-            .replace("{adj}", rng.choice(FRAMES["adjectives"]))
-        )
 
     def _forbidden(self) -> Utterance:
         table = self._rng.choice(
@@ -288,79 +124,9 @@ class Speaker(Phrasing):
         table = self._rng.choice(("unreal_act", "unreal_act", "unreal_state", "third", "third", "third"))
         return self._none(self._rng.choice(FRAMES["openers"]) + self._acted(table), UNREAL)
 
-    def _partly(self) -> Utterance:
-        text = self._acted("partly")
-        return self._none(self._polite(text) if self._rng.random() < 0.4 else text, ORDER)
-
-    def _several(self) -> Utterance:
-        """Several orders in one: exactly none of them."""
-        rng, first = self._rng, self._rng.choice(self._tasks)
-        parts = [self._core(first)]
-        for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
-            second = rng.choice(self._tasks)
-            free = self._polite(rng.choice(self._lexicon.unrelated))
-            kind = rng.choice(tuple(self._lexicon.actions.values()))
-            where = self._lexicon.thing(rng, kind.to) if kind.to else None
-            foreign = self._said(InventedTask(kind, self._lexicon.thing(rng, kind.kinds), where, ()))
-            plain = self._said(
-                second, thing="it" if rng.random() < 0.3 and second.thing == first.thing else None
-            )
-            thing = self._np(second.thing)
-            chosen = (self._core(second), plain, plain, thing) if second is not first else (free, foreign)
-            parts.append(rng.choice((*chosen, foreign)))
-        if rng.random() < 0.3:
-            rng.shuffle(parts)
-        joint = rng.choice(
-            (
-                " and ",
-                ", then ",
-                ", ",
-                " and then ",
-                "; ",
-                ". ",
-                " after you ",
-                " before you ",
-                ", afterwards ",
-                " and ",
-            )
-        )
-        text = joint.join(parts)
-        if len(parts) == 2 and rng.random() < 0.25:
-            text = rng.choice(
-                (
-                    f"{parts[0]}, but first {parts[1]}",
-                    f"{parts[0]}, but {parts[1]} first",
-                    f"before you {parts[0]}, {parts[1]}",
-                    f"after {self._said(first, 'ing')}, {parts[1]}",
-                    f"first {parts[0]}, finally {parts[1]}",
-                    f"both {parts[0]} and {parts[1]}",
-                )
-            )
-        return self._none(self._framed(text), ORDER)
-
     def _talk(self) -> Utterance:
         table = self._rng.choice(("talk", "reasons", "scenes", "scenes", "purposes"))
         return self._none(self._filled(self._pick(table)), STATEMENT)
-
-    def _vague(self) -> Utterance:
-        """A verb that says too little: "do the door", or "slide the door" where it may slide either way."""
-        rng, task = self._rng, self._rng.choice(self._tasks)
-        text = self._pick("generic").replace("{o}", self._np(task.thing))
-        if rng.random() < 0.5:
-            tailed = [p for p in task.action.say if p.split()[-1] in _TAILS and p.split()[-2] == "{o}"]
-            bare = [" ".join(p.split()[:-1]) for p in tailed]
-            known = {
-                p
-                for action in self._lexicon.actions.values()
-                for p in action.say
-                if self._may_mean(action, task)
-            }
-            if fitting := [p for p in bare if p not in known]:
-                text = phrase(rng.choice(fitting), self._np(task.thing))
-        return self._none(self._polite(text), ORDER)
-
-    def _may_mean(self, action: Action, task: InventedTask) -> bool:
-        return action is task.action or self._lexicon.near(action, task.action)
 
     def _remark_and_fragment(self) -> Utterance:
         """A thing alone, a verb alone, or a remark about a thing."""
@@ -395,11 +161,3 @@ class Speaker(Phrasing):
             )
         remark = self._pick("remarks")
         return self._none(f"{self._np(task.thing)} {remark}", STATEMENT)
-
-
-def _same_place(one: Thing | None, other: Thing | None) -> bool:
-    return _names(one) == _names(other) or bool(one and other and one.is_like(other))
-
-
-def _names(thing: Thing | None) -> tuple[str, ...]:
-    return thing.names if thing else ()

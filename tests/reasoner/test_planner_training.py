@@ -19,8 +19,9 @@ from openral_reasoner.planner import Proposal
 from openral_training.commands import app
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.inflection import gerund, participle
+from openral_training.planner.speech_acts import ORDER
 from openral_training.planner.train import nouns_of
-from openral_training.planner.utterances import ORDER, Speaker
+from openral_training.planner.utterances import Speaker
 
 
 def test_a_tiny_training_writes_weights_that_the_planner_takes(tmp_path: Path) -> None:

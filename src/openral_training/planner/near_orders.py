@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openral_training.planner.deployments import COLOURS, SIDES, Action, InventedTask, Thing, phrase
 from openral_training.planner.phrasing import FRAMES, Phrasing
-from openral_training.planner.speech_acts import IGNORED, ORDER, Utterance
+from openral_training.planner.speech_acts import IGNORED, ORDER, STATEMENT, Utterance
 
 _TAILS = frozenset(
     [
@@ -137,6 +137,10 @@ class NearOrders(Phrasing):
         return self._none(
             f"{text}{rng.choice((', ', '. ', ' so ', ' and '))}{self._said(task, thing='it')}", ORDER
         )
+
+    def _talk(self) -> Utterance:
+        table = self._rng.choice(("talk", "reasons", "scenes", "scenes", "purposes"))
+        return self._none(self._filled(self._pick(table)), STATEMENT)
 
     def _part(self) -> Utterance:
         """A thing that only sounds like one of the deployment: the car window, the button of the lift."""

@@ -124,10 +124,6 @@ class Speaker(NearOrders):
         table = self._rng.choice(("unreal_act", "unreal_act", "unreal_state", "third", "third", "third"))
         return self._none(self._rng.choice(FRAMES["openers"]) + self._acted(table), UNREAL)
 
-    def _talk(self) -> Utterance:
-        table = self._rng.choice(("talk", "reasons", "scenes", "scenes", "purposes"))
-        return self._none(self._filled(self._pick(table)), STATEMENT)
-
     def _remark_and_fragment(self) -> Utterance:
         """A thing alone, a verb alone, or a remark about a thing."""
         rng, task = self._rng, self._rng.choice(self._tasks)

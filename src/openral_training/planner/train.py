@@ -126,7 +126,7 @@ def _strange_words(tokenizer: Tokenizer) -> list[str]:
 
 
 def nouns_of(path: Path) -> set[str]:
-    """Nouns of a suite's objects, or of a plain list of nouns.
+    """Nouns of a suite's objects, or of a plain list with a noun a line.
 
     Raises:
         ManifestError: the file cannot be read.
@@ -138,7 +138,7 @@ def nouns_of(path: Path) -> set[str]:
     data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
     if isinstance(data, dict):
         return {str(noun).lower() for skill in data.get("skills", ()) for noun in skill.get("objects", ())}
-    return set(text.lower().split())
+    return {line.strip() for line in text.lower().splitlines() if line.strip()}
 
 
 def _batch(rng: random.Random, lexicon: Lexicon, config: PlannerConfig) -> _Batch:

@@ -82,6 +82,7 @@ _FRONT_CLOSE = re.compile(
 _BACK = re.compile(rf"^(?P<orders>.+?),? (?:but )?(?:only )?{_IF} (?P<state>.+)$")
 _UNTIL = re.compile(r"^(?:keep |go on |continue )?(?P<orders>.+?),? (?:until|till) (?P<state>.+)$")
 _TIMES_BACK = re.compile(rf"^(?P<orders>.+?),? {_TIMES}(?: in a row| in total| over| to be (?:sure|safe))?$")
+_OFTEN = re.compile(rf"\b(?:twice|thrice|(?:\d+|{'|'.join(_COUNTED)}) times)\b")
 _TIMES_FRONT = re.compile(rf"(?s)^(?:repeat |do (?:this|the following) )?{_TIMES}\s*,? (?P<orders>.+)$")
 _ALL_AGAIN = re.compile(
     r"^(?:and )?(?:do|repeat) (?:all )?(?:that|this|it|so|the same|everything|both)"
@@ -95,7 +96,10 @@ _CHECK = re.compile(
     r"(?:,? and|[,.;])\s*(?:if (?:so|it is|that is the case|yes)|in that case|then),? "
 )
 _MIDDLE = re.compile(r"(?:,? and|,) (?=(?:if|unless|in case)\b)")
-_PART = re.compile(r"\s*(?:;|\n|[.!?](?=\s|$)|,?\s*\b(?:and then|and after that|after that|then)\b\s*,?)\s*")
+_PART = re.compile(
+    r"\s*(?:;|\n|[.!?](?=\s|$)|,?\s*\b(?:and then|and after that|after that|then)\b\s*,?|"
+    r"(?:(?<=twice)|(?<=thrice)|(?<=times))(?:,? and\b|,))\s*"
+)
 _THEN = re.compile(rf"(?P<front>\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then ")
 _WORDS = re.compile(
     r"\b(?:if|unless|in case|provided|providing|assuming|when|whenever|once|as soon as|until|till|otherwise|"
@@ -184,6 +188,8 @@ def _repeated(passage: Passage) -> Passage:
         if times is None:
             raise NoPlan(f'I do not repeat a task "{match["times"]}"; at most {MAX_TIMES} times')
         return replace(passage, orders=match["orders"], times=times)
+    if _OFTEN.search(passage.orders):
+        raise NoPlan("I cannot tell what to repeat; say each task in a sentence of its own")
     return passage
 
 

@@ -49,12 +49,7 @@ class TokenEncoder(SentenceEncoder):
     """MiniLM with the adapters merged into its weights."""
 
     def __init__(self, weights: dict[str, Array], folder: Path | None = None) -> None:
-        """Merge the adapters.
-
-        Args:
-            weights: as `load_trained` returns them.
-            folder: of the published encoder; None: the packaged one.
-        """
+        """Merge the adapters of `weights` into the encoder in `folder`; None: the packaged one."""
         super().__init__(folder)
         for name in list(self._weights):
             key = f"encoder.adapters.{name.removesuffix('.weight').replace('.', '_')}"

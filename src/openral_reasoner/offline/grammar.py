@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 _JOINTS = (
-    r",?\s*\b(?:and then|and after that|and afterwards|after that|afterwards|thereafter|followed by|and finally|"
-    r"and lastly|and also|and next|then|and|but|plus|so)\b\s*,?"
+    r",?\s*\b(?:(?:and )?(?:then|after that|afterwards|finally|lastly|last of all|at the (?:very )?end)|"
+    r"and (?:next|also)|thereafter|followed by|and|but|plus|so)\b\s*,?"
 )
 _CUT = re.compile(rf"\s*(?:[;\n.!?]+(?=\s|$)|,\s*{_JOINTS}|{_JOINTS}|,|&|\s-\s|:(?=\s))\s*")
 _FIRST = re.compile(
     r"^(?:and |then )?(?:before anything else|first of all|first|firstly|second|secondly|third|thirdly|next|"
-    r"finally|lastly|last|afterwards|"
+    r"finally|last of all|lastly|last|afterwards|at the (?:very )?end|to (?:wrap|round|finish) (?:it )?(?:up|off):?|"
     r"(?:start|begin|finish|end) (?:by|with)|after that|then|also|both)\b,?\s*"
 )
 _BEFORE_FRONT = re.compile(r"^(?:before|prior to) (?!anything|all)(?P<late>[^,]+),\s*(?P<early>.+)$")
@@ -105,13 +105,9 @@ def segments(part: str) -> list[tuple[str, str]]:
 
 
 def readings(segment: str, before: str, named: list[str], behind: str) -> list[str]:
-    """What a segment may stand for where words of its neighbours belong to it, the plainest first.
+    """What a segment ("close it", "the window") may stand for beside its neighbours, the plainest first.
 
-    Args:
-        segment: "close it", "the window", "open".
-        before: the clause before it, resolved: "close the drawer"; empty: none.
-        named: noun phrases of the newest clause that has any; the first one is what it is about.
-        behind: the segment behind it.
+    `before` is the resolved clause before it, `named` the noun phrases of the newest clause that has any.
     """
     found = [segment]
     if match := _PRONOUN.search(segment):

@@ -35,7 +35,9 @@ _REFUSED = {
     r"\b(?:every|each|everything|forever|repeatedly|endlessly|all (?:of )?(?:the )?\w+s|(?<!do )something|anything)\b"
     r"(?! else)": "it means several things at once, or none in particular; name each task",
     r"\b(?:tomorrow|yesterday|tonight|later|next (?:week|time|month))\b": "it speaks of another time",
-    r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”": "it quotes what somebody says",
+    r"(?<!\w)'[^']{3,}'(?!\w)|\"[^\"]{3,}\"|“[^”]+”|\b(?:says?|said|reads?|wrote|written|shouted|goes): ": (
+        "it quotes what somebody says"
+    ),
 }
 _SHORT = (
     (re.compile(r"\bwon't\b"), "will not"),

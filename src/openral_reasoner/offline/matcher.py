@@ -40,11 +40,7 @@ class LearnedMatcher:
     """Compares clauses with examples token by token. Deterministic."""
 
     def __init__(self, encoder: TokenEncoder | None = None, trained: Trained | None = None) -> None:
-        """Load what is not given.
-
-        Raises:
-            InstallationError: the encoder or the trained weights are missing.
-        """
+        """Load what is not given; an InstallationError says what is missing."""
         trained = trained or load_trained()
         self._weights = trained.weights
         self.words = trained.words

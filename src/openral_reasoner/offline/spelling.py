@@ -1,4 +1,4 @@
-"""Slips of the finger are mended where they have one meaning: "opne the darwer" is read as "open the drawer".
+"""Slips of the finger are fixed where they have one meaning: "opne the darwer" is read as "open the drawer".
 
 A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that
 changed places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are made of.
@@ -18,17 +18,10 @@ _FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
 
 
 def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]) -> str:
-    """The text, lower case, with slips mended.
-
-    Args:
-        text: the operator's words.
-        palette: words of the skills go before all others.
-        dictionary: words of English.
-        common: the words that orders are made of, which a slip may be mended to.
-    """
+    """The text, lower case, with slips fixed: to a word of the skills, else to one of the `common` words of orders."""
     known = _known(palette)
 
-    def mend(match: re.Match[str]) -> str:
+    def fixed(match: re.Match[str]) -> str:
         word = match[0]
         if word in known or word in dictionary:
             return word
@@ -38,7 +31,7 @@ def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common
         )
         return ours[0] if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)) else word
 
-    return _WORD.sub(mend, text.lower())
+    return _WORD.sub(fixed, text.lower())
 
 
 def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:

@@ -79,7 +79,8 @@ class NearOrders(Phrasing):
         if to is not None or task.to is not None:
             self._placeless = False
         other = InventedTask(action, thing, to, ())
-        return Utterance(self._framed(self._core(other)), ORDER, self._unwanted(action, thing, to))
+        labels = self._unwanted(action, thing, to)
+        return Utterance(self._framed(self._core(other)), ORDER, labels, self._parts(action, thing))
 
     def _crossed(self, task: InventedTask) -> Utterance | None:
         """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""
@@ -100,7 +101,25 @@ class NearOrders(Phrasing):
             self._framed(self._core(InventedTask(other.action, task.thing, to, ()))),
             ORDER,
             self._unwanted(other.action, task.thing, to),
+            self._parts(other.action, task.thing),
         )
+
+    def _parts(self, action: Action, thing: Thing) -> tuple[tuple[float, float], ...]:
+        """For each task whether the action and the thing are its own."""
+        parts = []
+        for known in self._tasks:
+            if known.action is action:
+                same_action = 1.0
+            elif self._lexicon.near(known.action, action) or set(known.action.say) & set(action.say):
+                same_action = IGNORED
+            else:
+                same_action = 0.0
+            if known.thing.names == thing.names:
+                same_thing = 1.0 if known.thing.mark == thing.mark else IGNORED
+            else:
+                same_thing = IGNORED if known.thing.is_like(thing) else 0.0
+            parts.append((same_action, same_thing))
+        return tuple(parts)
 
     def _unwanted(self, action: Action, thing: Thing, to: Thing | None) -> tuple[float, ...]:
         """0 for each task but those that may mean an action on a thing after all."""
@@ -127,8 +146,9 @@ class NearOrders(Phrasing):
         moved = [action for action in self._lexicon.actions.values() if action.to]
         self._placeless = False
         if rng.random() < 0.6:
-            text = self._core(InventedTask(rng.choice(moved), other, task.thing, ()))
-            return Utterance(self._framed(text), ORDER, labels)
+            action = rng.choice(moved)
+            text = self._core(InventedTask(action, other, task.thing, ()))
+            return Utterance(self._framed(text), ORDER, labels, self._parts(action, other))
         where = rng.choice(("next to", "beside", "on", "in", "by", "near", "behind", "under"))
         scene = self._pick("neighbours")
         text = (

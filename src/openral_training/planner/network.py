@@ -115,6 +115,7 @@ class Matcher(nn.Module):
         self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.inner, self.outer = nn.Linear(WIDTH, 2 * WIDTH), nn.Linear(2 * WIDTH, WIDTH)
         self.pooled, self.match = nn.Linear(4 * WIDTH, WIDTH), nn.Linear(WIDTH, 1)
+        self.parts = nn.Linear(WIDTH, 2)
         self.act_weight = nn.Linear(size, 4)
         self.act_inner, self.act = nn.Linear(5 * size, WIDTH), nn.Linear(WIDTH, len(ACTS))
 
@@ -126,7 +127,7 @@ class Matcher(nn.Module):
         return logits
 
     def matches(self, one: Tensor, one_mask: Tensor, other: Tensor, other_mask: Tensor) -> Tensor:
-        """(P, T, 384) clauses, (P, S, 384) examples -> (P,) logits."""
+        """(P, T, 384) clauses, (P, S, 384) examples -> (P, 3) logits: same order, same action, same thing."""
         near = F.normalize(one, dim=-1) @ F.normalize(other, dim=-1).transpose(1, 2)
         p, q = self.project(one), self.project(other)
         rows = near.masked_fill(~other_mask[:, None, :], -1.0)
@@ -151,8 +152,8 @@ class Matcher(nn.Module):
         for part, kept in ((x[:, : one.shape[1]], one_mask), (x[:, one.shape[1] :], other_mask)):
             parts.append((part * kept[..., None]).sum(1) / kept.sum(1, keepdim=True))
             parts.append(part.masked_fill(~kept[..., None], -1e4).amax(1))
-        logits: Tensor = self.match(F.gelu(self.pooled(torch.cat(parts, 1))))[:, 0]
-        return logits
+        pooled = F.gelu(self.pooled(torch.cat(parts, 1)))
+        return torch.cat([self.match(pooled), self.parts(pooled)], 1)
 
     def _compared(self, own: Tensor, aligned: Tensor, near: Tensor) -> Tensor:
         features = torch.cat([own, aligned, own * aligned, (own - aligned).abs(), near[..., None]], -1)

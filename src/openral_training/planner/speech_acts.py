@@ -19,3 +19,5 @@ class Utterance:
     act: int
     labels: tuple[float, ...]
     """0..1 a task; `IGNORED`: unknown."""
+    parts: tuple[tuple[float, float], ...] = ()
+    """For each task whether the action, and whether the thing, are that task's; `IGNORED`: unknown; empty: for all."""

@@ -25,7 +25,7 @@ from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
-from openral_training.planner.speech_acts import ACTS, ORDER, Utterance
+from openral_training.planner.speech_acts import ACTS, IGNORED, ORDER, Utterance
 from openral_training.planner.utterances import Speaker, order_words
 
 MAX_TOKENS = 40
@@ -59,8 +59,8 @@ class _Batch:
     clauses: list[str]
     examples: list[str]
     acts: Tensor
-    pairs: list[tuple[int, int, float]]
-    """(clause, example, label)."""
+    pairs: list[tuple[int, int, float, float, float]]
+    """(clause, example, and whether order, action, thing are the same)."""
 
 
 def train(
@@ -145,7 +145,7 @@ def _batch(rng: random.Random, lexicon: Lexicon, config: PlannerConfig) -> _Batc
     clauses: list[str] = []
     examples: list[str] = []
     acts: list[int] = []
-    pairs: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float, float, float]] = []
     for _ in range(config.deployments):
         tasks = make_deployment(rng, lexicon)
         speaker = Speaker(rng, lexicon, tasks)
@@ -153,7 +153,9 @@ def _batch(rng: random.Random, lexicon: Lexicon, config: PlannerConfig) -> _Batc
         examples += [rng.choice(task.examples) for task in tasks]
         for _ in range(config.utterances):
             said = speaker.utterance()
-            pairs += [(len(clauses), first + i, label) for i, label in _chosen(rng, said, config.negatives)]
+            for i, label in _chosen(rng, said, config.negatives):
+                parts = said.parts[i] if said.parts else (IGNORED, IGNORED)
+                pairs.append((len(clauses), first + i, label, *parts))
             clauses.append(said.text)
             acts.append(said.act)
     return _Batch(clauses, examples, torch.tensor(acts), pairs)
@@ -170,10 +172,14 @@ def _loss(model: Matcher, tokenizer: Tokenizer, batch: _Batch) -> Tensor:
     examples, example_mask = _encode(model, tokenizer, batch.examples)
     one = torch.tensor([pair[0] for pair in batch.pairs])
     other = torch.tensor([pair[1] for pair in batch.pairs])
-    labels = torch.tensor([pair[2] for pair in batch.pairs])
+    labels = torch.tensor([pair[2:] for pair in batch.pairs])
     logits = model.matches(clauses[one], clause_mask[one], examples[other], example_mask[other]).float()
     act = F.cross_entropy(model.acts(clauses, clause_mask).float(), batch.acts)
-    return F.binary_cross_entropy_with_logits(logits, labels) + 0.3 * act
+    wrong = F.binary_cross_entropy_with_logits(logits, labels.clamp(min=0.0), reduction="none")
+    match, action, thing = (
+        (wrong * (labels != IGNORED)).sum(0) / (labels != IGNORED).sum(0).clamp(min=1)
+    ).unbind()
+    return match + 0.3 * (act + action + thing)
 
 
 def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, Tensor]:
@@ -224,9 +230,9 @@ def evaluate(
                 continue
             other = torch.tensor([pair[1] for pair in pairs])
             one = torch.full_like(other, index)
-            scores = model.matches(
-                clauses[one], clause_mask[one], examples[other], example_mask[other]
-            ).sigmoid()
+            scores = model.matches(clauses[one], clause_mask[one], examples[other], example_mask[other])[
+                :, 0
+            ].sigmoid()
             best = int(scores.argmax())
             moved = bool(scores[best] > 0.5) and int(acts[index]) in (ORDER, len(ACTS) - 1)
             right = pairs[best][2] == 1.0

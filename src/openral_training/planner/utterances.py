@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from openral_training.planner.deployments import InventedTask, Lexicon, Thing, phrase
 from openral_training.planner.near_orders import NearOrders, names_of
@@ -61,7 +62,7 @@ class Speaker(NearOrders):
         text = " ".join(chosen.text.split())
         for _ in range(self._rng.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2))):
             text = mistyped(self._rng, text)
-        return Utterance(text, chosen.act, chosen.labels)
+        return replace(chosen, text=text)
 
     def _labels(self, task: InventedTask, marked: bool = True) -> tuple[float, ...]:
         """1 for the task, unknown for those that may mean the same, 0 for the others."""
@@ -88,7 +89,7 @@ class Speaker(NearOrders):
             text = self._framed(self._core(bare))
         else:
             text = self._framed(self._core(task)) if self._rng.random() < 0.85 else self._core(task)
-        return Utterance(text, ORDER, self._labels(task, marked))
+        return Utterance(text, ORDER, self._labels(task, marked), self._parts(task.action, task.thing))
 
     def _forbidden(self) -> Utterance:
         table = self._rng.choice(

@@ -57,7 +57,7 @@ def test_numpy_computes_what_torch_computes() -> None:
     with torch.no_grad():
         one, one_mask = _encode(model, tokenizer, ["could you close the drawer please"])
         other, other_mask = _encode(model, tokenizer, ["close the drawer"])
-        logit = float(model.matches(one, one_mask, other, other_mask)[0])
+        logit = float(model.matches(one, one_mask, other, other_mask)[0, 0])
         acts = model.acts(one, one_mask).softmax(1)[0].numpy()
     ours = LearnedMatcher()
     score = float(ours.scores("could you close the drawer please", ["close the drawer"])[0])

@@ -13,7 +13,7 @@ from openral_core.files.output_folder import check_folder
 
 def planner(
     out: Annotated[Path, typer.Option("--out", help="Folder for planner.safetensors and planner_eval.json.")],
-    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 1500,
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 2600,
     learning_rate: Annotated[float, numbers.real("Peak.", "--learning-rate", least=1e-6, most=1.0)] = 1e-3,
     without: Annotated[
         list[Path] | None,
@@ -25,7 +25,7 @@ def planner(
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
-    """Train the offline planner's matcher on orders that a generator makes; about half an hour on one core."""
+    """Train the offline planner's matcher on orders that a generator makes; about an hour on one core."""
     from openral_core.cli.progress import console, progress_bar
     from openral_training.planner.train import PlannerConfig, nouns_of, train
 

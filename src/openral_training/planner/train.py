@@ -31,6 +31,8 @@ from openral_training.planner.utterances import Speaker, order_words
 MAX_TOKENS = 40
 HELD_OUT = 0.08
 """Share of the objects that only the evaluation sees."""
+AUXILIARY = 0.3
+"""Weight of the errors in speech act, in the action and in the thing, beside the error in the order."""
 FREQUENT = 4000
 """Place in the encoder's dictionary below which words are too common to be strange."""
 NO_THING = ("s", "ing", "ed", "ly", "ful", "able", "ible", "ic", "al", "est", "ize", "ise", "ate", "fy")
@@ -41,7 +43,7 @@ NO_THING = ("s", "ing", "ed", "ly", "ful", "able", "ible", "ic", "al", "est", "i
 class PlannerConfig:
     """What a training run is made of."""
 
-    steps: int = 1200
+    steps: int = 2600
     deployments: int = 4
     """Deployments a step."""
     utterances: int = 16
@@ -179,7 +181,7 @@ def _loss(model: Matcher, tokenizer: Tokenizer, batch: _Batch) -> Tensor:
     match, action, thing = (
         (wrong * (labels != IGNORED)).sum(0) / (labels != IGNORED).sum(0).clamp(min=1)
     ).unbind()
-    return match + 0.3 * (act + action + thing)
+    return match + AUXILIARY * (act + action + thing)
 
 
 def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, Tensor]:

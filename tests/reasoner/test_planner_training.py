@@ -98,6 +98,9 @@ def test_the_generator_is_deterministic_and_labels_one_task() -> None:
             utterances = [speaker.utterance() for _ in range(10)]
             assert all(len(u.labels) == len(tasks) for u in utterances)
             assert all(not any(label == 1.0 for label in u.labels) for u in utterances if u.act != ORDER)
+            for u in utterances:
+                ordered = [part for label, part in zip(u.labels, u.parts, strict=False) if label == 1.0]
+                assert all(action == 1.0 and thing != 0.0 for action, thing in ordered), u.text
             found += [(u.text, u.act, u.labels) for u in utterances]
         return found
 

@@ -30,7 +30,7 @@ PALETTE = load_suite(FREE[0]).palette
         ("yank the door open", "yank the door open"),
     ],
 )
-def test_a_slip_is_mended_and_a_word_is_left(typed: str, meant: str) -> None:
+def test_a_slip_is_corrected_and_a_word_is_left(typed: str, meant: str) -> None:
     assert Speller().corrected(typed, PALETTE) == meant
 
 
@@ -38,7 +38,7 @@ def test_a_slip_with_two_meanings_is_left() -> None:
     assert Speller().corrected("pul the drawer", PALETTE) == "pul the drawer"  # pull, push, put
 
 
-def test_without_the_dictionary_nothing_is_mended(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_the_dictionary_nothing_is_corrected(caplog: pytest.LogCaptureFixture) -> None:
     def missing() -> NoReturn:
         raise InstallationError("the sentence encoder is not installed")
 

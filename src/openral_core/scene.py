@@ -160,9 +160,9 @@ class BenchmarkScene(SimScene):
     """A task under a published protocol: nothing about it is left to a default."""
 
     seed: Annotated[int, Field(ge=0)]
-    """See SimScene."""
+    """First initial state; episode `i` begins in state `seed + i`."""
     n_episodes: Count
-    """See SimScene."""
+    """How often to try."""
     metadata: Protocol
     """Where the protocol comes from."""
 

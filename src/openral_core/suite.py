@@ -54,7 +54,7 @@ class SuiteStates(Schema):
     honest_scope: Word | None = None
     """What the suite's number says, in place of what its scenes say."""
     scenes: Many[JsonValue] = Field(min_length=1)
-    """See `load_suite`."""
+    """Names, paths, or scenes with another task each, as they are written."""
 
     @model_validator(mode="after")
     def _are_disjoint(self) -> SuiteStates:

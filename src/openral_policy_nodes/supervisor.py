@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from openral_core.instant import Instant
+
 
 class GoalOutcome(IntEnum):
     """How a goal ends; the numbers of ExecuteSkill.action."""
@@ -79,8 +81,7 @@ class GoalSupervisor:
         goal_id: str,
         deadline_s: float,
         limits: Limits,
-        now_s: float,
-        wall_s: float,
+        begun: Instant,
         status: BridgeStatus | None,
     ) -> None:
         """Begin to watch.
@@ -89,29 +90,28 @@ class GoalSupervisor:
             goal_id: hex UUID.
             deadline_s: [s] allowed duration on the node's clock.
             limits: when to give up.
-            now_s: [s] node clock.
-            wall_s: [s] monotonic clock.
+            begun: when the goal was accepted.
             status: the bridge's newest status, if there was one.
         """
         self._goal_id = goal_id
         self._deadline_s = deadline_s
         self._limits = limits
         # A ROS clock of zero means that no time has arrived yet; the goal begins with the first that does.
-        self._started_s = now_s if now_s > 0.0 else None
-        self._fresh_s, self._fresh_wall_s = now_s, wall_s
+        self._started_s = begun.stamp_s if begun.stamp_s > 0.0 else None
+        self._fresh = begun
         self._status = status
         self._executed_before: int | None = None
         self._streak = 0
         self.steps = 0
         """Control steps executed for this goal, as far as the bridge has told."""
 
-    def elapsed_s(self, now_s: float) -> float:
-        """[s] node clock since the goal began."""
-        return 0.0 if self._started_s is None else max(0.0, now_s - self._started_s)
+    def elapsed_s(self, stamp_s: float) -> float:
+        """[s] node clock from the beginning of the goal to a stamp."""
+        return 0.0 if self._started_s is None else max(0.0, stamp_s - self._started_s)
 
-    def on_fresh_observation(self, now_s: float, wall_s: float) -> None:
+    def on_fresh_observation(self, now: Instant) -> None:
         """Note that a complete observation with a new stamp arrived."""
-        self._fresh_s, self._fresh_wall_s = now_s, wall_s
+        self._fresh = now
 
     def on_status(self, status: BridgeStatus, chunks_sent: int) -> None:
         """Take the bridge's status; `chunks_sent` of this goal bounds what it can have refused."""
@@ -126,19 +126,19 @@ class GoalSupervisor:
             self._streak = 0
 
     def verdict(
-        self, now_s: float, wall_s: float, worker: InferenceHealth, *, cancel: bool, estopped: bool
+        self, now: Instant, worker: InferenceHealth, *, cancel: bool, estopped: bool
     ) -> GoalEnd | None:
         """Return how the goal ends, or None while it goes on.
 
         Args:
-            now_s: [s] node clock.
-            wall_s: [s] monotonic clock.
+            now: the present moment.
             worker: how inference is doing.
             cancel: the client asked for it.
             estopped: the bridge's E-stop is latched.
         """
-        if self._started_s is None and now_s > 0.0:
-            self._started_s = self._fresh_s = now_s
+        if self._started_s is None and now.stamp_s > 0.0:
+            self._started_s = now.stamp_s
+            self._fresh = Instant(now.stamp_s, self._fresh.wall_s)
         if estopped:
             return GoalEnd(
                 GoalOutcome.ESTOPPED, "estop", "the E-stop is latched; reset it with /openral/estop_reset"
@@ -152,19 +152,19 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", text)
         if self._streak >= self._limits.rejections:
             return self._refused(f"{self._streak} chunks in a row")
-        if self.elapsed_s(now_s) >= self._deadline_s:
+        if self.elapsed_s(now.stamp_s) >= self._deadline_s:
             text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
             return GoalEnd(GoalOutcome.DEADLINE, "deadline", text)
-        return self._stale(now_s, wall_s, worker)
+        return self._stale(now, worker)
 
-    def _stale(self, now_s: float, wall_s: float, worker: InferenceHealth) -> GoalEnd | None:
+    def _stale(self, now: Instant, worker: InferenceHealth) -> GoalEnd | None:
         limits = self._limits
-        fresh_wall_s = self._fresh_wall_s
-        frames = (now_s - self._fresh_s) / limits.frame_period_s
+        fresh_wall_s = self._fresh.wall_s
+        frames = (now.stamp_s - self._fresh.stamp_s) / limits.frame_period_s
         lockstep = self._status is not None and self._status.lockstep
         if lockstep:  # the world stands still until the inference under way is answered
-            fresh_wall_s = max(fresh_wall_s, wall_s if worker.busy_s > 0.0 else worker.last_done_s)
-        wall = wall_s - fresh_wall_s
+            fresh_wall_s = max(fresh_wall_s, now.wall_s if worker.busy_s > 0.0 else worker.last_done_s)
+        wall = now.wall_s - fresh_wall_s
         if not (wall > limits.stale_wall_s and frames > limits.stale_frames) and wall <= limits.silent_wall_s:
             return None
         if lockstep and self._streak > 0:

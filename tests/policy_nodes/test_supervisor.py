@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from openral_core.instant import Instant
 from openral_policy_nodes.supervisor import BridgeStatus, GoalOutcome, GoalSupervisor, InferenceHealth, Limits
 
 LIMITS = Limits(frame_period_s=0.05)
@@ -9,14 +10,17 @@ IDLE = InferenceHealth()
 
 
 def watch(deadline_s: float = 30.0, status: BridgeStatus | None = None) -> GoalSupervisor:
-    return GoalSupervisor("me", deadline_s, LIMITS, now_s=100.0, wall_s=0.0, status=status)
+    return GoalSupervisor("me", deadline_s, LIMITS, Instant(100.0, 0.0), status)
 
 
 def check(
     supervisor: GoalSupervisor, now_s: float, wall_s: float, worker: InferenceHealth = IDLE, **flags: bool
 ) -> str:
     verdict = supervisor.verdict(
-        now_s, wall_s, worker, cancel=flags.get("cancel", False), estopped=flags.get("estopped", False)
+        Instant(now_s, wall_s),
+        worker,
+        cancel=flags.get("cancel", False),
+        estopped=flags.get("estopped", False),
     )
     return verdict.check if verdict else "goes on"
 
@@ -24,22 +28,22 @@ def check(
 def test_goal_with_fresh_frames_goes_on_until_its_deadline():
     supervisor = watch(deadline_s=5.0)
     for index in range(1, 100):
-        supervisor.on_fresh_observation(100.0 + 0.05 * index, 0.05 * index)
+        supervisor.on_fresh_observation(Instant(100.0 + 0.05 * index, 0.05 * index))
         assert check(supervisor, 100.0 + 0.05 * index, 0.05 * index) == "goes on"
-    verdict = supervisor.verdict(105.0, 5.0, IDLE, cancel=False, estopped=False)
+    verdict = supervisor.verdict(Instant(105.0, 5.0), IDLE, cancel=False, estopped=False)
     assert verdict is not None
     assert (verdict.outcome, verdict.check) == (GoalOutcome.DEADLINE, "deadline")
 
 
 def test_goal_accepted_before_the_first_time_begins_with_it():
-    supervisor = GoalSupervisor("me", 5.0, LIMITS, now_s=0.0, wall_s=0.0, status=None)
+    supervisor = GoalSupervisor("me", 5.0, LIMITS, Instant(0.0, 0.0), None)
     assert check(supervisor, 0.0, 0.5) == "goes on"
     assert check(supervisor, 40.0, 1.5) == "goes on"
     assert supervisor.elapsed_s(42.0) == 2.0
 
 
 def test_estop_goes_before_everything_else():
-    verdict = watch().verdict(100.0, 0.0, InferenceHealth(error="x"), cancel=True, estopped=True)
+    verdict = watch().verdict(Instant(100.0, 0.0), InferenceHealth(error="x"), cancel=True, estopped=True)
     assert verdict is not None
     assert verdict.outcome == GoalOutcome.ESTOPPED
     assert check(watch(), 100.0, 0.0, cancel=True) == "client_cancel"
@@ -81,7 +85,7 @@ def test_three_refused_chunks_in_a_row_end_the_goal():
     supervisor.on_status(BridgeStatus("me", 54, "me", 2, "nan"), chunks_sent=5)
     assert check(supervisor, 100.0, 0.1) == "goes on"
     supervisor.on_status(BridgeStatus("me", 54, "me", 3, "step 3 is nan"), chunks_sent=6)
-    verdict = supervisor.verdict(100.0, 0.1, IDLE, cancel=False, estopped=False)
+    verdict = supervisor.verdict(Instant(100.0, 0.1), IDLE, cancel=False, estopped=False)
     assert verdict is not None
     assert verdict.check == "envelope"
     assert "step 3 is nan" in verdict.message

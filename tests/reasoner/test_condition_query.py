@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, ConditionQuery
@@ -31,7 +31,9 @@ def ask(condition: Condition, scores: Callable[[str, int], float | None]) -> tup
         asked += 1
         score = scores(request.task, asked)
         answer(
-            Reply(False, "no frames") if score is None else Reply(True, f"success {score:.2f}", success=score)
+            Reply(False, "no frames")
+            if score is None
+            else Reply(True, f"success {score:.2f}", reading=ProgressReading(0.0, score, score))
         )
 
     condition_query = ConditionQuery(sense, ProgressThresholds(success_threshold=0.8, dwell=3))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from openral_core.manifest import Reward
 from openral_core.progress import ProgressThresholds
-from openral_reasoner.mission.attempt import WatchedGoal as MissionAttempt
+from openral_reasoner.mission.attempt import Attempt
 from openral_reasoner.mission.gate import GateVerdict
 from openral_reasoner.palette import Skill
 from openral_reasoner.ros.messages import reading_of
@@ -53,7 +53,7 @@ def test_both_say_the_same_at_every_reading(
     maker = ReadingMaker(REWARD, CALIBRATIONS[calibrated])
     thresholds = ProgressThresholds.from_reward(REWARD.model_dump())
     skill = Skill(name="t/rskill-x", slug="x", node="/x", action_server="/x")
-    attempt = MissionAttempt(key=1, skill=skill, started_s=0.0, deadline_s=1e9, sent_wall_s=0.0)
+    attempt = Attempt(key=1, skill=skill, started_s=0.0, deadline_s=1e9, sent_wall_s=0.0)
     stamp_s = 1.0
     for gap_s, progress, success, picture in steps:
         stamp_s += gap_s

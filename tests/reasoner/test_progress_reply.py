@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -16,15 +15,21 @@ def reply(**answer: Any) -> Reply:
     return progress_reply(QueryTaskProgress.Response(ok=True, **answer))
 
 
+def score(**answer: Any) -> float:
+    reading = reply(**answer).reading
+    assert reading is not None
+    return reading.score
+
+
 def test_without_a_calibration_both_heads_must_be_high() -> None:
-    assert reply(progress_now=0.3, success_now=0.9).success == pytest.approx(0.3)
-    assert reply(progress_now=0.95, success_now=0.9).success == pytest.approx(0.9)
+    assert score(progress_now=0.3, success_now=0.9) == pytest.approx(0.3)
+    assert score(progress_now=0.95, success_now=0.9) == pytest.approx(0.9)
 
 
 def test_a_calibrated_probability_stands_for_itself() -> None:
-    assert reply(progress_now=0.3, success_now=0.9, calibrated=True).success == pytest.approx(0.9)
+    assert score(progress_now=0.3, success_now=0.9, calibrated=True) == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("doubt", ["abstained", "stale"])
-def test_doubt_is_no_number(doubt: str) -> None:
-    assert math.isnan(reply(progress_now=1.0, success_now=1.0, **{doubt: True}).success)
+def test_doubt_is_no_reading(doubt: str) -> None:
+    assert reply(progress_now=1.0, success_now=1.0, **{doubt: True}).reading is None

@@ -1,4 +1,4 @@
-"""Slips of the finger are mended where they have one meaning; other languages are told so."""
+"""Slips of the finger are corrected where they have one meaning; other languages are told so."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def matcher() -> LearnedMatcher:
         ("the drawer's handle", "the drawer's handle"),
     ],
 )
-def test_a_slip_is_mended_and_a_word_is_left(matcher: LearnedMatcher, typed: str, meant: str) -> None:
+def test_a_slip_is_corrected_and_a_word_is_left(matcher: LearnedMatcher, typed: str, meant: str) -> None:
     assert corrected(typed, PALETTE, matcher.encoder.vocabulary, matcher.words) == meant
 
 

@@ -178,7 +178,7 @@ def test_bytes_that_do_not_fit_their_hash_are_thrown_away(
     install(SKILL)
 
 
-def test_an_altered_cache_is_noticed_and_mended(
+def test_an_altered_cache_is_noticed_and_fixed(
     hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
 ) -> None:
     commit()

@@ -19,6 +19,7 @@ from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError
 from openral_core.guarded import GuardedCallbacks
+from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
@@ -125,9 +126,9 @@ class ExecuteServer:
             return
         if fresh:
             # By the observation's own stamp, so that a lockstep run ends at the same observation every time.
-            now_s = max(self._now_s(), sensors.stamp_ns * 1e-9)
-            goal.supervisor.on_fresh_observation(now_s, time.monotonic())
-            if self._is_over(goal, now_s):
+            now = Instant(max(self._now_s(), sensors.stamp_ns * 1e-9), time.monotonic())
+            goal.supervisor.on_fresh_observation(now)
+            if self._is_over(goal, now):
                 return
         self._runner.offer(sensors, every=self._status is not None and self._status.lockstep)
 
@@ -143,6 +144,9 @@ class ExecuteServer:
         for destroy, entity in self._entities:
             destroy(entity)
         self._entities.clear()
+
+    def _now(self) -> Instant:
+        return Instant(self._now_s(), time.monotonic())
 
     def _now_s(self) -> float:
         return float(self._node.get_clock().now().nanoseconds) * 1e-9
@@ -232,20 +236,17 @@ class ExecuteServer:
         self._node.get_logger().info(
             f"goal {goal_id}: {request.instruction!r}, at most {request.deadline_s:g} s"
         )
-        supervisor = GoalSupervisor(
-            goal_id, request.deadline_s, self._limits, self._now_s(), time.monotonic(), self._status
-        )
+        supervisor = GoalSupervisor(goal_id, request.deadline_s, self._limits, self._now(), self._status)
         goal = self._goal = ActiveGoal(handle, self._runner.start(goal_id, request.instruction), supervisor)
         self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
         return goal
 
-    def _is_over(self, goal: ActiveGoal, now_s: float) -> bool:
+    def _is_over(self, goal: ActiveGoal, now: Instant) -> bool:
         """End the goal if one of its checks says so."""
         verdict = goal.supervisor.verdict(
-            now_s,
-            time.monotonic(),
+            now,
             self._runner.worker(),
             cancel=bool(goal.handle.is_cancel_requested),
             estopped=self._estopped,
@@ -260,8 +261,8 @@ class ExecuteServer:
         goal = self._goal
         if goal is None:
             return
-        now_s = self._now_s()
-        if self._is_over(goal, now_s):
+        now = self._now()
+        if self._is_over(goal, now):
             return
         self._ticks += 1
         if self._ticks % FEEDBACK_TICKS == 0:
@@ -270,7 +271,7 @@ class ExecuteServer:
                     state="running" if goal.run.chunks else "waiting",
                     chunks=goal.run.chunks,
                     steps=goal.supervisor.steps,
-                    elapsed_s=goal.supervisor.elapsed_s(now_s),
+                    elapsed_s=goal.supervisor.elapsed_s(now.stamp_s),
                     latency_s=goal.run.latency.last,
                 )
             )

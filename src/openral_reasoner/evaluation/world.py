@@ -100,7 +100,11 @@ class SimulatedDeployment:
             answer(Reply(False, "there is no camera"))
             return
         level = 0.97 if self._is_done(request.task) else 0.04
-        answer(Reply(True, f"progress {level:.2f}, success {level:.2f}", success=level))
+        answer(
+            Reply(
+                True, f"progress {level:.2f}, success {level:.2f}", reading=ProgressReading(0.0, level, level)
+            )
+        )
 
     def _is_done(self, words: str) -> bool:
         """Whether a task counts as done; what nobody opened is closed."""

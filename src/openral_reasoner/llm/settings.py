@@ -69,7 +69,7 @@ def model_settings(
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise ManifestError(
-            f"reasoner.{field}: {first['msg']}; mend the scene's section or {PREFIX}{field.upper()}"
+            f"reasoner.{field}: {first['msg']}; fix the scene's section or {PREFIX}{field.upper()}"
         ) from None
 
 

@@ -7,7 +7,6 @@ where it has none, low scores do. A monitor that stays silent or in doubt leaves
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -81,11 +80,10 @@ class ConditionQuery:
             open_.waiting = False
             open_.why = reply.text
             open_.refusals = 0 if reply.ok else open_.refusals + 1
-            if not reply.ok or math.isnan(reply.success):
+            if not reply.ok or reply.reading is None or not reply.reading.valid:
                 open_.agreeing.clear()
                 return
-            high = reply.success >= self._gate.success_threshold
-            if high:
+            if reply.reading.says_done(self._gate):
                 open_.agreeing[opposite] = 0
                 open_.agreeing[not opposite] += 1
             elif condition.undone:

@@ -6,11 +6,12 @@ the requests and waits for replies; the node takes them off in its own time and 
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
+
+from openral_core.progress import ProgressReading
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,8 @@ class Reply:
     text: str
     """At most a few sentences; data for the agent, never instructions."""
     image_png: bytes = b""
-    success: float = math.nan
-    """0..1, of a `QueryProgress` whose score can be trusted; else NaN."""
+    reading: ProgressReading | None = None
+    """Of a `QueryProgress` whose score can be trusted."""
 
 
 class MissionOver(Exception):

@@ -7,7 +7,6 @@ after a stop. Refusals are replies in words, so that the model can choose again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -89,7 +88,7 @@ class Steering:
 
     def observed(self, reply: Reply) -> None:
         """Take note of an answer of a camera or of the reward monitor that says something about the world."""
-        self._has_observed |= reply.ok and (bool(reply.image_png) or math.isfinite(reply.success))
+        self._has_observed |= reply.ok and (bool(reply.image_png) or reply.reading is not None)
 
     def tick(self, now: Instant) -> None:
         """Tell the agent of a task that has come to its end."""

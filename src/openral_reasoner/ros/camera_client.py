@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -127,5 +126,5 @@ def progress_reply(response: Any) -> Reply:
     return Reply(
         True,
         f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
-        success=math.nan if doubtful else read.score,
+        reading=None if doubtful else read,
     )

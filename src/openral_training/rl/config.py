@@ -72,8 +72,8 @@ class RlConfig(Schema):
             faults.append(Fault("env.train.total_num_envs", what, f"use a multiple of {share}"))
         if stages > 1 and not self.cluster.env_ranks:
             what = f"is {stages}, but simulation and inference share one process and cannot overlap"
-            mend = "give env ranks of its own in cluster.component_placement, or set 1"
-            faults.append(Fault("rollout.pipeline_stage_num", what, mend))
+            fix = "give env ranks of its own in cluster.component_placement, or set 1"
+            faults.append(Fault("rollout.pipeline_stage_num", what, fix))
         if self.base and self.base.demos > env.train.init_ids.count:
             faults.append(Fault("base.demos", "exceeds env.train.init_ids.count", "show no state twice"))
         return [*faults, *self._fit_of_words(), *self._fit_of_imagination()]
@@ -133,8 +133,8 @@ class RlConfig(Schema):
             )
         if self.episodes_a_task % algorithm.group_size:
             what = f"{self.episodes_a_task} episodes a task and update are no whole groups of {algorithm.group_size}"
-            mend = "change env.train.total_num_envs, rollout.rollout_epoch or this"
-            faults.append(Fault("algorithm.group_size", what, mend))
+            fix = "change env.train.total_num_envs, rollout.rollout_epoch or this"
+            faults.append(Fault("algorithm.group_size", what, fix))
         if (algorithm.max_rounds > 1) != (algorithm.informative_share > 0):
             what = "is not used without the other of max_rounds > 1 and informative_share > 0"
             faults.append(Fault("algorithm.informative_share", what, "set both or neither"))
@@ -170,7 +170,7 @@ def load_config(ref: str | Path) -> RlConfig:
 
     Raises:
         NotFoundError: neither exists.
-        ManifestError: one line a fault, `file:line: key: what is wrong; mend`.
+        ManifestError: one line a fault, `file:line: key: what is wrong; fix`.
     """
     document = read_document(find_file(ref, "RL config", PATTERNS))
     algorithm = _chosen(document, _ALGORITHMS, ("algorithm", "adv_type"), None)

@@ -77,7 +77,7 @@ def main() -> None:
         sys.exit(f"error: {error}")
     children = []
     if not args.alone:
-        children.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]).pid)
+        children.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1e6)"]).pid)
     model = Model(args.dials)
     try:
         serve({"act": model.act}, Identity(args.model), options, describe=lambda: {"child": children})

@@ -81,13 +81,13 @@ class SceneCondition(Schema):
     not_: SceneCondition | None = Field(default=None, alias="not")
     """It does not hold."""
     inside: Inside | None = None
-    """See Inside."""
+    """The middle of a thing lies in a box."""
     height: Bounds | None = None
     """[m] z in the world of the middle of a body or site."""
     joint: Bounds | None = None
     """[rad] or [m] position of a hinge or slide."""
     near: Near | None = None
-    """See Near."""
+    """Two things are close."""
     touching: Pair | None = None
     """Two bodies are in contact."""
 

@@ -130,7 +130,7 @@ class MiniActor:
         return _array(self._mean(self._see(observations)))
 
     def save(self, path: Path) -> None:
-        """See StochasticPolicy: a folder, the skill as it is now.
+        """Write the skill as it is now into a folder.
 
         Its files hold fewer digits than a policy learns with. The policy takes them back, so what is judged from here
         on is what was written.

@@ -71,10 +71,8 @@ class Cluster(Schema):
             "num_nodes": self.num_nodes > 1,
             "gpus_per_rank": self.gpus_per_rank,
         }
-        mend = "remove it, or set placement: ray"
-        return [
-            Fault(key, "is not used with placement local", mend) for key, value in unused.items() if value
-        ]
+        fix = "remove it, or set placement: ray"
+        return [Fault(key, "is not used with placement local", fix) for key, value in unused.items() if value]
 
     def ranks(self, component: str) -> list[int]:
         """Return the ranks of env, rollout or actor."""
@@ -119,6 +117,6 @@ def _ranks(placement: Mapping[str, str | int]) -> dict[str, range]:
     return found
 
 
-def _refuse(what: str, mend: str) -> NoReturn:
-    raise_faults([Fault("component_placement", what, mend)])
+def _refuse(what: str, fix: str) -> NoReturn:
+    raise_faults([Fault("component_placement", what, fix)])
     raise AssertionError("one fault raises")

@@ -6,11 +6,15 @@ import argparse
 import datetime
 import re
 import signal
+import threading
 
 from ...bag.overrides import read_overrides
 from ...bag.recorder import Recorder, Selection
 from ...errors import CliError
 from ...node import cli_node, full_name
+
+STOP_POLL_S = 0.1
+"""[s] an idle recorder looks so often whether it is to stop."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,9 +72,11 @@ def main(args: argparse.Namespace) -> int:
     )
     overrides = read_overrides(args.qos_profile_overrides_path)
     # A launch ends its children with SIGINT, a service manager with SIGTERM: both complete the bag, also
-    # SIGINT where a shell started the program in the background and told it to ignore it.
+    # SIGINT where a shell started the program in the background and told it to ignore it. The handler only
+    # notes it, so that no message is cut off while it is written.
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, lambda number, frame: stopped.set())
     with cli_node(args.node_name) as node, SequentialWriter() as writer:
         try:
             writer.open(options)
@@ -80,10 +86,9 @@ def main(args: argparse.Namespace) -> int:
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         recorder.start()
-        try:
-            executor.spin()
-        except KeyboardInterrupt:
-            node.get_logger().info(f"Recording stopped, {recorder.count} messages in '{uri}'")
+        while not stopped.is_set():
+            executor.spin_once(timeout_sec=STOP_POLL_S)
+        node.get_logger().info(f"Recording stopped, {recorder.count} messages in '{uri}'")
     return 0
 
 

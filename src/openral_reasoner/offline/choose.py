@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from openral_reasoner.offline import grammar
@@ -17,7 +17,7 @@ from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
-DO = 0.4
+DO = 0.55
 """Least probability of a task that is done unasked."""
 CERTAIN = 0.85
 """Probability from which on one reading of a text is as good as another, and the one with more orders is taken."""
@@ -25,7 +25,7 @@ ASK = 0.15
 """Least probability of a task that is asked about."""
 RIVAL = 2.0
 """Nats of log odds by which the best task must lead those that say something else."""
-NO_ORDER = 0.6
+NO_ORDER = 0.5
 """Probability of a question, a prohibition or something unreal from which on nothing is done."""
 TALK = 0.5
 """Least probability of a statement for a segment to be passed over."""
@@ -55,6 +55,8 @@ class Step:
     clause: str
     meanings: tuple[Match, ...]
     sure: bool
+    added: bool = False
+    """It was joined on by "and" or "then", and so is another step than the one before."""
 
 
 class Chooser:
@@ -74,11 +76,7 @@ class Chooser:
         return ranked[0] if ranked and ranked[0].score >= DO and not _rivals(ranked) else None
 
     def read(self, text: str) -> list[Step]:
-        """Tasks of a text without conditions, in their order of execution.
-
-        Raises:
-            NoPlan: nothing of it may be done.
-        """
+        """Tasks of a text without conditions, in their order of execution; NoPlan says why not."""
         self.check(text)
         pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
         if not pieces:
@@ -86,7 +84,10 @@ class Chooser:
         if len(pieces) > MAX_SEGMENTS:
             raise NoPlan("it has too many parts; give me a few tasks at a time")
         clauses = self._resolved([segment for _, segment in pieces])
-        return [self._step(clause) for clause in self._path(pieces, clauses)]
+        return [
+            replace(self._step(clause), added=grammar.adds(joint))
+            for joint, clause in self._path(pieces, clauses)
+        ]
 
     def _rank(self, clause: str) -> tuple[Match, ...]:
         examples = list(dict.fromkeys(example for entry in self._entries for example in entry.examples))
@@ -103,11 +104,7 @@ class Chooser:
         return tuple(sorted(matches, key=lambda match: -match.score))
 
     def check(self, text: str) -> None:
-        """Refuse what is no order as a whole.
-
-        Raises:
-            NoPlan: it is none.
-        """
+        """Refuse what is no order as a whole; NoPlan says why not."""
         if reason := refused(text):
             raise NoPlan(reason)
         act = self.act(text)
@@ -134,17 +131,18 @@ class Chooser:
     def _best(self, clause: str) -> float:
         return max((match.score for match in self.rank(clause)), default=0.0)
 
-    def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[str]:
-        """The orders of the likeliest division into orders and talk; of like ones that with the most orders."""
+    def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[tuple[str, str]]:
+        """The orders, with their joints, of the likeliest division into orders and talk; of like ones the longest."""
         plain = (
             self._worth(c) == 0.0 or self._talk(p[1]) > -0.2 for c, p in zip(clauses, pieces, strict=True)
         )
         widest = 1 if all(plain) else MAX_JOINED
-        ways: list[tuple[float, list[str]]] = [(0.0, [])]
+        ways: list[tuple[float, list[tuple[str, str]]]] = [(0.0, [])]
         for end in range(1, len(pieces) + 1):
             value, orders = ways[end - 1]
             joint, segment = pieces[end - 1]
-            options = [(value - 12.0 if grammar.separates(joint) else value + self._talk(segment), orders)]
+            step = grammar.separates(joint) or (end < len(pieces) and grammar.separates(pieces[end][0]))
+            options = [(value - 12.0 if step else value + self._talk(segment), orders)]
             for begin in range(max(0, end - widest), end):
                 if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
                     continue
@@ -152,7 +150,9 @@ class Chooser:
                 if end - begin > 1 and self._hides(joined, clauses[begin:end]):
                     continue
                 value, orders = ways[begin]
-                options.append((value + (end - begin) * self._worth(joined), [*orders, joined]))
+                options.append(
+                    (value + (end - begin) * self._worth(joined), [*orders, (pieces[begin][0], joined)])
+                )
             ways.append(max(options, key=lambda option: (round(option[0], 2), len(option[1]))))
         orders = ways[-1][1]
         if not orders:
@@ -161,9 +161,11 @@ class Chooser:
         return orders
 
     def _hides(self, joined: str, clauses: Sequence[str]) -> bool:
-        """Whether one of the clauses alone may order another task than the clauses joined."""
+        """Whether clauses joined would lose one: the first is sure alone, or one may order another task than all."""
+        best = self.rank(joined)[0].entry.says
         alone = {ranked[0].entry.says for c in clauses if (ranked := self.rank(c)) and ranked[0].score >= ASK}
-        return bool(alone - {self.rank(joined)[0].entry.says})
+        first = self.sure(clauses[0])
+        return bool(alone - {best}) or (first is not None and first.entry.says == best)
 
     def _worth(self, clause: str) -> float:
         """Log probability that a clause is an order of one task of the palette; 0 if that is certain."""
@@ -180,11 +182,7 @@ class Chooser:
         return math.log(max(statement, 1e-4)) if statement > TALK else -9.0
 
     def _step(self, clause: str) -> Step:
-        """What an order means.
-
-        Raises:
-            NoPlan: nothing that a skill here does.
-        """
+        """What an order means; NoPlan says why not."""
         if negates(clause):
             raise NoPlan("it forbids something, and I only know what to do")
         act = self.act(clause)

@@ -113,11 +113,7 @@ _POLITE = re.compile(
 
 
 def passages(text: str) -> list[Passage]:
-    """Cut a text, lower case and spelled out, into passages; one passage where there is no condition and no number.
-
-    Raises:
-        NoPlan: a condition or a repetition cannot be understood for certain.
-    """
+    """Cut a text, lower case and spelled out, into passages, one without condition or number; NoPlan says why not."""
     if not _WORDS.search(text):
         return [Passage(text)]
     text = _CHECK.sub(r"if \g<state>, ", text)

@@ -56,6 +56,11 @@ def separates(joint: str) -> bool:
     return re.search(r"then|next|after|finally|lastly|followed", joint) is not None
 
 
+def adds(joint: str) -> bool:
+    """Whether what stands behind a joint is one more order, and not the same said again."""
+    return re.search(r"\band\b|plus|also", joint) is not None or separates(joint)
+
+
 def has_pronoun(clause: str) -> bool:
     """Whether a clause speaks of an "it"."""
     return _OBJECT.search(clause) is not None

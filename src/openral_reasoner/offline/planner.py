@@ -84,11 +84,7 @@ class _Assembly:
         """(index of the task, its step)."""
 
     def plan(self, text: str) -> Proposal:
-        """Return the plan, or a question where an order is unclear.
-
-        Raises:
-            NoPlan: there is neither.
-        """
+        """Return the plan, or a question where an order is unclear; NoPlan says why not."""
         tasks: list[PlannedTask] = []
         for passage in passages(text):
             tasks += self._passage(passage, len(tasks))
@@ -156,7 +152,9 @@ class _Assembly:
         tasks: list[PlannedTask] = []
         for step in self._chooser.read(orders):
             planned = _planned(step.clause, step.meanings[0])
-            if tasks and tasks[-1].meant == planned.meant and tasks[-1].text != planned.text:
+            if tasks and tasks[-1].meant == planned.meant and tasks[-1].text != planned.text and step.added:
+                step = replace(step, sure=False)
+            elif tasks and tasks[-1].meant == planned.meant and tasks[-1].text != planned.text:
                 if _tells_apart(tasks[-1].text, planned.text):
                     # "open the blue drawer and the green drawer": two things for the operator, one for the skill
                     raise NoPlan(f'"{tasks[-1].text}" and "{planned.text}" are the same task to me')

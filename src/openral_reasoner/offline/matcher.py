@@ -107,8 +107,9 @@ class LearnedMatcher:
         return _gelu(self._linear(np.concatenate(features, axis=-1), "compare"))
 
     def _linear(self, x: Array, name: str) -> Array:
-        y: Array = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-        return y
+        flat = x.reshape(-1, x.shape[-1])  # one matrix product for all tokens of all examples
+        y: Array = flat @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return y.reshape(*x.shape[:-1], -1)
 
     def _norm(self, x: Array, name: str) -> Array:
         centred = x - x.mean(axis=-1, keepdims=True)

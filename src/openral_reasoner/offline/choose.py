@@ -17,7 +17,7 @@ from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
-DO = 0.55
+DO = 0.7
 """Least probability of a task that is done unasked."""
 CERTAIN = 0.85
 """Probability from which on one reading of a text is as good as another, and the one with more orders is taken."""
@@ -79,10 +79,12 @@ class Chooser:
         """Tasks of a text without conditions, in their order of execution; NoPlan says why not."""
         self.check(text)
         pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
-        if not pieces:
-            raise NoPlan("there are no words in it")
-        if len(pieces) > MAX_SEGMENTS:
-            raise NoPlan("it has too many parts; give me a few tasks at a time")
+        if not 0 < len(pieces) <= MAX_SEGMENTS:
+            raise NoPlan(
+                "it has too many parts; give me a few tasks at a time"
+                if pieces
+                else "there are no words in it"
+            )
         clauses = self._resolved([segment for _, segment in pieces])
         return [
             replace(self._step(clause), added=grammar.adds(joint))
@@ -98,10 +100,15 @@ class Chooser:
                 score = 0.0
             elif entry.examples:
                 score = max(float(scores[example]) for example in entry.examples)
-            else:  # takes any order about a thing, where no other skill does
-                score = DO if grammar.phrases(clause) and self.act(clause).order > DO else 0.0
+            else:
+                score = self._any_order(clause)
             matches.append(Match(entry, score))
         return tuple(sorted(matches, key=lambda match: -match.score))
+
+    def _any_order(self, clause: str) -> float:
+        """DO for a clause that says to do something with a thing, which only a skill without examples takes."""
+        named, act = grammar.phrases(clause), self.act(clause)
+        return DO if named and not clause.startswith(named[0]) and act.order + act.fragment > DO else 0.0
 
     def check(self, text: str) -> None:
         """Refuse what is no order as a whole; NoPlan says why not."""
@@ -228,5 +235,6 @@ def _why(act: SpeechAct) -> str:
         act.question: "it is a question, not an order",
         act.unreal: "it speaks of what is not to be done now, or not by me",
         act.statement: "it describes something and orders nothing",
+        act.fragment: "it is a part of an order; say what to do with what",
     }
     return reasons[max(reasons)]

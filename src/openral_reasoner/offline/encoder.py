@@ -25,11 +25,7 @@ class Trained:
 
 
 def load_trained(path: Path = WEIGHTS) -> Trained:
-    """Read the trained weights as float32, and the words.
-
-    Raises:
-        InstallationError: the file is missing or cannot be read, or `safetensors` is missing.
-    """
+    """Read the trained weights as float32, and the words; an InstallationError says what is missing."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:

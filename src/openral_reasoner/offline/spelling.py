@@ -36,8 +36,7 @@ def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common
 
 def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
     """Whether a text seems to be of another language: letters that English lacks, or hardly a word that is English."""
-    said = words(text)
-    known = _known(palette)
+    said, known = words(text), _known(palette)
     if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
         return True
     strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]

@@ -88,7 +88,7 @@ def test_killing_the_command_ends_the_launch(ros2, tmp_path):
         "from pathlib import Path\n"
         "from openral_cli.deploy import launch as deploy\n"
         f"deploy.ros2_command = lambda: {str(tmp_path / 'ros2')!r}\n"
-        f"deploy.Deployment({{}}, Path({str(tmp_path / 'log')!r}), lambda line: None)\n"
+        f"deploy.LaunchedDeployment({{}}, Path({str(tmp_path / 'log')!r}), lambda line: None)\n"
         "time.sleep(600)\n"
     )
     command = subprocess.Popen([sys.executable, "-c", program])
@@ -116,7 +116,7 @@ def test_a_launch_that_ignores_ctrl_c_is_ended_all_the_same(tmp_path, monkeypatc
     assert deployment.close() == -signal.SIGKILL
 
 
-def test_without_ros2_the_mend_is_named(monkeypatch, tmp_path):
+def test_without_ros2_the_fix_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InstallationError, match="pip install ros2-embedded"):

@@ -46,6 +46,8 @@ def test_the_offline_planner_keeps_its_bars() -> None:
 
 LEAST = {"paraphrase": 0.48, "several_steps": 0.65, "impossible": 0.95, "forbidden": 0.97}
 """Share of each kind over all other worlds; docs/planner.md has what was measured, and what was aimed at."""
+EVERY = 3
+"""One in so many is planned here; docs/planner.md has the figures of all."""
 NOT_ORDERED = 0.015
 """Share of the sentences for which a task may run that was not ordered."""
 
@@ -56,7 +58,7 @@ def test_orders_in_other_worlds() -> None:
     right: dict[str, list[bool]] = {}
     wrong = []
     for suite in map(load_suite, WORLDS):
-        for mission in suite.missions:
+        for mission in suite.missions[::EVERY]:
             plan = planner.plan(mission.say, suite.palette)
             done = tuple(task.skill_task for task in plan.tasks) if isinstance(plan, Plan) else ()
             right.setdefault(mission.kind, []).append(done == mission.do)

@@ -18,6 +18,8 @@ UNDERSTOOD = 0.55
 WRONG = 0.03
 """Share that may be done wrongly, and share of the near misses that may move something."""
 NEAR = 0.10
+EVERY = 4
+"""One sentence in so many is planned here; docs/planner.md has the figures of all."""
 SPOKEN: dict[str, list[str]] = yaml.safe_load((FOLDER / "phrases_free.yaml").read_text())
 NEAR_MISSES: list[str] = yaml.safe_load((FOLDER / "near_misses.yaml").read_text())
 
@@ -32,7 +34,7 @@ def tasks(proposal: Proposal) -> list[str]:
 
 @pytest.mark.slow
 def test_most_of_free_speech_is_understood_and_little_done_wrongly() -> None:
-    said = [(task, sentence) for task, sentences in SPOKEN.items() for sentence in sentences]
+    said = [(task, sentence) for task, sentences in SPOKEN.items() for sentence in sentences[::EVERY]]
     done = [(task, sentence, tasks(planned(sentence))) for task, sentence in said]
     wrong = [(sentence, found) for task, sentence, found in done if found not in ([], [task])]
     assert len(wrong) <= WRONG * len(said), wrong
@@ -41,8 +43,8 @@ def test_most_of_free_speech_is_understood_and_little_done_wrongly() -> None:
 
 @pytest.mark.slow
 def test_little_of_what_comes_near_an_order_moves_anything() -> None:
-    moved = {sentence: done for sentence in NEAR_MISSES if (done := tasks(planned(sentence)))}
-    assert len(moved) <= NEAR * len(NEAR_MISSES), moved
+    moved = {sentence: done for sentence in NEAR_MISSES[::EVERY] if (done := tasks(planned(sentence)))}
+    assert len(moved) <= NEAR * len(NEAR_MISSES[::EVERY]), moved
 
 
 def test_how_a_thing_is_moved_must_fit_what_is_to_come_of_it() -> None:

@@ -88,6 +88,9 @@ def judged(run_dir: Path, victim: str, *, asked: bool, told: str) -> str:
     if not mission_file.is_file():
         return "no mission was begun"
     mission = json.loads(mission_file.read_text())
+    if mission["state"] == "idle":  # the reasoner was up, and had not begun yet
+        assert not mission["tasks"], mission
+        return "no mission was begun"
     if mission["state"] == "done":
         assert truth_file.is_file(), "done, and no record"
         for task in mission["tasks"]:

@@ -106,7 +106,7 @@ class SentenceEncoder:
         attended = self._attend(hidden, prefix + "attention.self.")
         attended = self._linear(attended, prefix + "attention.output.dense.")
         hidden = self._norm(hidden + attended, prefix + "attention.output.LayerNorm.")
-        inner = _gelu(self._linear(hidden, prefix + "intermediate.dense."))
+        inner = gelu(self._linear(hidden, prefix + "intermediate.dense."))
         return self._norm(
             hidden + self._linear(inner, prefix + "output.dense."), prefix + "output.LayerNorm."
         )
@@ -136,7 +136,7 @@ class SentenceEncoder:
         return normed
 
 
-def _gelu(x: Array) -> Array:
+def gelu(x: Array) -> Array:
     """Gaussian error linear unit with the error function by Abramowitz and Stegun 7.1.26 (error below 2e-7)."""
     z = np.abs(x) / np.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)

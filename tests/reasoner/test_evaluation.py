@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ManifestError
 from openral_reasoner.evaluation.commands import reasoner
-from openral_reasoner.evaluation.score import evaluate, summary
+from openral_reasoner.evaluation.score import evaluate, is_done_wrongly, summary
 from openral_reasoner.evaluation.suite import DEFAULT, WORLDS, MissionSuite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
@@ -62,11 +62,26 @@ def test_orders_in_other_worlds() -> None:
             plan = planner.plan(mission.say, suite.palette)
             done = tuple(task.skill_task for task in plan.tasks) if isinstance(plan, Plan) else ()
             right.setdefault(mission.kind, []).append(done == mission.do)
-            if len(done) > len(mission.do) or not set(done) <= set(mission.do):
+            if is_done_wrongly(done, mission.do):
                 wrong.append(mission.say)
     for kind, least in LEAST.items():
         assert sum(right[kind]) >= least * len(right[kind]), kind
     assert len(wrong) <= NOT_ORDERED * sum(map(len, right.values())), wrong
+
+
+@pytest.mark.parametrize(
+    ("done", "wrong"),
+    [
+        ((), False),
+        (("a",), False),
+        (("b",), False),
+        (("a", "b"), False),
+        (("b", "a"), True),
+        (("a", "a"), True),
+    ],
+)
+def test_what_is_done_wrongly(done: tuple[str, ...], wrong: bool) -> None:
+    assert is_done_wrongly(done, ("a", "b")) is wrong
 
 
 def oracle(messages: list[dict], tools: list[dict]) -> Call:

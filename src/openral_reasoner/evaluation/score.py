@@ -89,6 +89,12 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
     )
 
 
+def is_done_wrongly(done: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether a plan does something that was not ordered, or not in that order; a part of the order is neither."""
+    left = iter(wanted)
+    return not all(task in left for task in done)
+
+
 def summary(rows: Sequence[MissionRow]) -> Iterator[dict[str, Any]]:
     """Yield one entry a kind, and one for all: counts, accuracy with its Wilson interval, rates, time."""
     kinds = list(dict.fromkeys(row.kind for row in rows))

@@ -21,7 +21,7 @@ class Entry:
     says: str
     """The task in the skill's own words."""
     examples: tuple[str, ...]
-    """None: anything is taken."""
+    """Empty: anything is taken."""
 
 
 def entries_of(palette: Palette) -> list[Entry]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_core.sentence import Array, _gelu
+from openral_core.sentence import Array, gelu
 from openral_reasoner.offline.encoder import TokenEncoder, Trained, load_trained
 
 HEADS = 4
@@ -52,7 +52,7 @@ class LearnedMatcher:
         states = self.encoder.states(clause)
         weight = _softmax(self._linear(states, "act_weight"), 0)
         pooled = np.concatenate([(weight.T @ states).ravel(), states[0]])
-        logits = self._linear(_gelu(self._linear(pooled[None], "act_inner")), "act")[0]
+        logits = self._linear(gelu(self._linear(pooled[None], "act_inner")), "act")[0]
         return SpeechAct(*(float(p) for p in _softmax(logits, 0)))
 
     def scores(self, clause: str, examples: Sequence[str]) -> Array:
@@ -97,14 +97,14 @@ class LearnedMatcher:
         attention = _softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / np.sqrt(qkv.shape[-1]), 3)
         mixed = (attention @ qkv[2]).transpose(0, 2, 1, 3).reshape(x.shape)
         x = self._norm(x + self._linear(mixed, "mix"), "norm1")
-        x = self._norm(x + self._linear(_gelu(self._linear(x, "inner")), "outer"), "norm2")
+        x = self._norm(x + self._linear(gelu(self._linear(x, "inner")), "outer"), "norm2")
         clause, example = x[:, : len(unit)], x[:, len(unit) :]
         pooled = np.concatenate([clause.mean(1), clause.max(1), example.mean(1), example.max(1)], axis=1)
-        return self._linear(_gelu(self._linear(pooled, "pooled")), "match")[:, 0]
+        return self._linear(gelu(self._linear(pooled, "pooled")), "match")[:, 0]
 
     def _compared(self, own: Array, aligned: Array, near: Array) -> Array:
         features = [own, aligned, own * aligned, np.abs(own - aligned), near[..., None]]
-        return _gelu(self._linear(np.concatenate(features, axis=-1), "compare"))
+        return gelu(self._linear(np.concatenate(features, axis=-1), "compare"))
 
     def _linear(self, x: Array, name: str) -> Array:
         flat = x.reshape(-1, x.shape[-1])  # one matrix product for all tokens of all examples

@@ -22,7 +22,7 @@ from openral_training.planner.speech_acts import (
 
 
 def order_words(lexicon: Lexicon) -> frozenset[str]:
-    """Words of the ways to say an action, and of the frames around them: what a slip of the finger may be mended to."""
+    """Words of the ways to say an action, and of the frames around them: a slip of the finger is corrected to these."""
     said = [text for action in lexicon.actions.values() for text in (*action.say, *action.states)]
     framed = [
         entry

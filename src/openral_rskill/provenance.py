@@ -14,7 +14,7 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.store.lock import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 
-__all__ = ["provenance", "weights_sha256", "write_result"]
+__all__ = ["commit", "provenance", "weights_sha256", "write_result"]
 
 PACKAGES = ("openral", "ros2-embedded", "metaworld", "mujoco", "numpy", "torch")
 
@@ -34,7 +34,7 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
         "weights_revision": locked.revision if (locked := package.locked_weights()) else None,
         "weights_sha256": weights_sha256(package),
         "manifest_sha256": sha256_of(package.folder / "rskill.yaml"),
-        "commit": _commit(),
+        "commit": commit(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "host": platform.node(),
@@ -57,7 +57,7 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """The checkout's commit, with `-dirty` where files differ from it; None outside a checkout."""
     if not (share_directory() / ".git").exists():
         return None

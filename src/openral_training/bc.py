@@ -16,7 +16,7 @@ from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.checkpoint import identity, restore_run, same_form, save_run
+from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -201,6 +201,6 @@ def train(
         if (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
-    save_network(network, model, out, {"steps": str(config.steps)})
+    save_network(network, model, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)})
     state_file.unlink(missing_ok=True)
     return network

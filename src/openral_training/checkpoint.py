@@ -1,8 +1,9 @@
-"""Save and restore a training run: network, optimiser and step, as safetensors."""
+"""Save and restore a training run: network, optimiser and step, as safetensors; and say what weights were made of."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from openral_core.errors import ContractError, PolicyError
+from openral_data.lerobot_v3 import Dataset
+from openral_rskill.provenance import commit
+from openral_training.recipe import Recipe
 
 ConfigT = TypeVar("ConfigT")
 
@@ -32,6 +36,35 @@ def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
 def identity(*parts: object) -> str:
     """Return a digest of what makes a run this run: configuration, model, recipe, dataset."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def origin(dataset: Dataset, recipe: Recipe, seed: int) -> dict[str, str]:
+    """Return what weights are made of, for the header of their file.
+
+    Args:
+        dataset: whose files are hashed, names and contents.
+        recipe: whose tasks and initial states were seen.
+        seed: of the training.
+    """
+    seen = recipe.train_init_ids
+    return {
+        "recipe_sha256": hashlib.sha256(recipe.model_dump_json().encode()).hexdigest(),
+        "tasks": ", ".join(recipe.task_ids),
+        "train_init_ids": f"{seen.first}-{seen.first + seen.count - 1}",
+        "dataset_sha256": _digest(dataset.root, (dataset.root / "meta" / "info.json", *dataset.files())),
+        "seed": str(seed),
+        "commit": commit() or "unknown",
+    }
+
+
+def _digest(root: Path, files: Iterable[Path]) -> str:
+    found = hashlib.sha256()
+    for path in files:
+        found.update(str(path.relative_to(root)).encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                found.update(block)
+    return found.hexdigest()
 
 
 def save_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, step: int, run: str) -> None:

@@ -18,6 +18,7 @@ from openral_data.episode import Episode, load_shard, save_shard
 from openral_training.demonstrations import demonstrate, push_away
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
+from openral_training.misses import SCRIPTS, act_out, scripts_for
 from openral_training.recipe import Recipe
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 8
 """Seeds tried until the expert solves every leg of a unit."""
 FAILURES = ("stuck", "wander")
+OFTEN = {"replayed": 5, "half_done": 3, "undone": 2, "parked": 3}
+"""Films of a behaviour for each one of the others: where the arm is as it would be if the task were done."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class CollectionUnit:
     task_id: str
     init_id: int
     behaviour: str
-    """expert, noisy_expert, stuck or wander."""
+    """expert, noisy_expert, one of FAILURES, or one of `openral_training.misses.SCRIPTS`."""
 
     @property
     def name(self) -> str:
@@ -58,8 +61,11 @@ def plan(recipe: Recipe, starts: int, failures: int) -> list[CollectionUnit]:
             for number in range(count):
                 behaviour = "expert" if number % 3 == 0 else "noisy_expert"
                 units.append(CollectionUnit(task_id, ids[number % len(ids)], behaviour))
+            known = (*FAILURES, *scripts_for(recipe, task_id))
+            behaviours = [name for name in known for _ in range(OFTEN.get(name, 1))]
             for number in range(failures):
-                units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], FAILURES[number % 2]))
+                behaviour = behaviours[number % len(behaviours)]
+                units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], behaviour))
     return list(dict.fromkeys(units))
 
 
@@ -70,7 +76,7 @@ def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
     one, and for the other one again, which is done by then.
     """
     others = [task for task in recipe.world_of(unit.task_id) if task != unit.task_id]
-    if unit.behaviour in FAILURES or not others:
+    if unit.behaviour in (*FAILURES, *SCRIPTS) or not others:
         return [unit.task_id]
     return [others[0], unit.task_id, others[0], others[0]]
 
@@ -80,6 +86,8 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:
+            if unit.behaviour in SCRIPTS:
+                return [_miss(unit, recipe, world, key)]
             # Pictures cost more than all the rest, so they are taken once it is known that the expert succeeds.
             _legs(unit, recipe, world, key, look=False)
         except SimulationError as error:
@@ -87,6 +95,11 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
             continue
         return _legs(unit, recipe, world, key, look=True)
     return []
+
+
+def _miss(unit: CollectionUnit, recipe: Recipe, world: ExpertWorld, key: list[int]) -> Episode:
+    rng, pool = np.random.default_rng(key), recipe.train_init_ids.ids()
+    return act_out(world, recipe, unit.task_id, unit.init_id, unit.behaviour, pool, rng)
 
 
 def _legs(

@@ -122,7 +122,7 @@ def noisy_actor(rng: np.random.Generator, turn_noise: float) -> Actor:
 def stuck_actor(rng: np.random.Generator) -> Actor:
     """Return an actor that follows the expert for a while and then stands still."""
     stop = int(rng.integers(5, 60))
-    return lambda step, label: label if step < stop else _moved(label, np.zeros(3), label[-1])
+    return lambda step, label: label if step < stop else moved(label, np.zeros(3), label[-1])
 
 
 def wander_actor(rng: np.random.Generator) -> Actor:
@@ -135,7 +135,7 @@ def wander_actor(rng: np.random.Generator) -> Actor:
         if step >= until:
             until = step + int(rng.integers(10, 31))
             direction, gripper = rng.uniform(-0.6, 0.6, 3), float(rng.choice([-1.0, 1.0]))
-        return _moved(label, direction, gripper)
+        return moved(label, direction, gripper)
 
     return act
 
@@ -143,7 +143,7 @@ def wander_actor(rng: np.random.Generator) -> Actor:
 def push_away(world: ExpertWorld, rng: np.random.Generator) -> None:
     """Move the arm 5 to 20 steps in one random direction, rather up than down, before a leg is recorded."""
     advice = world.advice()
-    pushed = _moved(advice, rng.uniform((-1, -1, -0.3), 1), advice[-1])
+    pushed = moved(advice, rng.uniform((-1, -1, -0.3), 1), advice[-1])
     for _ in range(int(rng.integers(5, 21))):
         world.step(pushed)
 
@@ -198,7 +198,7 @@ def demonstrate(
     raise SimulationError(f"{task_id}: the expert did not solve initial state {init_id} in {MAX_STEPS} steps")
 
 
-def _moved(like: NDArray[np.float64], direction: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
+def moved(like: NDArray[np.float64], direction: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
     """Return an action of the form of `like` that moves along `direction` (3,) and turns nowhere."""
     action = np.zeros_like(like)
     action[:3], action[-1] = direction, gripper

@@ -38,19 +38,19 @@ def augment(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.f
     """Shift each image by up to SHIFT px and jitter brightness and contrast.
 
     Args:
-        images: (B, H, W, 3) uint8.
+        images: (B, H, W, 3 * P) uint8; P pictures of one camera, which are all disturbed in the same way.
         rng: source of the disturbance.
 
     Returns:
-        (B, 3, H, W) float32 in 0..255.
+        (B, 3 * P, H, W) float32 in 0..255.
     """
-    count, height, width, _ = images.shape
+    count, height, width, channels = images.shape
     padded = np.pad(images, ((0, 0), (SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0)), mode="edge")
     corners = rng.integers(0, 2 * SHIFT + 1, (count, 2))
     shifted = np.stack(
         [frame[y : y + height, x : x + width] for frame, (y, x) in zip(padded, corners, strict=True)]
     )
     gain = rng.uniform(0.85, 1.15, (count, 1, 1, 1)).astype(np.float32)
-    offset = rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32)
+    offset = np.tile(rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32), channels // 3)
     jittered = np.clip(shifted * gain + offset, 0, 255)
     return np.ascontiguousarray(jittered.transpose(0, 3, 1, 2))

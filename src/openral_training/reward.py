@@ -1,10 +1,12 @@
-"""Training of a `mini` progress and success model on expert legs, failures and wrong words.
+"""Training of a `mini` progress and success model on expert legs, misses, failures and wrong words.
 
 Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
-hindsight knows: `1 - time to go / reference` on the way to a success, 1 once it is there, 0 under words that belong
-to another scene; the reference is the time that the longer legs of the task take, so that few begin with a flat part.
-Frames of other tasks, of wandering and of standing still have no such label and teach success alone; they get their
-progress from the expert frames that look like them.
+hindsight knows: `1 - time to go / reference` on an expert's way to a success, 1 wherever the task is done, 0 under
+words that belong to another scene; the reference is the time that the longer legs of the task take, so that few begin
+with a flat part. Other frames teach success alone; they get their progress from the expert frames that look like them.
+
+The model sees the attempt's first frame beside the frame that it judges. So that it looks at the thing and not at the
+arm, it also has to tell, in training only, how far the task's object is from its target and the hand from the object.
 """
 
 from __future__ import annotations
@@ -16,23 +18,30 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
-from openral_training.checkpoint import identity, restore_run, same_form, save_run
+from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
-MODEL = MiniRewardConfig(fine=32)
+MODEL = MiniRewardConfig(fine=32, before=True)
 """Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera, hence the fine keypoints."""
-OWN, SCENE = 0.5, 0.3
-"""Shares of a batch: frames under the words of their own task, of any task of their scene; the rest is of any task."""
+OWN, SCENE = 0.35, 0.5
+"""Shares of a batch: experts' frames under the words of their own task, any frames under those of any task of their
+scene; the rest is of any task."""
+BEGUN, MIDWAY = 0.5, 0.3
+"""Shares of a batch whose attempt began with the episode, or somewhere on the way; the rest begins with the frame."""
+DISTANCES = ("label.object_to_target", "label.hand_to_object")
+DISTANCE_WEIGHT, DISTANCE_UNIT_M, DISTANCE_MOST = 0.5, 0.1, 3.0
+"""Weight of the error in the distances beside the others; [m] one unit of it; the most units that are told apart."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,29 @@ class RewardLabels:
     """The tasks of each task's scene."""
     reference_s: NDArray[np.float64]
     """(K,) [s] that progress 0 is away from success."""
+    first: NDArray[np.int64]
+    """(N,) the first frame of each frame's episode."""
+    distances: NDArray[np.float32]
+    """(N, K, 2) DISTANCES in units of DISTANCE_UNIT_M; nan where unknown."""
+
+
+class RewardLearner(nn.Module):
+    """A reward network with a map that tells the distances, which only the training has."""
+
+    def __init__(self, network: MiniRewardNetwork) -> None:
+        super().__init__()
+        self.network = network
+        self.distances = nn.Linear(network.config.hidden, len(DISTANCES))
+
+    def forward(self, images: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the logits of progress and of success (B,), and the distances (B, 2); see the network's arguments."""
+        features = self.network.features(images, sentences)
+        return *self.network.heads(features), self.distances(features).float()
 
 
 def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
     """Work out the labels of every frame."""
-    columns = dataset.columns(["label.success", "task_index"])
+    columns = dataset.columns(["label.success", "task_index", *DISTANCES])
     success, task = columns["label.success"].astype(np.float32), columns["task_index"]
     progress = np.full(success.shape, np.nan, np.float32)
     scenes = [[recipe.task_ids.index(other) for other in recipe.world_of(name)] for name in recipe.task_ids]
@@ -72,7 +99,12 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
     for leg, column in legs:
         own[leg] = True
         progress[leg, column] = hindsight(success[leg, column] > 0, reference_s[column] * rate_hz)
-    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes, reference_s)
+    progress[success > 0] = 1.0
+    bounds = dataset.episodes["dataset_from_index"], dataset.episodes["dataset_to_index"]
+    first = np.concatenate([np.full(end - begin, begin) for begin, end in zip(*bounds, strict=True)])
+    metres = np.stack([columns[name] for name in DISTANCES], axis=-1)
+    distances = np.minimum(metres / DISTANCE_UNIT_M, DISTANCE_MOST).astype(np.float32)
+    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes, reference_s, first, distances)
 
 
 def _reference_s(lasting_s: list[float]) -> float:
@@ -121,6 +153,16 @@ def draw(
     return rows[order], tasks[order]
 
 
+def attempt_began(
+    labels: RewardLabels, rows: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw for each frame (B,) the frame of its episode with which the attempt began."""
+    first, chance = labels.first[rows], rng.random(len(rows))
+    midway = rng.integers(first, rows + 1)
+    found: NDArray[np.int64] = np.select([chance < BEGUN, chance < BEGUN + MIDWAY], [first, midway], rows)
+    return found
+
+
 def train(
     dataset: Dataset,
     recipe: Recipe,
@@ -147,36 +189,55 @@ def train(
     labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
     sentences = SentencePool(recipe, SentenceEncoder())
     network = _begin(model, warm_start)
+    learner = RewardLearner(network)
     optimiser = torch.optim.AdamW(
-        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
-    for step in range(restore_run(state_file, network, optimiser, run), config.steps):
+    for step in range(restore_run(state_file, learner, optimiser, run), config.steps):
         rng = np.random.default_rng([config.seed, step])
         rows, tasks = draw(labels, config.batch_size, rng)
-        images = torch.from_numpy(augment(frames[rows], rng))
+        pictures = frames[rows]
+        if model.before:
+            pictures = np.concatenate([pictures, frames[attempt_began(labels, rows, rng)]], axis=-1)
+        images = torch.from_numpy(augment(pictures, rng))
         words = sentences.draw(tasks, config.sentence_noise, rng)
-        success = torch.from_numpy(labels.success[rows, tasks])
-        target = torch.from_numpy(labels.progress[rows, tasks])
-        known = ~target.isnan()
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        with torch.autocast("cpu", torch.bfloat16):
-            progress_logit, success_logit = network(images, words)
-        loss = binary_cross_entropy_with_logits(success_logit, success)
-        loss = loss + binary_cross_entropy_with_logits(progress_logit[known], target[known])
+        loss = _loss(learner, images, words, labels, rows, tasks)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
         progress(step + 1, loss.item())
         if (step + 1) % config.save_every == 0:
-            save_run(state_file, network, optimiser, step + 1, run)
+            save_run(state_file, learner, optimiser, step + 1, run)
     reference = zip(recipe.task_ids, labels.reference_s, strict=True)
     told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
-    save_network(network, model, out, {"steps": str(config.steps), "reference_s": told})
+    made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": told}
+    save_network(network, model, out, made_of)
     state_file.unlink(missing_ok=True)
     return network
+
+
+def _loss(
+    learner: RewardLearner,
+    images: Tensor,
+    words: Tensor,
+    labels: RewardLabels,
+    rows: NDArray[np.int64],
+    tasks: NDArray[np.int64],
+) -> Tensor:
+    """Return the error in success, in progress and in the distances, the latter two where they are known."""
+    success, target, distances = (
+        torch.from_numpy(known[rows, tasks]) for known in (labels.success, labels.progress, labels.distances)
+    )
+    with torch.autocast("cpu", torch.bfloat16):
+        progress_logit, success_logit, told = learner(images, words)
+    known, measured = ~target.isnan(), ~distances.isnan()
+    loss = binary_cross_entropy_with_logits(success_logit, success)
+    loss = loss + binary_cross_entropy_with_logits(progress_logit[known], target[known])
+    return loss + DISTANCE_WEIGHT * smooth_l1_loss(told[measured], distances[measured])
 
 
 def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:

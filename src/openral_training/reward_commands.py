@@ -40,7 +40,7 @@ def evaluate(
     workers: WorkersOption = 1,
     device: DeviceOption = "cpu",
 ) -> None:
-    """Judge a reward model on held-out states and words: expert, noisy, stuck, random, wrong, reversed, frozen."""
+    """Judge a reward model on held-out states and words, by kind of failure: motions that miss first."""
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar

@@ -90,7 +90,9 @@ def test_a_run_that_the_simulator_denies(run, record):
     (record / "mission.json").write_text(json.dumps(mission))
     code, output, _ = run()
     assert code == 1
-    assert "the simulator does not" in output
+    verdict = output.index("the simulator disagrees: 'open it' was called done, and is not")
+    assert verdict < output.index("tries"), "before the table"
+    assert "mission called done, and is not" in output
 
 
 def test_a_node_that_failed_fails_the_run_and_is_heard(run):

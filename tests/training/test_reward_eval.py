@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ManifestError
@@ -26,7 +28,7 @@ from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
-from openral_training.reward_eval.run import EvaluationPlan, evaluate, write
+from openral_training.reward_eval.run import EvaluationPlan, evaluate, refuse_trained, write
 
 FRAMES = 11
 RECIPE = {
@@ -96,6 +98,22 @@ def test_each_way_of_being_wrong_shows_in_its_own_number():
         }
     }
     assert ranking(scored)["failure_success"] == {"accuracy": 0.5, "pairs": 2}
+
+
+def test_called_done_is_three_frames_in_a_row_in_none_of_which_it_is_done():
+    twice = np.where(np.isin(np.arange(FRAMES), (3, 4, 7, 8)), 0.9, 0.1)
+    thrice = np.where(np.isin(np.arange(FRAMES), (3, 4, 5)), 0.9, 0.1)
+    scored = [film("replayed", twice, None), film("replayed", thrice, None), film("constant", thrice, None)]
+    # It is done, undone, and called done once more.
+    again = film("undone", np.where(np.arange(FRAMES) < 8, 0.9, 0.1), None)
+    done_first = replace(again, case=replace(again.case, truth=np.arange(FRAMES) < 5))
+    found = measures([film("expert", RISING, 10), *scored, again, done_first], 0.8, None)
+    kinds = {kind: (entry["count"], entry["of"]) for kind, entry in found["called_done_by_kind"].items()}
+    assert kinds == {
+        "gesture at another state": (1, 2),
+        "constant or random motion": (1, 1),
+        "near miss, or undone again": (2, 2),
+    }
 
 
 def test_a_curve_that_never_changes_has_no_rank_correlation():
@@ -184,7 +202,7 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
 
     first = judge()
     films = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")}
-    assert len(films) == 2 * 2 * 4
+    assert len(films) == 2 * 2 * (4 + 5 + 3), "four behaviours, five misses, three takes of a gesture"
     again = judge()
     assert {
         path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")
@@ -199,8 +217,14 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
         "random",
         "wrong_task",
         "reversed",
-        "frozen",
+        "replayed",
+        "constant",
+        "long_wander",
+        "half_done",
+        "undone",
+        "parked",
     }
+    assert "constant or random motion" in results["called_done_by_kind"]
     rows = results["rollouts"]
     closed = next(row for row in rows if (row["task"], row["behaviour"]) == ("drawer-close-v3", "expert"))
     assert closed["truth"]
@@ -224,9 +248,35 @@ def test_a_calibration_of_other_weights_is_refused(skill: Path):
 
 
 @pytest.mark.parametrize(
+    ("tasks", "refused"), [("drawer-open-v3, reach-v3", True), ("reach-v3", False)], ids=["same", "other"]
+)
+def test_states_that_the_weights_have_seen_are_no_test(skill: Path, tasks: str, refused: bool):
+    weights = skill / "model.safetensors"
+    save_file(load_file(weights), weights, {"tasks": tasks, "train_init_ids": "900-1000"})
+    plan = EvaluationPlan(
+        load_package(skill), Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False
+    )
+    if refused:
+        with pytest.raises(ContractError, match=r"trained on initial states 900 to 1000, and 1 .*\(1000 …\)"):
+            refuse_trained(plan)
+    else:
+        refuse_trained(plan)
+
+
+@pytest.mark.parametrize(
     ("cameras", "text"),
     [
-        ({"corner2": fitted().model_copy(update={"init_ids": (999, 1000)})}, r"1 of the states .*\(1000 …\)"),
+        (
+            {
+                "corner2": fitted().model_copy(
+                    update={"init_ids": (999, 1000), "tasks": tasks, "recipe": "other"}
+                )
+            },
+            r"1 of the states .*\(1000 …\)",
+        )
+        for tasks in ((), ("drawer-open-v3", "reach-v3"))
+    ]
+    + [
         ({"wrist": fitted()}, "camera 'corner2' is not calibrated, but wrist"),
     ],
 )

@@ -39,6 +39,7 @@ class HandWritten:
 
     def columns(self, names: list[str]) -> dict[str, np.ndarray]:
         known = {"label.success": self._success, "task_index": np.zeros(len(self), np.int64)}
+        known |= dict.fromkeys(reward.DISTANCES, np.full(self._success.shape, 0.2))
         return {name: known[name] for name in names}
 
     def __len__(self) -> int:
@@ -71,9 +72,21 @@ def test_the_longer_legs_of_harder_tasks_begin_near_zero_and_never_flat():
     assert (np.diff(found.progress[:41, 0]) > 0).all()
 
 
-def test_other_worlds_words_are_no_progress_and_failures_teach_success_alone():
+def test_other_worlds_words_are_no_progress_and_a_failures_way_teaches_success_alone():
     found = labels([5, 5], ["expert", "stuck"])
     assert (found.progress[:, 2] == 0.0).all()
     assert np.isnan(found.progress[:, 1]).all()
-    assert np.isnan(found.progress[7:, 0]).all()
+    assert np.isnan(found.progress[7:12, 0]).all()
+    assert (found.progress[12:, 0] == 1.0).all(), "wherever it is done, whoever did it"
     assert found.own.tolist() == list(range(7))
+
+
+def test_an_attempt_begins_in_its_own_episode_and_never_after_the_frame():
+    found = labels([5, 8], ["expert", "expert"])
+    rows = np.repeat(np.arange(len(found.task)), 50)
+    began = reward.attempt_began(found, rows, np.random.default_rng(0))
+    assert (began <= rows).all()
+    assert (found.first[began] == found.first[rows]).all()
+    last = began[rows == len(found.task) - 1]
+    assert {7, 16} <= set(last.tolist()), "with the episode, and with the frame itself"
+    assert len(set(last.tolist())) > 3, "and on the way"

@@ -64,6 +64,13 @@ class RunOutcome:
     """Skills that the operator let run in a scene on none of whose tasks they were evaluated."""
 
     @property
+    def disagreements(self) -> tuple[TaskOutcome, ...]:
+        """Tasks that the reasoner calls done and the simulator does not, or the other way round."""
+        return tuple(
+            task for task in self.tasks if task.simulator_success not in (None, task.state == "done")
+        )
+
+    @property
     def passed(self) -> bool:
         """Whether every task that was needed was done, and the simulator says so too."""
         needed = [task for task in self.tasks if task.state != "skipped"]

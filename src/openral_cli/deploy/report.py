@@ -25,13 +25,16 @@ COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
 
 
 def print_outcome(console: Console, outcome: RunOutcome) -> None:
-    """Print one row a task, then the verdict and, where a task did not pass, why."""
+    """Print where the simulator disagrees, one row a task, then the verdict and, where a task did not pass, why."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for name, justify in COLUMNS:
         table.add_column(name, justify=justify, overflow="fold", no_wrap=name != "task")
     for task in outcome.tasks:
         table.add_row(*_cells(task))
-    console.print(f'\n[bold]"{escape(outcome.mission)}"[/bold]', soft_wrap=True)
+    console.print()
+    for task in outcome.disagreements:
+        console.print(f"[bold red]{escape(_disagreement(task))}[/]", soft_wrap=True)
+    console.print(f'[bold]"{escape(outcome.mission)}"[/bold]', soft_wrap=True)
     console.print(table)
     for task in outcome.tasks:
         if not task.passed:
@@ -40,6 +43,10 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
         console.print(f"[yellow]{outcome.rejected_chunks} chunks were refused by the bridge[/yellow]")
     if outcome.passed:
         console.print("[green]mission done[/green]; the simulator agrees on every task")
+    elif outcome.state == "done":
+        console.print(
+            f"[red]mission called done, and is not[/red]: {escape(outcome.message)}", soft_wrap=True
+        )
     else:
         console.print(
             f"[red]mission {escape(outcome.state)}[/red]: {escape(outcome.message)}", soft_wrap=True
@@ -62,6 +69,12 @@ def _cells(task: TaskOutcome) -> list[str]:
         latency,
         f"{task.progress:.2f}" if task.progress >= 0 else "-",
     ]
+
+
+def _disagreement(task: TaskOutcome) -> str:
+    if task.simulator_success:
+        return f"the simulator disagrees: '{task.text}' is done, and the reasoner left it {task.state}"
+    return f"the simulator disagrees: '{task.text}' was called done, and is not"
 
 
 def _why_not(task: TaskOutcome) -> str:

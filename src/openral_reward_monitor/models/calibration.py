@@ -44,6 +44,8 @@ class CameraCalibration(Schema):
     """Name of the recipe whose tasks and scenes were used."""
     init_ids: Many[int]
     """The initial states of the rollouts; states of an evaluation must not be among them."""
+    tasks: Many[Word] = ()
+    """The simulator's tasks whose initial states they are; none: any."""
 
     @model_validator(mode="after")
     def _is_a_curve(self) -> CameraCalibration:

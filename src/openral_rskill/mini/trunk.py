@@ -29,20 +29,21 @@ class FilmBlock(nn.Module):
 class FilmTrunk(nn.Module):
     """From an image and a sentence embedding to a vector of keypoints and pooled features."""
 
-    def __init__(self, sentence_dim: int = 384, words: int = 64, fine: int = 0) -> None:
+    def __init__(self, sentence_dim: int = 384, words: int = 64, fine: int = 0, pictures: int = 1) -> None:
         """Make a trunk.
 
         Args:
             sentence_dim: of the sentence embedding.
             words: channels of the words.
             fine: keypoints at a quarter of the image's resolution, for things a few pixels wide; 0: none.
+            pictures: of the same camera that are seen one on top of the other.
         """
         super().__init__()
         self.words = nn.Sequential(
             nn.Linear(sentence_dim, words), nn.SiLU(), nn.Linear(words, words), nn.LayerNorm(words)
         )
         stem, *rest = CHANNELS
-        self.stem = nn.Conv2d(3, stem, 5, 2, padding=2)
+        self.stem = nn.Conv2d(3 * pictures, stem, 5, 2, padding=2)
         self.blocks = nn.ModuleList(
             FilmBlock(a, b, stride, words)
             for a, b, stride in zip((stem, *rest[:-1]), rest, (2, 2, 1), strict=True)
@@ -56,7 +57,7 @@ class FilmTrunk(nn.Module):
         """Return features (B, out_features).
 
         Args:
-            images: (B, 3, H, W) uint8 or float in 0..255, RGB.
+            images: (B, 3 * pictures, H, W) uint8 or float in 0..255, RGB.
             sentences: (B, sentence_dim) unit vectors.
         """
         words = self.words(sentences)

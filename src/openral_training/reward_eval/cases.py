@@ -1,4 +1,4 @@
-"""What a reward model is shown: each rollout under its own words, under wrong ones, backwards, and frozen."""
+"""What a reward model is shown: each rollout under its own words, experts under wrong ones and backwards, too."""
 
 from __future__ import annotations
 
@@ -14,8 +14,20 @@ from openral_reward_monitor.models.calibration import joint_score
 from openral_reward_monitor.models.reward_model import RewardModel, RewardScores, checked
 from openral_training.recipe import Recipe
 
-NAMES = {"expert": "expert", "noisy_expert": "noisy", "stuck": "stuck", "wander": "random"}
-"""What the scripted behaviours are called in results."""
+NAMES = {"noisy_expert": "noisy", "wander": "random"}
+"""What scripted behaviours are called in results, where it is another word."""
+KINDS = {
+    "gesture at another state": ("replayed",),
+    "constant or random motion": ("constant", "random", "long_wander"),
+    "near miss, or undone again": ("half_done", "undone"),
+    "arm parked anywhere": ("parked",),
+    "stopped on its way": ("stuck",),
+    "wrong words": ("wrong_task",),
+    "backwards": ("reversed",),
+}
+"""Kind of failure -> the behaviours that make it."""
+RANKED = ("expert", "noisy", "stuck", "random", "reversed", "wrong_task")
+"""Behaviours that are compared in the ranking; of the others nobody knows how far they got."""
 WRONG_WORDS = 3
 """Other worlds' tasks whose words each expert's film is shown under, in turn; those of its own world always are."""
 FAILURE, PARTIAL, SUCCESS = 0, 1, 2
@@ -30,7 +42,7 @@ class Case:
     acted: str
     """The task that was acted out."""
     behaviour: str
-    """expert, noisy, stuck, random, wrong_task, reversed or frozen."""
+    """expert, noisy, or one of those in KINDS."""
     init_id: int
     instruction: str
     images: list[bytes]
@@ -89,13 +101,12 @@ def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, lis
         return Case(task, acted, behaviour, episode.init_id, said, shown, stamps_s, truth)
 
     forward = np.arange(len(episode))
-    yield case(NAMES[episode.behaviour], acted, forward)
+    yield case(NAMES.get(episode.behaviour, episode.behaviour), acted, forward)
     if episode.behaviour != "expert":
         return
     for other in _others(acted, episode.init_id, recipe):
         yield case("wrong_task", other, forward)
     yield case("reversed", acted, forward[::-1])
-    yield case("frozen", acted, np.zeros_like(forward))
 
 
 def _images(episode: Episode, recipe: Recipe, camera: str) -> list[bytes]:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from openral_core.errors import ContractError
 from openral_reward_monitor.models.calibration import CameraCalibration
 from openral_training.reward_eval.cases import Scored
+from openral_training.reward_eval.measures import DWELL
 
 DIGITS = 4
 
@@ -31,8 +33,8 @@ def fit(
         ContractError: too few rollouts for that error rate; the text says how many there must be.
     """
     done = np.sort([float(one.joint[-1]) for one in scored if one.done])
-    # The gate looks at every frame of an attempt, so what counts is the highest score that a failure reaches.
-    failed = np.sort([float(one.joint.max()) for one in scored if not one.case.truth.any()])
+    # The gate looks at a whole attempt, so what counts is the highest score that a failure keeps for its dwell.
+    failed = np.sort([_kept(one.joint) for one in scored if not one.case.truth.any()])
     least = math.ceil(1 / error_rate) - 1
     if min(len(done), len(failed)) < least:
         raise ContractError(
@@ -52,7 +54,15 @@ def fit(
         rollouts_not_done=len(failed),
         recipe=recipe,
         init_ids=tuple(init_ids),
+        tasks=tuple(dict.fromkeys(one.case.acted for one in scored)),
     )
+
+
+def _kept(joint: NDArray[np.float32]) -> float:
+    """Return the highest score that a film keeps for DWELL frames in a row; of a shorter film its least."""
+    if len(joint) <= DWELL:
+        return float(joint.min())
+    return float(sliding_window_view(joint, DWELL).min(axis=1).max())
 
 
 def _curve(scored: Sequence[Scored], done: int, failed: int) -> tuple[list[float], list[float]]:

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from openral_core.progress import ProgressThresholds
 from openral_core.statistics import auroc, average_precision, wilson_interval
 from openral_reward_monitor.models.calibration import CameraCalibration
-from openral_training.reward_eval.cases import FAILURE, PARTIAL, SUCCESS, Scored
+from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, RANKED, SUCCESS, Scored
 
 BINS = 10
+DWELL = ProgressThresholds().dwell
 CURVE_POINTS = 21
 """Points of a mean progress curve, over the share of the film that has passed."""
 
@@ -28,6 +30,16 @@ def decision(score: float, calibration: CameraCalibration | None, threshold: flo
     """Return "yes", "no" or "abstain", as the monitor would decide on one frame."""
     done = score >= threshold if calibration is None else calibration.is_done(score, threshold)
     return "abstain" if done is None else "yes" if done else "no"
+
+
+def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float) -> bool:
+    """Return whether DWELL frames in a row said yes while the task was not done in any of them.
+
+    It is the rule by which a mission ends (`openral_core.progress.assess`), at the rate of the films.
+    """
+    said = [decision(float(score), calibration, threshold) == "yes" for score in one.joint]
+    wrong = np.array(said) & ~one.case.truth
+    return any(wrong[start : start + DWELL].all() for start in range(len(wrong) - DWELL + 1))
 
 
 def measures(
@@ -40,6 +52,7 @@ def measures(
         threshold: at or above it a reading counts as success.
         calibration: of the camera that was looked through; None: raw scores count.
     """
+    called = {id(one): called_done(one, calibration, threshold) for one in scored}
     good, bad = [one for one in scored if one.done], [one for one in scored if not one.done]
     last = {id(one): float(one.joint[-1]) for one in scored}
     said = {id(one): decision(last[id(one)], calibration, threshold) for one in scored}
@@ -60,6 +73,12 @@ def measures(
         "failures": len(bad),
         "threshold": threshold,
         "calibrated": calibration is not None,
+        "dwell": DWELL,
+        "called_done_by_kind": {
+            kind: share(sum(called[id(one)] for one in films), len(films))
+            for kind, names in KINDS.items()
+            if (films := [one for one in bad if one.case.behaviour in names])
+        },
         "false_success": _share(bad, said, "yes"),
         "missed_success": _share(good, said, "no"),
         "abstained_on_success": _share(good, said, "abstain"),
@@ -98,6 +117,8 @@ def ranking(scored: Sequence[Scored]) -> dict[str, Any]:
     """
     groups: dict[tuple[str, int], list[tuple[int, float]]] = {}
     for one in scored:
+        if one.case.behaviour not in RANKED:
+            continue
         key = (one.case.task, one.case.init_id)
         groups.setdefault(key, []).append((one.level, float(one.scores.progress[-1])))
     won: dict[tuple[int, int], list[float]] = {}

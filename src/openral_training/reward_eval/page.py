@@ -64,19 +64,21 @@ def headline(results: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the measures in words and figures, for pages and terminals."""
     threshold, latency, ranks = results["threshold"], results["latency"], results["ranking"]
     shares = {
-        f"failures called success at {threshold}": "false_success",
-        f"successes called failure at {threshold}": "missed_success",
-        "failures abstained on": "abstained_on_failure",
+        f"successes missed in the last frame, at {threshold}": "missed_success",
         "successes abstained on": "abstained_on_success",
+        f"failures called success in the last frame, at {threshold}": "false_success",
+        "failures abstained on": "abstained_on_failure",
         "never done, called success in any frame": "false_success_in_any_frame",
     }
     eces = {name: entry["ece"] for name, entry in results["calibration"].items() if name != "frames"}
+    kinds = results["called_done_by_kind"].items()
     return [
+        *((f"called done and was not: {kind}", _share(entry)) for kind, entry in kinds),
+        *((words, _share(results[name])) for words, name in shares.items()),
         ("VOC, Spearman, mean", f"{results['voc_mean']:.3f} (n = {results['voc_rollouts']})"),
         ("VOC, Kendall tau-b, mean", f"{results['voc_kendall_mean']:.3f}"),
         ("AUROC", f"{results['auroc']:.4f} ({results['successes']} / {results['failures']})"),
         ("AUPRC", f"{results['auprc']:.4f}"),
-        *((words, _share(results[name])) for words, name in shares.items()),
         *(
             (f"ranking, {name.replace('_', ' < ')}", f"{row['accuracy']:.3f} of {row['pairs']} pairs")
             for name, row in ranks.items()

@@ -1,4 +1,4 @@
-"""Rollouts to judge reward models on: scripted behaviours, filmed once and kept by content.
+"""Rollouts to judge reward models on: scripted behaviours and misses, filmed once and kept by content.
 
 A rollout depends on the scene, the initial state, the behaviour, the seed and the simulator's version, and on nothing
 else, so that its file is named by a hash of these. Any number of models are judged on the same films.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
@@ -23,12 +24,16 @@ from openral_data.episode import Episode, load_shard, save_shard
 from openral_sim_bridge.rendering.renderer import profile
 from openral_training.demonstrations import demonstrate
 from openral_training.experts.factory import open_world
+from openral_training.experts.world import ExpertWorld
+from openral_training.misses import act_out, scripts_for
 from openral_training.recipe import Recipe
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
+TAKES = {"replayed": 3}
+"""Films of a behaviour from one initial state, where it is more than one: half of the gestures succeed after all."""
 FRAMES_PER_S = 10.0
 """[Hz] about the rate at which the monitor keeps frames; the nearest one that divides the control rate is used."""
-FORMAT = 1
+FORMAT = 2
 """Changes when the way in which rollouts are made does."""
 SIMULATORS = ("metaworld", "mujoco", "robosuite")
 
@@ -40,6 +45,18 @@ class JudgedRollout:
     task_id: str
     behaviour: str
     init_id: int
+    take: int = 0
+
+
+def planned(recipe: Recipe, init_ids: Sequence[int]) -> list[JudgedRollout]:
+    """List every behaviour of every task from every initial state."""
+    return [
+        JudgedRollout(task_id, behaviour, init_id, take)
+        for task_id in recipe.task_ids
+        for behaviour in (*BEHAVIOURS, *scripts_for(recipe, task_id))
+        for init_id in init_ids
+        for take in range(TAKES.get(behaviour, 1))
+    ]
 
 
 def filmed(recipe: Recipe) -> Recipe:
@@ -68,12 +85,7 @@ def rollouts(
         progress: called with the number of rollouts that have become ready.
     """
     recipe = filmed(recipe)
-    todo = [
-        JudgedRollout(task_id, behaviour, init_id)
-        for task_id in recipe.task_ids
-        for behaviour in BEHAVIOURS
-        for init_id in init_ids
-    ]
+    todo = planned(recipe, init_ids)
     files = {rollout: _file(recipe, rollout, seed) for rollout in todo}
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
@@ -98,7 +110,8 @@ def _file(recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
         "world": recipe.world_of(rollout.task_id),
         "state_layout": recipe.state_layout,
         "record_every": recipe.record_every,
-        "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, seed],
+        "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, rollout.take, seed],
+        "gestures_of": [_gestures(recipe, rollout.init_id)[0], len(_gestures(recipe, rollout.init_id))],
         "simulators": {name: _version(name) for name in SIMULATORS},
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -117,15 +130,28 @@ def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: i
     world = open_world(recipe, batch[0].task_id)
     try:
         for rollout, file in zip(batch, files, strict=True):
-            rng = np.random.default_rng([seed, rollout.init_id, BEHAVIOURS.index(rollout.behaviour)])
-            world.reset(rollout.task_id, rollout.init_id)
             try:
-                made = [
-                    demonstrate(world, recipe, rollout.task_id, rollout.init_id, 0, rollout.behaviour, rng)
-                ]
+                made = [_perform(world, recipe, rollout, seed)]
             except SimulationError:
                 made = []
             save_shard(make_folder(file.parent) / file.name, made)
     finally:
         world.close()
     return len(batch)
+
+
+def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: int) -> Episode:
+    task_id, init_id, behaviour = rollout.task_id, rollout.init_id, rollout.behaviour
+    if behaviour not in BEHAVIOURS:
+        rng = np.random.default_rng([seed, init_id, zlib.crc32(behaviour.encode()), rollout.take])
+        return act_out(world, recipe, task_id, init_id, behaviour, _gestures(recipe, init_id), rng)
+    rng = np.random.default_rng([seed, init_id, BEHAVIOURS.index(behaviour)])
+    world.reset(task_id, init_id)
+    return demonstrate(world, recipe, task_id, init_id, 0, behaviour, rng)
+
+
+def _gestures(recipe: Recipe, init_id: int) -> range:
+    """Initial states from which a gesture may be taken: those that serve the same purpose as `init_id`."""
+    calibrating = recipe.calibration_init_ids
+    purpose = calibrating if calibrating and init_id in calibrating.ids() else recipe.heldout_init_ids
+    return purpose.ids()

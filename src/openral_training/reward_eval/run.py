@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import safe_open
 
-from openral_core.errors import ContractError, PolicyError
+from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -25,7 +26,7 @@ from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures
-from openral_training.reward_eval.rollouts import BEHAVIOURS, FRAMES_PER_S, filmed, rollouts
+from openral_training.reward_eval.rollouts import FRAMES_PER_S, filmed, planned, rollouts
 
 LATENCY_FRAMES = 8
 """Frames of one scoring, as the monitor has them scored."""
@@ -51,7 +52,7 @@ class EvaluationPlan:
     @property
     def films(self) -> int:
         """How many rollouts it needs."""
-        return len(self.recipe.task_ids) * len(BEHAVIOURS) * len(self.init_ids)
+        return len(planned(self.recipe, self.init_ids))
 
     @property
     def words(self) -> dict[str, list[str]]:
@@ -74,7 +75,7 @@ def evaluate(
         The content of the eval JSON.
 
     Raises:
-        ContractError: the calibration was fitted on some of the initial states.
+        ContractError: the weights were trained, or the calibration fitted, on some of the initial states.
         PolicyError: not a reward skill, or its model failed.
     """
     reward = plan.package.manifest.reward
@@ -83,6 +84,7 @@ def evaluate(
             f"{plan.package.manifest.name} is no reward skill; judge it with openral benchmark run"
         )
     calibration = _calibration(plan)
+    refuse_trained(plan)
     model = load_reward_model(plan.package, plan.device)
     try:
         scored = _score_all(plan, model, progress)
@@ -150,12 +152,30 @@ def _calibration(plan: EvaluationPlan) -> CameraCalibration | None:
             f"openral reward calibrate --rskill {plan.package.reference} --camera {plan.camera}"
         )
     shared = sorted(set(found.init_ids) & set(plan.init_ids))
-    if shared and found.recipe == plan.recipe_name:
+    if shared and (not found.tasks or set(found.tasks) & set(plan.recipe.task_ids)):
         raise ContractError(
             f"{plan.package.folder / FILE_NAME}: init_ids: it was fitted on {len(shared)} of the states that it is "
             f"to be judged on ({shared[0]} …); fit it on others"
         )
     return found
+
+
+def refuse_trained(plan: EvaluationPlan) -> None:
+    """Raise ContractError if the header of the weights says that they have seen a state of the evaluation."""
+    try:
+        path = plan.package.weights_path()
+    except (NotFoundError, WeightsError):  # not one file of weights, so no header
+        return
+    with safe_open(path, "np") as file:
+        made_of = file.metadata() or {}
+    if not set(made_of.get("tasks", "").split(", ")) & set(plan.recipe.task_ids):
+        return
+    first, last = map(int, made_of["train_init_ids"].split("-"))
+    if shared := [init_id for init_id in plan.init_ids if first <= init_id <= last]:
+        raise ContractError(
+            f"{path}: it was trained on initial states {first} to {last}, and {len(shared)} of those that it is to be "
+            f"judged on are among them ({shared[0]} …); judge it on others"
+        )
 
 
 def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:
@@ -211,7 +231,8 @@ def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
             "simulator": str(scene.scene.backend_options.get("family", scene.scene.backend)),
             "robot": scene.robot_id,
             "protocol": "initial states and words that nothing was fitted on; truth is the simulator's verdict on each "
-            "frame; expert, noisy, stuck and random behaviour, experts under wrong words, backwards and frozen",
+            "frame; experts, disturbed ones, under wrong words, backwards; gestures replayed at other states, constant "
+            "and random motion, half done, undone, parked and stopped",
             "deviations": f"render profile {' or '.join(looks)}, camera {camera.name} at {camera.width} px, "
             f"{FRAMES_PER_S:g} frames/s",
         },

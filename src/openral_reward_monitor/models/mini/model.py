@@ -17,7 +17,7 @@ from openral_rskill.registry import RSkillPackage
 
 
 class MiniRewardModel:
-    """Scores frames one by one; a frame's score does not depend on its neighbours."""
+    """Scores each frame by itself, or beside the first one where the network was trained so."""
 
     def __init__(self, network: MiniRewardNetwork, encoder: SentenceEncoder, device: str = "cpu") -> None:
         """Wrap a network.
@@ -34,12 +34,17 @@ class MiniRewardModel:
         self._device = torch.device(device)
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """Score T frames. Frames (T, H, W, 3) of any size are resized as in training."""
+        """Score T frames, the attempt's first one before the others.
+
+        Frames (T, H, W, 3) of any size are resized as in training.
+        """
         size = self._network.config.image_size
         resized = np.stack(
             [cv2.resize(frame, (size, size), interpolation=cv2.INTER_AREA) for frame in frames]
         )
         pixels = torch.from_numpy(resized).to(self._device).permute(0, 3, 1, 2)
+        if self._network.config.before:
+            pixels = torch.cat([pixels, pixels[:1].expand_as(pixels)], dim=1)
         words = torch.from_numpy(self._encoder.encode([instruction])).to(self._device)
         progress, success = self._network.score(pixels, words.expand(len(frames), -1))
         return RewardScores(progress=progress.cpu().numpy(), success=success.cpu().numpy())

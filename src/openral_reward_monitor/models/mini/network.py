@@ -1,4 +1,4 @@
-"""The network of the `mini` reward family: one frame and one sentence; out come progress and success."""
+"""The network of the `mini` reward family: a frame, the attempt's first one, a sentence; out: progress and success."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class MiniRewardConfig:
     sentence_dim: int = 384
     fine: int = 0
     """Fine keypoints, see FilmTrunk."""
+    before: bool = False
+    """The first frame of the attempt is seen beside the frame that is judged."""
 
 
 class MiniRewardNetwork(nn.Module):
@@ -28,7 +30,7 @@ class MiniRewardNetwork(nn.Module):
     def __init__(self, config: MiniRewardConfig) -> None:
         super().__init__()
         self.config = config
-        self.trunk = FilmTrunk(config.sentence_dim, fine=config.fine)
+        self.trunk = FilmTrunk(config.sentence_dim, fine=config.fine, pictures=1 + config.before)
         self.head = nn.Sequential(
             nn.Linear(self.trunk.out_features, config.hidden),
             nn.SiLU(),
@@ -41,11 +43,19 @@ class MiniRewardNetwork(nn.Module):
         """Return the logits of progress (B,) and of success (B,).
 
         Args:
-            images: (B, 3, S, S) uint8 RGB, S = config.image_size.
+            images: (B, 3, S, S) uint8 RGB, S = config.image_size; with `before` (B, 6, S, S), the first frame after it.
             sentences: (B, 384) unit vectors.
         """
-        logits: Tensor = self.head(self.trunk(images, sentences))
-        progress, success = logits.float().unbind(dim=1)
+        return self.heads(self.features(images, sentences))
+
+    def features(self, images: Tensor, sentences: Tensor) -> Tensor:
+        """Return what the logits are a linear map of, (B, config.hidden); arguments as of `forward`."""
+        found: Tensor = self.head[:-1](self.trunk(images, sentences))
+        return found
+
+    def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits of progress (B,) and of success (B,) for (B, config.hidden) features."""
+        progress, success = self.head[-1](features).float().unbind(dim=1)
         return progress, success
 
     @torch.inference_mode()

@@ -1,0 +1,200 @@
+"""Motions that look like a task and do not do it: what a judge of success must not be taken in by.
+
+The success of every frame is the simulator's verdict, so a motion that does the task after all is a success.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import SimulationError
+from openral_data.episode import Episode
+from openral_training.demonstrations import (
+    MAX_STEPS,
+    SETTLE,
+    STAY,
+    DemonstrationRecorder,
+    moved,
+    wander_actor,
+)
+from openral_training.experts.world import ExpertWorld
+from openral_training.recipe import Recipe
+
+LONG = 400
+"""Control steps of a motion that goes on for as long as an attempt may last."""
+WITHDRAWAL = (10, 50)
+"""Least and most control steps in which the arm goes away."""
+SHARE_DONE = (0.4, 0.98)
+"""Of the steps that the expert needs, after which it stops half-way."""
+SOURCES = 4
+"""Other initial states tried until the expert succeeds in one."""
+
+_Rng = np.random.Generator
+Action = NDArray[np.float64]
+Script = Iterator[Action]
+"""Actions (A,) in -1..1, one a control step; each is asked for when the one before has been executed."""
+
+
+def replayed(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Execute, blindly, what an expert did to succeed from another initial state; then stand still.
+
+    Raises:
+        SimulationError: the expert succeeded from none of SOURCES other states.
+    """
+    gesture: list[Action] = []
+    for source in rng.permutation([other for other in pool if other != init_id])[:SOURCES]:
+        world.reset(task_id, int(source))
+        gesture = _executed(world, _expert(world, task_id))
+        if world.verdicts()[task_id].success:
+            break
+    else:
+        raise SimulationError(f"{task_id}: the expert succeeded from none of {SOURCES} other states")
+    world.reset(task_id, init_id)
+    world.begin(task_id)
+    yield from gesture
+    yield from _still(world, rng)
+
+
+def constant(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Move in one direction throughout, half of the time along one axis."""
+    direction = rng.uniform(-1, 1, 3)
+    if rng.random() < 0.5:
+        axis = int(rng.integers(3))
+        direction = np.where(np.arange(3) == axis, np.sign(direction[axis]) * rng.uniform(0.3, 1.0), 0.0)
+    action = moved(world.advice(), direction, float(rng.choice([-1.0, 1.0])))
+    for _ in range(LONG):
+        yield action
+
+
+def long_wander(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Move in a new random direction every few steps."""
+    act = wander_actor(rng)
+    for step in range(LONG):
+        yield act(step, world.advice())
+
+
+def half_done(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Follow the expert for a part of its way, then go away and stand still."""
+    needed = len(_executed(world, _expert(world, task_id, settle=0)))
+    world.reset(task_id, init_id)
+    world.begin(task_id)
+    for _ in range(int(rng.uniform(*SHARE_DONE) * needed)):
+        yield world.advice()
+    yield from _away(world, rng)
+    yield from _still(world, rng)
+
+
+def undone(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Do the task, then another one of the same world, which undoes it; then go away."""
+    yield from _expert(world, task_id)
+    others = [other for other in world.task_ids if other != task_id]
+    yield from _expert(world, str(rng.choice(others)))
+    if rng.random() < 0.5:
+        yield from _away(world, rng)
+    yield from _still(world, rng)
+
+
+def parked(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Go to two places and stand still at each; half of the time after the task, or another one, has been done."""
+    if rng.random() < 0.5:
+        yield from _expert(world, str(rng.choice(world.task_ids)))
+    for _ in range(2):
+        yield from _away(world, rng)
+        yield from _still(world, rng)
+
+
+SCRIPTS: dict[str, Callable[[ExpertWorld, str, int, Sequence[int], _Rng], Script]] = {
+    "replayed": replayed,
+    "constant": constant,
+    "long_wander": long_wander,
+    "half_done": half_done,
+    "undone": undone,
+    "parked": parked,
+}
+"""Behaviour -> its actions, for (world, task, initial state, initial states of other gestures, source of chance)."""
+
+
+def scripts_for(recipe: Recipe, task_id: str) -> tuple[str, ...]:
+    """Return the behaviours that a task has; undoing wants another task in the same world."""
+    alone = len(recipe.world_of(task_id)) == 1
+    return tuple(name for name in SCRIPTS if not (alone and name == "undone"))
+
+
+def act_out(
+    world: ExpertWorld,
+    recipe: Recipe,
+    task_id: str,
+    init_id: int,
+    behaviour: str,
+    pool: Sequence[int],
+    rng: np.random.Generator,
+    look: bool = True,
+) -> Episode:
+    """Record one behaviour from an initial state.
+
+    Args:
+        world: is reset.
+        recipe: the tasks to judge at every step, and how often a frame is recorded.
+        task_id: the task that it seems to do.
+        init_id: where it begins.
+        behaviour: one of SCRIPTS.
+        pool: initial states from which a gesture may be taken.
+        rng: source of every choice.
+        look: render the cameras; without, the episode has no images.
+
+    Returns:
+        The episode; its labels are the executed actions, and no expert's.
+
+    Raises:
+        SimulationError: see `replayed`.
+    """
+    world.reset(task_id, init_id)
+    world.begin(task_id)
+    script = SCRIPTS[behaviour](world, task_id, init_id, pool, rng)
+    action = next(script)  # after it the world stands at its initial state
+    recorder = DemonstrationRecorder(world, recipe, look)
+    recorder.record(action)
+    world.step(action)
+    for action in script:
+        recorder.record(action)
+        world.step(action)
+    recorder.record(action)
+    return recorder.episode(task_id, behaviour, init_id, 0)
+
+
+def _expert(world: ExpertWorld, task_id: str, settle: int = SETTLE) -> Script:
+    """Do a task, until it has been done for `settle` steps more, or MAX_STEPS have passed."""
+    world.begin(task_id)
+    streak = 0
+    for _ in range(MAX_STEPS):
+        streak = streak + 1 if world.verdicts()[task_id].success else 0
+        if streak > settle:
+            return
+        action = world.advice()
+        yield action
+
+
+def _executed(world: ExpertWorld, script: Script) -> list[Action]:
+    """Execute a script unrecorded; return its actions."""
+    actions = []
+    for action in script:
+        world.step(action)
+        actions.append(action)
+    return actions
+
+
+def _away(world: ExpertWorld, rng: np.random.Generator) -> Script:
+    """Move in one direction, rather up than down."""
+    action = moved(world.advice(), rng.uniform((-1, -1, -0.3), 1), float(rng.choice([-1.0, 1.0])))
+    for _ in range(int(rng.integers(*WITHDRAWAL))):
+        yield action
+
+
+def _still(world: ExpertWorld, rng: np.random.Generator) -> Script:
+    """Stand still."""
+    action = world.hold(world.advice())
+    for _ in range(int(rng.integers(*STAY))):
+        yield action

@@ -96,12 +96,15 @@ def lines_of(results: dict[str, Any]) -> list[str]:
 
 
 def made_with(results: dict[str, Any]) -> list[str]:
-    """Return a line for each half: on what it ran last."""
-    return [
-        f"{command}: {machine['processor']}, {machine['cores']} cores, Python {machine['python']}."
-        for half, command in HALVES.items()
-        if (machine := results.get(half, {}).get("machine"))
-    ]
+    """Return a line for each half: on what its rows were made."""
+    lines = []
+    for half, command in HALVES.items():
+        if machine := results.get(half, {}).get("machine"):
+            processors = sorted({row["processor"] for row in results[half]["rows"]})
+            lines.append(
+                f"{command}: {' and '.join(processors)}, {machine['cores']} cores, Python {machine['python']}."
+            )
+    return lines
 
 
 def main() -> int:

@@ -52,8 +52,12 @@ def write_figures(path: Path, half: str, figures: Sequence[Figure]) -> None:
 
 
 def _run() -> dict[str, object]:
-    """When the figures were made, and beside what: the mean number of busy processes in the last minute."""
-    return {"date": datetime.now(timezone.utc).date().isoformat(), "load": round(os.getloadavg()[0], 1)}
+    """When and on what the figures were made, and beside what: the mean number of busy processes in the last minute."""
+    return {
+        "date": datetime.now(timezone.utc).date().isoformat(),
+        "load": round(os.getloadavg()[0], 1),
+        "processor": _machine()["processor"],
+    }
 
 
 def _machine() -> dict[str, object]:

@@ -5,7 +5,7 @@ which only its user may enter, and connects to all sockets that it finds there. 
 is searched for on a network; another user of the machine can neither see nor reach the sessions.
 
 Zenoh holds a lock on `<socket>.lock` while it listens. A socket without that lock was left by a process that
-was killed, and is removed by the next session that opens.
+was killed, and is removed by the next session that opens or closes.
 """
 
 from __future__ import annotations
@@ -64,6 +64,22 @@ def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
         yield LocalEndpoints((f"{PROTOCOL}/{own}",), tuple(f"{PROTOCOL}/{path}{_RETRY}" for path in others))
         with contextlib.suppress(FileNotFoundError):  # the environment may have asked for other endpoints
             own.chmod(0o600)
+
+
+def remove_left(domain: int, root: Path = ROOT) -> None:
+    """Remove the sockets that killed processes left.
+
+    While a session opens nothing is done: it removes them itself, and its own socket is not locked yet.
+    """
+    folder = root / f"ros2_embedded-{os.getuid()}" / str(domain)
+    with contextlib.suppress(OSError):  # whoever opens next tries again
+        descriptor = os.open(folder / "opening", os.O_RDWR | os.O_CLOEXEC)
+        try:
+            if _try_lock(descriptor):
+                for path in folder.glob("*.sock"):
+                    _remove_if_left(path)
+        finally:
+            os.close(descriptor)
 
 
 def private_folder(domain: int, root: Path = ROOT) -> Path:

@@ -265,6 +265,28 @@ def test_sockets_of_killed_processes_are_removed(start: Callable[..., Victim]) -
     assert not left.with_name(left.name + ".lock").exists()
 
 
+def test_a_session_that_closes_leaves_no_socket_of_a_killed_one(start: Callable[..., Victim]) -> None:
+    code = (
+        "import sys, rclpy\nrclpy.init(args=[])\nnode = rclpy.create_node('closes')\nprint(flush=True)\n"
+        "sys.stdin.read()\nnode.destroy_node()\nrclpy.shutdown()\n"
+    )
+    victim = start("")
+    closes = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert closes.stdout is not None
+        closes.stdout.readline()
+        left = _socket_of(victim)
+        victim.process.kill()
+        victim.process.wait()
+        assert left.exists()
+        closes.communicate(b"", timeout=PATIENCE_S)
+        assert list(left.parent.glob(f"{left.name}*")) == []
+        assert list(left.parent.glob(f"{closes.pid}-*")) == []
+    finally:
+        closes.kill()
+        closes.wait()
+
+
 def test_sessions_that_open_at_once_all_meet(start: Callable[..., Victim]) -> None:
     code = (
         "import sys, time, rclpy\nfrom rclpy.node import Node\n"

@@ -78,7 +78,9 @@ def reward_table(skill: str, recipe: str) -> list[str]:
     file = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
     results = json.loads(file.read_text(encoding="utf-8"))["results"]
     said, missed = results["false_success"], results["missed_success"]
+    kinds = results.get("called_done_by_kind", {})
     rows = [
+        *((f"called done and was not: {kind}", counted(entry)) for kind, entry in kinds.items()),
         (
             "VOC, rank correlation of progress with time on successes",
             f"{results['voc_mean']:.3f} (n = {results['voc_rollouts']})",
@@ -87,7 +89,7 @@ def reward_table(skill: str, recipe: str) -> list[str]:
             "AUROC of success against failure",
             f"{results['auroc']:.3f} ({results['successes']} / {results['failures']})",
         ),
-        (f"failures called success at {results['threshold']}", percent(said)),
+        (f"failures called success in the last frame, at {results['threshold']}", percent(said)),
         (f"successes missed at {results['threshold']}", percent(missed)),
     ]
     if "abstained_on_success" in results:
@@ -97,6 +99,11 @@ def reward_table(skill: str, recipe: str) -> list[str]:
         "|---|---|",
         *(f"| {a} | {b} |" for a, b in rows),
     ]
+
+
+def counted(share: dict[str, Any]) -> str:
+    """Return `1 of 300: 0.3 % (0.1–1.9)`."""
+    return f"{share['count']} of {share['of']}: {percent(share)}"
 
 
 def percent(share: dict[str, Any]) -> str:

@@ -131,7 +131,6 @@ def act_out(
     behaviour: str,
     pool: Sequence[int],
     rng: np.random.Generator,
-    look: bool = True,
 ) -> Episode:
     """Record one behaviour from an initial state.
 
@@ -143,10 +142,6 @@ def act_out(
         behaviour: one of SCRIPTS.
         pool: initial states from which a gesture may be taken.
         rng: source of every choice.
-        look: render the cameras; without, the episode has no images.
-
-    Returns:
-        The episode; its labels are the executed actions, and no expert's.
 
     Raises:
         SimulationError: see `replayed`.
@@ -154,8 +149,24 @@ def act_out(
     world.reset(task_id, init_id)
     world.begin(task_id)
     script = SCRIPTS[behaviour](world, task_id, init_id, pool, rng)
-    action = next(script)  # after it the world stands at its initial state
-    recorder = DemonstrationRecorder(world, recipe, look)
+    return record(world, recipe, task_id, init_id, behaviour, script)
+
+
+def record(
+    world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, behaviour: str, script: Script
+) -> Episode:
+    """Record what a script does; the labels of the episode are the executed actions, and no expert's.
+
+    Args:
+        world: stands at the initial state once the first action has been asked for.
+        recipe: the tasks to judge at every step, and how often a frame is recorded.
+        task_id: the task that it seems to do.
+        init_id: where it begins, for the record.
+        behaviour: its name, for the record.
+        script: its actions.
+    """
+    action = next(script)
+    recorder = DemonstrationRecorder(world, recipe)
     recorder.record(action)
     world.step(action)
     for action in script:

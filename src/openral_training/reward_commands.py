@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +38,10 @@ def evaluate(
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the JSON into the skill's eval/ folder, too.")
     ] = False,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", help="Skill whose attempts are filmed, too: name, reference or folder."),
+    ] = None,
     workers: WorkersOption = 1,
     device: DeviceOption = "cpu",
 ) -> None:
@@ -44,11 +49,13 @@ def evaluate(
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar
+    from openral_rskill.hub.install import ready
     from openral_rskill.provenance import write_result
     from openral_training.reward_eval.page import headline, page
     from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
+    plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()))
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")
     with progress_bar("rollouts", plan.films) as (bar, task):

@@ -19,6 +19,7 @@ NAMES = {"noisy_expert": "noisy", "wander": "random"}
 KINDS = {
     "gesture at another state": ("replayed",),
     "constant or random motion": ("constant", "random", "long_wander"),
+    "a skill's own failures": ("policy",),
     "near miss, or undone again": ("half_done", "undone"),
     "arm parked anywhere": ("parked",),
     "stopped on its way": ("stuck",),

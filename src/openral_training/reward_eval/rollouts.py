@@ -21,16 +21,21 @@ from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import SimulationError
 from openral_core.files.cache import cache_home, make_folder
 from openral_data.episode import Episode, load_shard, save_shard
+from openral_rskill.registry import load_package
+from openral_rskill.weights_hash import weights_sha256
 from openral_sim_bridge.rendering.renderer import profile
 from openral_training.demonstrations import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.misses import act_out, scripts_for
+from openral_training.misses import act_out, record, scripts_for
 from openral_training.recipe import Recipe
+from openral_training.reward_eval.policy_attempts import attempt
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}
 """Films of a behaviour from one initial state, where it is more than one: half of the gestures succeed after all."""
+POLICY = "policy"
+"""Behaviour of a skill that tries the task, told the plain words."""
 FRAMES_PER_S = 10.0
 """[Hz] about the rate at which the monitor keeps frames; the nearest one that divides the control rate is used."""
 FORMAT = 2
@@ -46,17 +51,26 @@ class JudgedRollout:
     behaviour: str
     init_id: int
     take: int = 0
+    skill: Path | None = None
+    """Folder of the skill that acts, where the behaviour is POLICY."""
 
 
-def planned(recipe: Recipe, init_ids: Sequence[int]) -> list[JudgedRollout]:
-    """List every behaviour of every task from every initial state."""
-    return [
+def planned(recipe: Recipe, init_ids: Sequence[int], skills: Sequence[Path] = ()) -> list[JudgedRollout]:
+    """List every behaviour of every task from every initial state, and attempts of skills."""
+    scripted = [
         JudgedRollout(task_id, behaviour, init_id, take)
         for task_id in recipe.task_ids
         for behaviour in (*BEHAVIOURS, *scripts_for(recipe, task_id))
         for init_id in init_ids
         for take in range(TAKES.get(behaviour, 1))
     ]
+    attempts = [
+        JudgedRollout(task_id, POLICY, init_id, skill=skill)
+        for skill in skills
+        for task_id in recipe.task_ids
+        for init_id in init_ids
+    ]
+    return scripted + attempts
 
 
 def filmed(recipe: Recipe) -> Recipe:
@@ -69,6 +83,7 @@ def rollouts(
     recipe: Recipe,
     init_ids: Sequence[int],
     *,
+    skills: Sequence[Path] = (),
     seed: int = 1,
     workers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
@@ -80,12 +95,13 @@ def rollouts(
     Args:
         recipe: tasks and scenes; see `filmed` for the rate of the frames.
         init_ids: initial states.
+        skills: folders of skills whose attempts are wanted, too.
         seed: of every disturbance.
         workers: processes that roll out.
         progress: called with the number of rollouts that have become ready.
     """
     recipe = filmed(recipe)
-    todo = planned(recipe, init_ids)
+    todo = planned(recipe, init_ids, skills)
     files = {rollout: _file(recipe, rollout, seed) for rollout in todo}
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
@@ -112,6 +128,7 @@ def _file(recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
         "record_every": recipe.record_every,
         "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, rollout.take, seed],
         "gestures_of": [_gestures(recipe, rollout.init_id)[0], len(_gestures(recipe, rollout.init_id))],
+        "skill": weights_sha256(load_package(rollout.skill)) if rollout.skill else None,
         "simulators": {name: _version(name) for name in SIMULATORS},
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -142,6 +159,11 @@ def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: i
 
 def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: int) -> Episode:
     task_id, init_id, behaviour = rollout.task_id, rollout.init_id, rollout.behaviour
+    if rollout.skill is not None:
+        world.reset(task_id, init_id)
+        world.begin(task_id)
+        script = attempt(world, recipe, task_id, rollout.skill, recipe.tasks[task_id].train[0])
+        return record(world, recipe, task_id, init_id, behaviour, script)
     if behaviour not in BEHAVIOURS:
         rng = np.random.default_rng([seed, init_id, zlib.crc32(behaviour.encode()), rollout.take])
         return act_out(world, recipe, task_id, init_id, behaviour, _gestures(recipe, init_id), rng)

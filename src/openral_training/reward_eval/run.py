@@ -48,11 +48,13 @@ class EvaluationPlan:
     seed: int = 1
     device: str = "cpu"
     workers: int = 1
+    skills: tuple[Path, ...] = ()
+    """Folders of skills whose attempts are judged, too."""
 
     @property
     def films(self) -> int:
         """How many rollouts it needs."""
-        return len(planned(self.recipe, self.init_ids))
+        return len(planned(self.recipe, self.init_ids, self.skills))
 
     @property
     def words(self) -> dict[str, list[str]]:
@@ -180,7 +182,14 @@ def refuse_trained(plan: EvaluationPlan) -> None:
 
 def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:
     recipe = filmed(plan.recipe)
-    films = rollouts(plan.recipe, plan.init_ids, seed=plan.seed, workers=plan.workers, progress=progress)
+    films = rollouts(
+        plan.recipe,
+        plan.init_ids,
+        skills=plan.skills,
+        seed=plan.seed,
+        workers=plan.workers,
+        progress=progress,
+    )
     return [score(model, case) for film in films for case in cases(film, recipe, plan.camera, plan.words)]
 
 

@@ -1,0 +1,54 @@
+"""A skill that acts in an expert's world, so that its own failures can be filmed and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
+from openral_core.errors import ContractError
+from openral_core.types import Observation
+from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.registry import load_package
+from openral_training.experts.world import ExpertWorld
+from openral_training.misses import LONG
+from openral_training.recipe import Recipe
+
+
+def attempt(
+    world: ExpertWorld, recipe: Recipe, task_id: str, folder: Path, instruction: str
+) -> Iterator[NDArray[np.float64]]:
+    """Yield LONG actions (A,) of a skill's policy; each is asked for when the one before has been executed.
+
+    Args:
+        world: stands at the initial state.
+        recipe: whose scene of the task the skill sees.
+        task_id: the task.
+        folder: of the skill.
+        instruction: what the skill is told.
+
+    Raises:
+        ContractError: the skill does not fit the scene, or looks back.
+        PolicyError: its policy failed.
+    """
+    package, scene = load_package(folder), recipe.scene_for(task_id)
+    observe, act = ObservationAdapter(package.manifest, scene), ActionAdapter(package.manifest, scene)
+    if observe.history:
+        raise ContractError(f"{folder}: it looks back in time; only skills that see one instant are filmed")
+    names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
+    policy = load_policy(package, "cpu")
+    try:
+        policy.reset([task_id])
+        for step in range(0, LONG, package.manifest.replay_steps):
+            images = {names[key]: image for key, image in world.images().items()}
+            state = world.robot_state()
+            seen = Observation(state.stamp_s, images, state, instruction, episode=task_id)
+            chunk = act(policy.predict(observe.batch([seen]))[0])
+            for action in chunk[: min(package.manifest.replay_steps, LONG - step)]:
+                yield action.astype(np.float64)
+    finally:
+        policy.close()

@@ -252,7 +252,8 @@ def test_a_calibration_of_other_weights_is_refused(skill: Path):
 )
 def test_states_that_the_weights_have_seen_are_no_test(skill: Path, tasks: str, refused: bool):
     weights = skill / "model.safetensors"
-    save_file(load_file(weights), weights, {"tasks": tasks, "train_init_ids": "900-1000"})
+    made_of = {"tasks": tasks, "train_init_ids": "900-1000"}
+    save_file(load_file(weights), weights, {"made_of": json.dumps(made_of)})
     plan = EvaluationPlan(
         load_package(skill), Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -18,6 +18,8 @@ from openral_core.files.json_file import read_json_object
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
+MADE_OF = "made_of"
+"""Key of the header under which `metadata` stands, as JSON."""
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
@@ -49,7 +51,7 @@ def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[s
         network: any module.
         config: a dataclass, the fields of config.json.
         folder: made if it is not there.
-        metadata: written into the safetensors header.
+        metadata: what the weights are made of, for the header of the file; see `read_metadata`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fields = {"family": "mini", **asdict(config)}
@@ -59,4 +61,12 @@ def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[s
         name: value.to(torch.float32 if name in buffers else torch.bfloat16).contiguous()
         for name, value in network.state_dict().items()
     }
-    save_file(tensors, folder / WEIGHTS, metadata=metadata)
+    # One entry, since safetensors writes several in an order that changes, and with it the hash of the file.
+    save_file(tensors, folder / WEIGHTS, metadata={MADE_OF: json.dumps(metadata, sort_keys=True)})
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """Return what a file of weights says of how it was made; empty: nothing."""
+    with safe_open(path, "np") as file:
+        found = json.loads((file.metadata() or {}).get(MADE_OF, "{}"))
+    return {str(name): str(value) for name, value in found.items()}

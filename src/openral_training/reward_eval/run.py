@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
 from openral_reward_monitor.models.calibration import (
@@ -19,6 +18,7 @@ from openral_reward_monitor.models.calibration import (
     load_calibration,
 )
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
+from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.weights_hash import weights_sha256
@@ -168,8 +168,7 @@ def refuse_trained(plan: EvaluationPlan) -> None:
         path = plan.package.weights_path()
     except (NotFoundError, WeightsError):  # not one file of weights, so no header
         return
-    with safe_open(path, "np") as file:
-        made_of = file.metadata() or {}
+    made_of = read_metadata(path)
     if not set(made_of.get("tasks", "").split(", ")) & set(plan.recipe.task_ids):
         return
     first, last = map(int, made_of["train_init_ids"].split("-"))

@@ -65,7 +65,9 @@ def write_dataset(root: Path) -> Path:
     for camera in (FRONT, WRIST):
         film = root / "videos" / camera / "chunk-000" / "file-000.mp4"
         film.parent.mkdir(parents=True)
-        greys = [level(e, s) if camera == FRONT else 255 - level(e, s) for e, s in zip(episode, step)]
+        greys = [
+            level(e, s) if camera == FRONT else 255 - level(e, s) for e, s in zip(episode, step, strict=True)
+        ]
         write_mp4(film, (np.full((HEIGHT, WIDTH, 3), grey, np.uint8) for grey in greys), fps=FPS)
     vectors = {
         "observation.state": np.stack([episode, step, np.full(len(step), 0.5)], axis=1),
@@ -82,7 +84,9 @@ def write_dataset(root: Path) -> Path:
     columns["timestamp"] = pa.array((step / FPS).astype(np.float32))
     columns |= {name: pa.array(values.astype(np.int64)) for name, values in numbers.items()}
     pq.write_table(pa.table(columns), root / DATA)
-    pq.write_table(pa.Table.from_pylist([_episode(i, int(end)) for i, end in enumerate(ends)]), root / EPISODES)
+    pq.write_table(
+        pa.Table.from_pylist([_episode(i, int(end)) for i, end in enumerate(ends)]), root / EPISODES
+    )
     tasks = pa.table({"task_index": [0, 1], "__index_level_0__": list(TASKS)})
     pandas = {"index_columns": ["__index_level_0__"], "columns": [], "column_indexes": []}
     pq.write_table(tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}), root / "meta/tasks.parquet")

@@ -1,0 +1,162 @@
+"""Are a dataset's rows and films whole, and such that a network can learn from them? One line a misfit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import DatasetError
+from openral_data.lerobot_v3 import Dataset
+from openral_data.video import clips, film_of
+from openral_training.mapping.form_checks import size_of
+from openral_training.mapping.recipe import SkillRecipe
+from openral_training.mapping.vectors import spans
+
+_FETCH = "fetch the whole dataset again"
+MOST_NAMED = 12
+"""Episodes that one line names."""
+
+Span = tuple[int, int, int]
+
+
+def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
+    """Compare the rows with `meta/`, and look for episodes and numbers that nothing can be learnt from."""
+    names = [part.feature for part in (*recipe.state, *recipe.action)]
+    table = dataset.columns(dict.fromkeys(["index", "timestamp", "task_index", *names]))
+    stated, found, kept = len(dataset), len(table["index"]), spans(dataset, recipe.leave_out)
+    if found != stated:
+        yield f"{dataset.root / 'data'}: {found} rows, but meta/info.json says {stated}; {_FETCH}"
+        return
+    if not np.array_equal(table["index"], np.arange(stated)):
+        yield f"{dataset.root / 'data'}: the rows are not in the order of their index; {_FETCH}"
+        return
+    everything = spans(dataset)
+    if [s for _, s, _ in everything] != [0, *(e for _, _, e in everything)][:-1] or everything[-1][
+        2
+    ] != stated:
+        yield f"{dataset.root / 'meta' / 'episodes'}: do not cover the {stated} rows one after another; {_FETCH}"
+        return
+    unknown = sorted(set(recipe.leave_out) - {number for number, _, _ in everything})
+    if unknown:
+        what = f"there is no episode {unknown[0]}"
+        yield recipe.fault(("leave_out",), what, f"the dataset has 0 to {len(everything) - 1}")
+    if not kept:
+        yield recipe.fault(("leave_out",), "leaves nothing to learn from", "leave fewer episodes out")
+        return
+    yield from _length_faults(recipe, kept)
+    yield from _rate_faults(dataset, table["timestamp"], kept)
+    for name in dict.fromkeys(names):
+        yield from _finite_faults(dataset, recipe, name, table[name].reshape(stated, -1), kept)
+    used = {int(task) for _, s, e in kept for task in np.unique(table["task_index"][s:e])}
+    yield from _word_faults(dataset, recipe, used)
+
+
+def film_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
+    """Look at the header of every film, or at the first stored image, of the cameras that are learnt from."""
+    for name in dict.fromkeys(recipe.cameras.values()):
+        size = size_of(dataset.info["features"][name])
+        try:
+            if dataset.info["features"][name]["dtype"] == "video":
+                yield from _each_film(dataset, name, size)
+            else:
+                seen = next(dataset.images(name)).shape[:2]
+                if seen != size:
+                    yield _size_fault(f"{dataset.root / 'data'}: the images of {name}", seen, size)
+        except DatasetError as error:
+            yield str(error)
+
+
+def _each_film(dataset: Dataset, name: str, size: tuple[int, int] | None) -> Iterator[str]:
+    fps = float(dataset.info["fps"])
+    ends: dict[str, float] = {}
+    found = clips(dataset.root, dataset.info, dataset.episodes, name)
+    for path in dict.fromkeys(clip.path for clip in found):
+        film = film_of(path)
+        if (film.height, film.width) != size:
+            yield _size_fault(f"{path}: its frames", (film.height, film.width), size)
+        if abs(film.fps - fps) > 0.01 * fps:
+            yield (
+                f"{path}: runs at {film.fps:g} frames a second, but meta/info.json says fps {fps:g}; "
+                "correct fps there, or encode the film again"
+            )
+            continue
+        ends[str(path)] = film.duration_s
+    for index, clip in enumerate(found):
+        end = clip.start_s + clip.frames / fps
+        if end > ends.get(str(clip.path), np.inf) + 1 / fps:
+            yield (
+                f"{clip.path}: ends at {ends[str(clip.path)]:.2f} s, but episode {index} goes on to {end:.2f} s; "
+                f"{_FETCH}"
+            )
+            return
+
+
+def _size_fault(what: str, seen: tuple[int, ...], stated: tuple[int, int] | None) -> str:
+    height, width = stated or (0, 0)
+    return f"{what} are {seen[1]}x{seen[0]} px, but meta/info.json says {width}x{height}; correct the feature's shape"
+
+
+def _length_faults(recipe: SkillRecipe, kept: list[Span]) -> Iterator[str]:
+    size = recipe.manifest.chunk_size
+    short = {number: end - first for number, first, end in kept if end - first < size}
+    if short:
+        what = f"{size}, but {_listed(short)} is shorter (the shortest has {min(short.values())} frames)"
+        fix = f"write chunk_size: {min(short.values())}, or leave_out: {sorted(short)[:MOST_NAMED]}"
+        yield recipe.fault(("manifest", "chunk_size"), what, fix)
+
+
+def _rate_faults(dataset: Dataset, stamps: NDArray[Any], kept: list[Span]) -> Iterator[str]:
+    fps = float(dataset.info["fps"])
+    for number, first, end in kept:
+        since: NDArray[np.float64] = stamps[first:end].astype(np.float64) - float(stamps[first])
+        late: NDArray[np.float64] = np.abs(since - np.arange(end - first) / fps) * fps
+        if (late > 0.5).any():
+            row = int(np.argmax(late > 0.5))
+            yield (
+                f"{dataset.root / 'meta' / 'info.json'}: fps is {fps:g}, but frame {row} of episode {number} stands at "
+                f"{since[row]:.3f} s and not at {row / fps:.3f} s; correct fps, or record at a steady rate"
+            )
+            return
+
+
+def _finite_faults(
+    dataset: Dataset, recipe: SkillRecipe, name: str, rows: NDArray[Any], kept: list[Span]
+) -> Iterator[str]:
+    bad: NDArray[np.bool_] = np.asarray(~np.isfinite(rows.astype(np.float64)).all(axis=1))
+    where = {
+        number: first + int(np.argmax(bad[first:end])) for number, first, end in kept if bad[first:end].any()
+    }
+    if where:
+        number, row = next(iter(where.items()))
+        first = next(first for other, first, _ in kept if other == number)
+        yield (
+            f"{dataset.root / 'data'}: {name} is not finite in {_listed(where)} (first: episode {number}, frame "
+            f"{row - first}); repair it, or write leave_out: {sorted(where)[:MOST_NAMED]} into the recipe"
+        )
+
+
+def _word_faults(dataset: Dataset, recipe: SkillRecipe, used: set[int]) -> Iterator[str]:
+    try:
+        sentences = dataset.sentences()
+    except DatasetError as error:
+        yield str(error)
+        return
+    path = dataset.root / "meta" / "tasks.parquet"
+    for task in sorted(used):
+        if not str(sentences.get(task) or "").strip():
+            yield f"{path}: task_index {task} has no sentence; write what was asked for there"
+    for sentence in recipe.words:
+        if sentence not in sentences.values():
+            have = "; ".join(str(words) for words in list(sentences.values())[:MOST_NAMED])
+            yield recipe.fault(
+                ("words", sentence), "is no sentence of the dataset's tasks", f"it has: {have}"
+            )
+
+
+def _listed(numbers: dict[int, int]) -> str:
+    shown = ", ".join(str(number) for number in sorted(numbers)[:MOST_NAMED])
+    more = f" and {len(numbers) - MOST_NAMED} more" if len(numbers) > MOST_NAMED else ""
+    return f"episode {shown}{more}"

@@ -19,7 +19,7 @@ _NEEDED: dict[str, type | tuple[type, ...]] = {
     "total_frames": int,
     "features": dict,
 }
-_SPANS = ("episode_index", "length", "dataset_from_index", "dataset_to_index")
+_SPANS = ("episode_index", "dataset_from_index", "dataset_to_index")
 
 
 def read_info(root: Path) -> dict[str, Any]:

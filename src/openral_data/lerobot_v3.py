@@ -225,7 +225,7 @@ class Dataset:
             raise DatasetError(f"{self.root / 'data'}: cannot be read ({error}); fetch it again") from error
         found = {name: _dense(table[name].combine_chunks()) for name in names}
         return {
-            name: array[:, None] if array.ndim == 1 and features[name]["names"] else array
+            name: array[:, None] if array.ndim == 1 and features[name].get("names") else array
             for name, array in found.items()
         }
 
@@ -277,7 +277,7 @@ def _cells(rows: NDArray[Any]) -> Any:
 def _dense(column: Any) -> NDArray[Any]:
     """Return (frames,) or (frames, n) of a column of numbers or of lists of one length."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        lengths = set(pc.list_value_length(column).to_pylist())
+        lengths = pc.unique(pc.list_value_length(column)).to_pylist()
         if len(lengths) == 1 and None not in lengths:
             column = column.cast(pa.list_(column.type.value_type, lengths.pop()))
     if not pa.types.is_fixed_size_list(column.type):

@@ -15,6 +15,7 @@ from openral_core.errors import DatasetError
 
 SLACK = 0.5
 """How far a frame may be from the moment it is wanted for, in frames."""
+_ROWS = ("dataset_from_index", "dataset_to_index")
 _FETCH = "fetch the dataset again, or encode the film again"
 
 
@@ -52,14 +53,14 @@ def clips(
     if missing or not isinstance(pattern, str):
         what = f"meta/episodes has no column {missing[0]}" if missing else "meta/info.json has no video_path"
         raise DatasetError(f"{root}: {what}, so the film of {camera} is not known; fetch the dataset again")
-    rows = zip(*(episodes[name] for name in (*names, "length")), strict=True)
+    rows = zip(*(episodes[name] for name in (*names, *_ROWS)), strict=True)
     return [
         Clip(
             root / pattern.format(video_key=camera, chunk_index=chunk, file_index=file),
             float(start),
-            int(length),
+            int(last - first),
         )
-        for chunk, file, start, length in rows
+        for chunk, file, start, first, last in rows
     ]
 
 

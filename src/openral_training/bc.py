@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,7 @@ def train(
     *,
     device: str = "cpu",
     warm_start: Path | None = None,
+    preparing: Callable[[str, int], None] = lambda camera, frames: None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> MiniNetwork:
     """Clone the demonstrations of `dataset` and write `config.json` and `model.safetensors` into `out`.
@@ -205,6 +207,7 @@ def train(
         config: hyper-parameters.
         device: a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
+        preparing: called while images are decoded, with the camera and the number of frames since the last call.
         progress: called after each step with the number of steps done and the loss of the actions.
 
     Raises:
@@ -216,7 +219,7 @@ def train(
     torch.manual_seed(config.seed)
     data = cloning_data(dataset, recipe)
     model, demos = data.model, data.demonstrations
-    frames = [frame_cache(dataset, view, model.image_size) for view in data.views]
+    frames = [frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views]
     sentences = SentencePool(data.sentences, SentenceEncoder())
     weights = data.weights[demos.task[demos.frames]]
     chances = weights / weights.sum()

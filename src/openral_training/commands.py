@@ -105,9 +105,27 @@ def bc(
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with _shown("cloning", steps, "L1") as progress:
-        data, plan = open_dataset(dataset), load_cloning_recipe(recipe)
-        cloning.train(data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress)
+    data, plan = open_dataset(dataset), load_cloning_recipe(recipe)
+    decoded: dict[str, int] = {}
+    with progress_bar("cloning", steps) as (bar, task):
+
+        def preparing(camera: str, frames: int) -> None:
+            decoded[camera] = decoded.get(camera, 0) + frames
+            bar.update(task, note=f"{camera}: {decoded[camera]} of {len(data)} frames decoded")
+
+        def progress(step: int, error: float) -> None:
+            bar.update(task, completed=step, note=f"L1 {error:.3f}")
+
+        cloning.train(
+            data,
+            plan,
+            out,
+            config,
+            device=device.value,
+            warm_start=warm_start,
+            preparing=preparing,
+            progress=progress,
+        )
     skill = ", rskill.yaml" if isinstance(plan, SkillRecipe) else ""
     console.print(f"{out}: config.json, model.safetensors{skill} written")
 

@@ -12,7 +12,7 @@ from openral_core.files.document import Document, Key, read_document
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_core.manifest.runtime import LOCAL
-from openral_core.schema import Fault, Many, Schema, Word, raise_faults, validate
+from openral_core.schema import Fault, Finite, Many, Schema, Word, raise_faults, validate
 from openral_rskill.mini.checkpoint import WEIGHTS
 from openral_training.recipe import Recipe, load_recipe
 
@@ -34,6 +34,10 @@ class FeatureColumns(Schema):
     """Name in the dataset, such as observation.state."""
     columns: Many[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
     """Which of its numbers, counted from 0, in the order of the vector; absent: all."""
+    scale: Finite = 1.0
+    """Factor to the manifest's units, such as 0.01745329 from degrees to radians."""
+    offset: Finite = 0.0
+    """Added after that, in the manifest's units."""
 
 
 def _named(value: Any) -> Any:

@@ -84,11 +84,11 @@ def _each_film(dataset: Dataset, name: str, size: tuple[int, int] | None) -> Ite
             )
             continue
         ends[str(path)] = film.duration_s
-    for index, clip in enumerate(found):
+    for number, clip in zip(dataset.episodes["episode_index"], found, strict=True):
         end = clip.start_s + clip.frames / fps
         if end > ends.get(str(clip.path), np.inf) + 1 / fps:
             yield (
-                f"{clip.path}: ends at {ends[str(clip.path)]:.2f} s, but episode {index} goes on to {end:.2f} s; "
+                f"{clip.path}: ends at {ends[str(clip.path)]:.2f} s, but episode {number} goes on to {end:.2f} s; "
                 f"{_FETCH}"
             )
             return

@@ -18,13 +18,14 @@ def width(info: dict[str, Any], part: FeatureColumns) -> int:
 
 
 def vectors(dataset: Dataset, parts: Sequence[FeatureColumns]) -> NDArray[np.float32]:
-    """Return (N, D): the numbers of each frame, in the order of the parts."""
+    """Return (N, D): the numbers of each frame in the manifest's units, in the order of the parts."""
     found = dataset.columns(dict.fromkeys(part.feature for part in parts))
     blocks = []
     for part in parts:
-        rows = found[part.feature].reshape(len(dataset), -1)
-        blocks.append(rows if part.columns is None else rows[:, list(part.columns)])
-    return np.concatenate(blocks, axis=1).astype(np.float32)
+        rows = found[part.feature].reshape(len(dataset), -1).astype(np.float32)
+        chosen = rows if part.columns is None else rows[:, list(part.columns)]
+        blocks.append(chosen * np.float32(part.scale) + np.float32(part.offset))
+    return np.concatenate(blocks, axis=1)
 
 
 def spans(dataset: Dataset, leave_out: Sequence[int] = ()) -> list[tuple[int, int, int]]:

@@ -54,6 +54,28 @@ def test_rows_are_what_the_recipe_puts_together(dataset: Dataset, tmp_path: Path
     np.testing.assert_array_equal(demos.chunk[20, 10:], np.repeat(action[29:30], 6, axis=0))
 
 
+def test_numbers_come_in_the_units_of_the_manifest(dataset: Dataset, tmp_path: Path) -> None:
+    turned = "{feature: observation.fingers, columns: [0], scale: -2, offset: 1}"
+    text = RECIPE.replace("{feature: observation.fingers, columns: [0]}", turned)
+    text = text.replace("words:", "action:\n  - {feature: action, scale: 0.5}\nwords:")
+    demos = mapped_data(dataset, recipe(tmp_path, text)).demonstrations
+    assert demos.state[:2, 3].tolist() == [1.0, -1.0]
+    np.testing.assert_array_equal(demos.chunk[:, 0], dataset.columns(["action"])["action"] * np.float32(0.5))
+
+
+def test_rows_may_be_lists_of_any_length(dataset: Dataset, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    root = write_dataset(tmp_path / "dataset")
+    table = pq.read_table(root / DATA)
+    place = table.schema.get_field_index("action")
+    lists = pa.array(table["action"].to_pylist(), pa.list_(pa.float64()))
+    pq.write_table(table.set_column(place, "action", lists), root / DATA)
+    found = mapped_data(open_dataset(root), recipe(tmp_path)).demonstrations.chunk
+    np.testing.assert_array_equal(found, mapped_data(dataset, recipe(tmp_path)).demonstrations.chunk)
+
+
 def test_an_episode_that_is_left_out_is_neither_drawn_nor_read(dataset: Dataset, tmp_path: Path) -> None:
     data = mapped_data(dataset, recipe(tmp_path, RECIPE.replace("words:", "leave_out: [0, 2]\nwords:")))
     demos = data.demonstrations

@@ -44,6 +44,9 @@ def read_info(root: Path) -> dict[str, Any]:
     for key, kind in _NEEDED.items():
         if not isinstance(info.get(key), kind):
             raise DatasetError(f"{path}: {key} is missing or of another type; fetch the dataset again")
+    for name, feature in info["features"].items():
+        if not (isinstance(feature, dict) and "dtype" in feature and isinstance(feature.get("shape"), list)):
+            raise DatasetError(f"{path}: features.{name} has no dtype or no shape; fetch the dataset again")
     found: dict[str, Any] = info
     return found
 

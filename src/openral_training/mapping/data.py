@@ -89,7 +89,8 @@ def write_manifest(folder: Path, dataset: Dataset, recipe: SkillRecipe) -> None:
     """Write `rskill.yaml` beside the weights."""
     content = skill_manifest(dataset, recipe).model_dump(mode="json", exclude_unset=True)
     episodes = len(spans(dataset, recipe.leave_out))
-    head = f"# Trained by `openral train bc` on {episodes} episodes of the LeRobot dataset {dataset.root.name}.\n"
+    name = dataset.root.resolve().name
+    head = f"# Trained by `openral train bc` on {episodes} episodes of the LeRobot dataset {name}.\n"
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
     (folder / MANIFEST_NAME).write_text(head + text, encoding="utf-8")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from openral_core.files.document import Key
 from openral_data.lerobot_v3 import Dataset
 from openral_training.mapping.recipe import FeatureColumns, SkillRecipe
 from openral_training.mapping.vectors import width
 
-PICTURES = ("image", "video")
 _NUMBERS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
 
 
@@ -83,33 +81,36 @@ def _vector_faults(
     ]
     broken = False
     for index, part in enumerate(parts):
-        place: Key = (key, index)
-        feature = features.get(part.feature)
-        what = fix = ""
-        if feature is None:
-            what, fix = f"the dataset has no feature {part.feature}", f"name one of {', '.join(numeric)}"
-        elif feature["dtype"] not in _NUMBERS:
-            what, fix = (
-                f"{part.feature} holds {feature['dtype']}, no numbers",
-                f"name one of {', '.join(numeric)}",
-            )
-        elif len(feature["shape"]) != 1:
-            what, fix = (
-                f"{part.feature} has shape {feature['shape']}",
-                "name a feature with one row of numbers",
-            )
-        elif part.columns is not None and max(part.columns) >= feature["shape"][0]:
-            what = f"{part.feature} has {feature['shape'][0]} numbers, and no column {max(part.columns)}"
-            fix = f"count from 0 to {feature['shape'][0] - 1}"
+        what, fix = _part_fault(features.get(part.feature), part, numeric)
         if what:
             broken = True
-            yield recipe.fault(place, what, fix)
+            yield recipe.fault((key, index), what, fix)
     if broken:
         return
     found = sum(width(dataset.info, part) for part in parts)
     if found != dim:
         what = f"{found} numbers ({_shown(dataset, parts)}), but manifest.{contract} has {dim}"
         yield recipe.fault((key,), what, f"choose columns, or correct {contract}")
+
+
+def _part_fault(
+    feature: dict[str, Any] | None, part: FeatureColumns, numeric: Sequence[str]
+) -> tuple[str, str]:
+    """Return what is wrong with one part and its fix; both empty where nothing is."""
+    name, others = part.feature, f"name one of {', '.join(numeric)}"
+    if feature is None:
+        return f"the dataset has no feature {name}", others
+    if feature["dtype"] not in _NUMBERS:
+        return f"{name} holds {feature['dtype']}, no numbers", others
+    if len(feature["shape"]) != 1:
+        return f"{name} has shape {feature['shape']}", "name a feature with one row of numbers"
+    count = feature["shape"][0]
+    if part.columns is not None and max(part.columns) >= count:
+        return (
+            f"{name} has {count} numbers, and no column {max(part.columns)}",
+            f"count from 0 to {count - 1}",
+        )
+    return "", ""
 
 
 def _shown(dataset: Dataset, parts: Sequence[FeatureColumns]) -> str:

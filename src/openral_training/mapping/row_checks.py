@@ -24,21 +24,13 @@ Span = tuple[int, int, int]
 
 def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     """Compare the rows with `meta/`, and look for episodes and numbers that nothing can be learnt from."""
-    names = [part.feature for part in (*recipe.state, *recipe.action)]
-    table = dataset.columns(dict.fromkeys(["index", "timestamp", "task_index", *names]))
-    stated, found, kept = len(dataset), len(table["index"]), spans(dataset, recipe.leave_out)
-    if found != stated:
-        yield f"{dataset.root / 'data'}: {found} rows, but meta/info.json says {stated}; {_FETCH}"
+    names = list(dict.fromkeys(part.feature for part in (*recipe.state, *recipe.action)))
+    table = dataset.columns(["index", "timestamp", "task_index", *names])
+    broken = _order_fault(dataset, table["index"])
+    if broken:
+        yield broken
         return
-    if not np.array_equal(table["index"], np.arange(stated)):
-        yield f"{dataset.root / 'data'}: the rows are not in the order of their index; {_FETCH}"
-        return
-    everything = spans(dataset)
-    if [s for _, s, _ in everything] != [0, *(e for _, _, e in everything)][:-1] or everything[-1][
-        2
-    ] != stated:
-        yield f"{dataset.root / 'meta' / 'episodes'}: do not cover the {stated} rows one after another; {_FETCH}"
-        return
+    everything, kept = spans(dataset), spans(dataset, recipe.leave_out)
     unknown = sorted(set(recipe.leave_out) - {number for number, _, _ in everything})
     if unknown:
         what = f"there is no episode {unknown[0]}"
@@ -48,10 +40,24 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
         return
     yield from _length_faults(recipe, kept)
     yield from _rate_faults(dataset, table["timestamp"], kept)
-    for name in dict.fromkeys(names):
-        yield from _finite_faults(dataset, recipe, name, table[name].reshape(stated, -1), kept)
-    used = {int(task) for _, s, e in kept for task in np.unique(table["task_index"][s:e])}
+    for name in names:
+        yield from _finite_faults(dataset, name, table[name].reshape(len(dataset), -1), kept)
+    used = {int(task) for _, first, end in kept for task in np.unique(table["task_index"][first:end])}
     yield from _word_faults(dataset, recipe, used)
+
+
+def _order_fault(dataset: Dataset, index: NDArray[Any]) -> str:
+    """Return what is wrong with the number or the order of the rows; empty: nothing."""
+    stated, episodes = len(dataset), spans(dataset)
+    firsts, ends = [first for _, first, _ in episodes], [end for _, _, end in episodes]
+    if len(index) != stated:
+        return f"{dataset.root / 'data'}: {len(index)} rows, but meta/info.json says {stated}; {_FETCH}"
+    if not np.array_equal(index, np.arange(stated)):
+        return f"{dataset.root / 'data'}: the rows are not in the order of their index; {_FETCH}"
+    if [*firsts, stated] != [0, *ends] or stated == 0:
+        path = dataset.root / "meta" / "episodes"
+        return f"{path}: do not cover the {stated} rows one after another; {_FETCH}"
+    return ""
 
 
 def film_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
@@ -122,19 +128,14 @@ def _rate_faults(dataset: Dataset, stamps: NDArray[Any], kept: list[Span]) -> It
             return
 
 
-def _finite_faults(
-    dataset: Dataset, recipe: SkillRecipe, name: str, rows: NDArray[Any], kept: list[Span]
-) -> Iterator[str]:
+def _finite_faults(dataset: Dataset, name: str, rows: NDArray[Any], kept: list[Span]) -> Iterator[str]:
     bad: NDArray[np.bool_] = np.asarray(~np.isfinite(rows.astype(np.float64)).all(axis=1))
-    where = {
-        number: first + int(np.argmax(bad[first:end])) for number, first, end in kept if bad[first:end].any()
-    }
+    where = {number: int(np.argmax(bad[first:end])) for number, first, end in kept if bad[first:end].any()}
     if where:
-        number, row = next(iter(where.items()))
-        first = next(first for other, first, _ in kept if other == number)
+        number, frame = next(iter(where.items()))
         yield (
             f"{dataset.root / 'data'}: {name} is not finite in {_listed(where)} (first: episode {number}, frame "
-            f"{row - first}); repair it, or write leave_out: {sorted(where)[:MOST_NAMED]} into the recipe"
+            f"{frame}); repair it, or write leave_out: {sorted(where)[:MOST_NAMED]} into the recipe"
         )
 
 

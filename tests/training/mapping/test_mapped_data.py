@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,22 @@ import pytest
 import torch
 from plain_dataset import DATA, EPISODES, LENGTHS, RECIPE, TASKS, change_column, level, write_dataset
 
-from openral_core.errors import ContractError, InstallationError
+from openral_core.errors import ContractError, InstallationError, PolicyError
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
 from openral_core.types import PolicyBatch
 from openral_data.episode import encode_png
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
-from openral_rskill.registry import load_package
+from openral_rskill.contract import match, package_findings
+from openral_rskill.mini.checkpoint import save_network
+from openral_rskill.registry import load_package, resolve
 from openral_training import bc
 from openral_training.frames import frame_cache
 from openral_training.mapping.data import mapped_data
 from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
+from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 
 CAMERAS = ("observation.images.camera1", "observation.images.camera2")
 RADIANS = RECIPE.replace("delta_ee_3d_plus_gripper", "joint_positions").replace(", step_m: 0.01", "")
@@ -190,6 +196,25 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(dataset: Dataset, tmp_pa
     bc.train(dataset, plan, tmp_path / "broken", config)
     whole, broken = (tmp_path / name / "model.safetensors" for name in ("whole", "broken"))
     assert whole.read_bytes() == broken.read_bytes()
+
+
+def test_a_skill_of_joints_needs_no_layout_to_be_trained(dataset: Dataset, tmp_path: Path) -> None:
+    text = RADIANS.replace("{layout: ee_pos3_gripper1, dim: 4}", "{dim: 4}").replace("[sawyer]", "[ur5e]")
+    bc.train(dataset, recipe(tmp_path, text), tmp_path / "skill", bc.BcConfig(steps=1, batch_size=2))
+    manifest = load_package(tmp_path / "skill").manifest
+    assert all(row.ok for row in package_findings(manifest, folder=tmp_path / "skill"))
+    scene = load_scene("metaworld_drawer")
+    rows = match(manifest, load_robot(scene.robot_id), scene)
+    assert {"state", "embodiment", "action representation"} <= {row.gate for row in rows if not row.ok}
+
+
+def test_reinforcement_learning_begins_with_commands_only(tmp_path: Path) -> None:
+    shutil.copytree(resolve("mini-metaworld").folder, tmp_path / "skill")
+    config = MiniConfig(scaled=True)
+    save_network(MiniNetwork(config), config, tmp_path / "skill", {})
+    begin = MiniActorConfig(model_path="skill")
+    with pytest.raises(PolicyError, match="begin with a skill of commands"):
+        MiniActor(load_package(tmp_path / "skill"), begin, tasks=[], value_width=1, temperature=1.0)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -75,6 +75,12 @@ def test_what_fits_is_not_refused(whole: Path) -> None:
             "convert it",
         ),
         (info(lambda c: c.pop("fps")), "info.json", "fps is missing", "fetch"),
+        (
+            info(lambda c: c["features"]["action"].pop("shape")),
+            "info.json",
+            "features.action has no",
+            "fetch",
+        ),
         (info(lambda c: c["features"].pop(FRONT)), "cubes.yaml:2", f"no feature {FRONT}", "images.wrist"),
         (info(lambda c: c["features"].pop("action")), "action", "no feature action", "observation.fingers"),
         (

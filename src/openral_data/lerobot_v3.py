@@ -3,7 +3,7 @@
 Layout (huggingface/lerobot, `docs/source/lerobot-dataset-v3.mdx`): `meta/info.json`, `meta/stats.json`,
 `meta/tasks.parquet`, `meta/episodes/chunk-000/file-000.parquet`, `data/chunk-000/file-NNN.parquet`. Images are PNG
 files inside the data, which the format allows beside video: a policy that reads 96 pixels should not learn a codec.
-Datasets of others are read as well, films included.
+Datasets of others are read as well, videos included.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class Dataset:
 
     @property
     def cameras(self) -> tuple[str, ...]:
-        """The feature keys of the cameras, stored as images or as films."""
+        """The feature keys of the cameras, stored as images or as videos."""
         features = self.info["features"].items()
         return tuple(name for name, feature in features if feature["dtype"] in ("image", "video"))
 
@@ -236,15 +236,17 @@ class Dataset:
 
         Raises:
             NotFoundError: there is no such camera.
-            DatasetError: its film is not there or cannot be decoded, or the images lie elsewhere.
+            DatasetError: its video is not there or cannot be decoded, or the images lie elsewhere.
         """
         if camera not in self.cameras:
             have = ", ".join(self.cameras)
             raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
         if self.info["features"][camera]["dtype"] == "video":
-            from openral_data.video import clips, film_images
+            from openral_data.video import clips, decode_episodes
 
-            for image in film_images(clips(self.root, self.info, self.episodes, camera), self.info["fps"]):
+            for image in decode_episodes(
+                clips(self.root, self.info, self.episodes, camera), self.info["fps"]
+            ):
                 yield image
                 progress(1)
             return
@@ -258,8 +260,8 @@ class Dataset:
 
     def changed_s(self, camera: str) -> float:
         """Return when a file with the images of a camera was last written [s since 1970]."""
-        films = (self.root / "videos" / camera).rglob("*.mp4")
-        return max((path.stat().st_mtime for path in (*self.files(), *films)), default=0.0)
+        videos = (self.root / "videos" / camera).rglob("*.mp4")
+        return max((path.stat().st_mtime for path in (*self.files(), *videos)), default=0.0)
 
     def files(self) -> list[Path]:
         """Return the data files in order. Raises DatasetError: there are none."""

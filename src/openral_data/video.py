@@ -1,4 +1,4 @@
-"""The films of a LeRobot v3 dataset: one mp4 holds several episodes, and `meta/episodes` says where each begins."""
+"""The videos of a LeRobot v3 dataset: one mp4 holds several episodes, and `meta/episodes` says where each begins."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from openral_core.errors import DatasetError
 SLACK = 0.5
 """How far a frame may be from the moment it is wanted for, in frames."""
 _ROWS = ("dataset_from_index", "dataset_to_index")
-_FETCH = "fetch the dataset again, or encode the film again"
+_FETCH = "fetch the dataset again, or encode the video again"
 
 
 @dataclass(frozen=True)
 class Clip:
-    """One episode in a film."""
+    """One episode in a video."""
 
     path: Path
     start_s: float
-    """[s] of the first frame, in the time of the film."""
+    """[s] of the first frame, in the time of the video."""
     frames: int
 
 
 @dataclass(frozen=True)
-class Film:
-    """What the header of a film says."""
+class VideoHeader:
+    """What the header of a video says."""
 
     height: int
     width: int
@@ -52,7 +52,7 @@ def clips(
     pattern = info.get("video_path")
     if missing or not isinstance(pattern, str):
         what = f"meta/episodes has no column {missing[0]}" if missing else "meta/info.json has no video_path"
-        raise DatasetError(f"{root}: {what}, so the film of {camera} is not known; fetch the dataset again")
+        raise DatasetError(f"{root}: {what}, so the video of {camera} is not known; fetch the dataset again")
     rows = zip(*(episodes[name] for name in (*names, *_ROWS)), strict=True)
     return [
         Clip(
@@ -64,24 +64,24 @@ def clips(
     ]
 
 
-def film_of(path: Path) -> Film:
-    """Read the header of a film. Raises DatasetError: it is not there or cannot be read."""
+def video_header(path: Path) -> VideoHeader:
+    """Read the header of a video. Raises DatasetError: it is not there or cannot be read."""
     if not path.is_file():
         raise DatasetError(f"{path}: is not there; fetch the whole dataset, videos/ included")
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
             duration = float((stream.duration or 0) * (stream.time_base or 0))
-            return Film(stream.height, stream.width, float(stream.average_rate or 0), duration)
+            return VideoHeader(stream.height, stream.width, float(stream.average_rate or 0), duration)
     except (av.FFmpegError, IndexError, TypeError) as error:
-        raise DatasetError(f"{path}: is no film that can be read ({error}); {_FETCH}") from error
+        raise DatasetError(f"{path}: is no video that can be read ({error}); {_FETCH}") from error
 
 
-def film_images(clips: Sequence[Clip], fps: float) -> Iterator[NDArray[np.uint8]]:
+def decode_episodes(clips: Sequence[Clip], fps: float) -> Iterator[NDArray[np.uint8]]:
     """Yield the frames (H, W, 3) uint8 RGB of episodes, one after the other, `1 / fps` apart.
 
     Raises:
-        DatasetError: a film is not there, cannot be decoded, or has no frame where one should be.
+        DatasetError: a video is not there, cannot be decoded, or has no frame where one should be.
     """
     runs: list[list[Clip]] = []
     for clip in clips:
@@ -94,9 +94,9 @@ def film_images(clips: Sequence[Clip], fps: float) -> Iterator[NDArray[np.uint8]
 
 
 def _decode(run: Sequence[Clip], fps: float) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of episodes that follow each other in one film: for each moment the nearest one."""
+    """Yield the frames of episodes that follow each other in one video: for each moment the nearest one."""
     path = run[0].path
-    film_of(path)
+    video_header(path)
     try:
         with av.open(str(path)) as container:
             container.streams.video[0].thread_type = "AUTO"

@@ -53,7 +53,7 @@ def test_its_rows_and_words_are_read(recorded: Dataset, tmp_path: Path) -> None:
         assert recorded.episodes[name] == meant, name
 
 
-def test_its_films_are_decoded_frame_by_frame(recorded: Dataset) -> None:
+def test_its_videos_are_decoded_frame_by_frame(recorded: Dataset) -> None:
     steps = [(episode, step) for episode, length in enumerate(LENGTHS) for step in range(length)]
     for camera, sign in ((FRONT, 1), (WRIST, -1)):
         greys = [float(image.mean()) for image in recorded.images(camera)]

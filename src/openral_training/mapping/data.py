@@ -14,8 +14,9 @@ from openral_policy_nodes.families.mini.network import MiniConfig
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.mapping.form_checks import form_faults
 from openral_training.mapping.recipe import SkillRecipe
-from openral_training.mapping.row_checks import film_faults, row_faults
+from openral_training.mapping.row_checks import row_faults
 from openral_training.mapping.vectors import chunks, spans, vectors
+from openral_training.mapping.video_checks import video_faults
 
 
 def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
@@ -26,7 +27,7 @@ def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
     """
     faults = list(form_faults(dataset, recipe))
     if not faults:
-        faults = [*row_faults(dataset, recipe), *film_faults(dataset, recipe)]
+        faults = [*row_faults(dataset, recipe), *video_faults(dataset, recipe)]
     if faults:
         raise DatasetError("\n".join(faults))
 

@@ -66,7 +66,7 @@ def _camera_faults(dataset: Dataset, recipe: SkillRecipe, key: str, name: str) -
 
 
 def _details(feature: dict[str, Any]) -> dict[str, Any]:
-    """Return what LeRobot notes of a film: `info`, or `video_info` of older versions."""
+    """Return what LeRobot notes of a video: `info`, or `video_info` of older versions."""
     found = feature.get("info") or feature.get("video_info") or {}
     return found if isinstance(found, dict) else {}
 

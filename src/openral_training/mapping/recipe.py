@@ -51,7 +51,7 @@ class SkillRecipe(Schema):
     """How the features of a LeRobot dataset are the senses and the actions of a skill."""
 
     cameras: dict[Word, Word] = Field(min_length=1)
-    """Camera of the manifest (its `vla_feature_key`) -> feature of the dataset, stored as images or as film."""
+    """Camera of the manifest (its `vla_feature_key`) -> feature of the dataset."""
     state: Many[Columns] = (FeatureColumns(feature="observation.state"),)
     """What the state vector is put together from, in this order."""
     action: Many[Columns] = (FeatureColumns(feature="action"),)
@@ -84,7 +84,7 @@ class SkillRecipe(Schema):
 
     def _camera_faults(self) -> list[Fault]:
         wanted = {s.vla_feature_key for s in self.manifest.sensors_required if s.modality == "rgb"}
-        have = ", ".join(sorted(key or "one without a vla_feature_key" for key in wanted)) or "none"
+        have = ", ".join(sorted(key for key in wanted if key)) or "none"
         faults = [
             Fault("cameras", f"'{key}' is no camera of the manifest", f"name one of {have}")
             for key in self.cameras
@@ -94,6 +94,11 @@ class SkillRecipe(Schema):
             Fault("cameras", f"say nothing of the manifest's {key}", "name its feature of the dataset")
             for key in sorted(key for key in wanted if key and key not in self.cameras)
         ]
+        if None in wanted:
+            what = "has a camera (rgb) without a vla_feature_key"
+            faults.append(
+                Fault("manifest.sensors_required", what, "add one, such as observation.images.camera1")
+            )
         other = [
             s.modality for s in self.manifest.sensors_required if s.modality not in ("rgb", "proprioception")
         ]

@@ -1,4 +1,4 @@
-"""Are a dataset's rows and films whole, and such that a network can learn from them? One line a misfit."""
+"""Are a dataset's rows whole, and such that a network can learn from them? One line a misfit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
 from openral_data.lerobot_v3 import Dataset
-from openral_data.video import clips, film_of
-from openral_training.mapping.form_checks import size_of
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.mapping.vectors import spans
 
-_FETCH = "fetch the whole dataset again"
+FETCH = "fetch the whole dataset again"
 MOST_NAMED = 12
 """Episodes that one line names."""
 
@@ -51,58 +49,13 @@ def _order_fault(dataset: Dataset, index: NDArray[Any]) -> str:
     stated, episodes = len(dataset), spans(dataset)
     firsts, ends = [first for _, first, _ in episodes], [end for _, _, end in episodes]
     if len(index) != stated:
-        return f"{dataset.root / 'data'}: {len(index)} rows, but meta/info.json says {stated}; {_FETCH}"
+        return f"{dataset.root / 'data'}: {len(index)} rows, but meta/info.json says {stated}; {FETCH}"
     if not np.array_equal(index, np.arange(stated)):
-        return f"{dataset.root / 'data'}: the rows are not in the order of their index; {_FETCH}"
+        return f"{dataset.root / 'data'}: the rows are not in the order of their index; {FETCH}"
     if [*firsts, stated] != [0, *ends] or stated == 0:
         path = dataset.root / "meta" / "episodes"
-        return f"{path}: do not cover the {stated} rows one after another; {_FETCH}"
+        return f"{path}: do not cover the {stated} rows one after another; {FETCH}"
     return ""
-
-
-def film_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
-    """Look at the header of every film, or at the first stored image, of the cameras that are learnt from."""
-    for name in dict.fromkeys(recipe.cameras.values()):
-        size = size_of(dataset.info["features"][name])
-        try:
-            if dataset.info["features"][name]["dtype"] == "video":
-                yield from _each_film(dataset, name, size)
-            else:
-                seen = next(dataset.images(name)).shape[:2]
-                if seen != size:
-                    yield _size_fault(f"{dataset.root / 'data'}: the images of {name}", seen, size)
-        except DatasetError as error:
-            yield str(error)
-
-
-def _each_film(dataset: Dataset, name: str, size: tuple[int, int] | None) -> Iterator[str]:
-    fps = float(dataset.info["fps"])
-    ends: dict[str, float] = {}
-    found = clips(dataset.root, dataset.info, dataset.episodes, name)
-    for path in dict.fromkeys(clip.path for clip in found):
-        film = film_of(path)
-        if (film.height, film.width) != size:
-            yield _size_fault(f"{path}: its frames", (film.height, film.width), size)
-        if abs(film.fps - fps) > 0.01 * fps:
-            yield (
-                f"{path}: runs at {film.fps:g} frames a second, but meta/info.json says fps {fps:g}; "
-                "correct fps there, or encode the film again"
-            )
-            continue
-        ends[str(path)] = film.duration_s
-    for number, clip in zip(dataset.episodes["episode_index"], found, strict=True):
-        end = clip.start_s + clip.frames / fps
-        if end > ends.get(str(clip.path), np.inf) + 1 / fps:
-            yield (
-                f"{clip.path}: ends at {ends[str(clip.path)]:.2f} s, but episode {number} goes on to {end:.2f} s; "
-                f"{_FETCH}"
-            )
-            return
-
-
-def _size_fault(what: str, seen: tuple[int, ...], stated: tuple[int, int] | None) -> str:
-    height, width = stated or (0, 0)
-    return f"{what} are {seen[1]}x{seen[0]} px, but meta/info.json says {width}x{height}; correct the feature's shape"
 
 
 def _length_faults(recipe: SkillRecipe, kept: list[Span]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A small LeRobot v3 dataset as LeRobot itself writes it: cameras as films of several episodes, no labels of ours."""
+"""A small LeRobot v3 dataset as LeRobot itself writes it: cameras as videos of several episodes, no labels of ours."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def write_dataset(root: Path) -> Path:
     for folder in ("meta/episodes/chunk-000", "data/chunk-000"):
         (root / folder).mkdir(parents=True)
     for camera in (FRONT, WRIST):
-        film = root / "videos" / camera / "chunk-000" / "file-000.mp4"
-        film.parent.mkdir(parents=True)
+        video = root / "videos" / camera / "chunk-000" / "file-000.mp4"
+        video.parent.mkdir(parents=True)
         greys = [
             level(e, s) if camera == FRONT else 255 - level(e, s) for e, s in zip(episode, step, strict=True)
         ]
-        write_mp4(film, (np.full((HEIGHT, WIDTH, 3), grey, np.uint8) for grey in greys), fps=FPS)
+        write_mp4(video, (np.full((HEIGHT, WIDTH, 3), grey, np.uint8) for grey in greys), fps=FPS)
     vectors = {
         "observation.state": np.stack([episode, step, np.full(len(step), 0.5)], axis=1),
         "observation.fingers": np.stack([step % 2, np.full(len(step), -1)], axis=1),

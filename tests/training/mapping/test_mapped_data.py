@@ -114,7 +114,7 @@ def test_a_dataset_that_was_written_again_is_decoded_again(tmp_path: Path) -> No
     assert cache.stat().st_mtime != before
 
 
-def test_episodes_of_a_film_may_stand_in_any_order(tmp_path: Path) -> None:
+def test_episodes_of_a_video_may_stand_in_any_order(tmp_path: Path) -> None:
     root = write_dataset(tmp_path / "dataset")
     name = "videos/observation.images.front/from_timestamp"
     change_column(root / EPISODES, name, lambda starts: [starts[2], starts[1], starts[0]])

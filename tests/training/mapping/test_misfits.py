@@ -19,7 +19,7 @@ from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
 from openral_training.recipe import load_recipe
 
 Edit = Callable[[Path], Any]
-FILM = f"videos/{FRONT}/chunk-000/file-000.mp4"
+VIDEO = f"videos/{FRONT}/chunk-000/file-000.mp4"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def nan_at(row: int) -> Callable[[Any], Any]:
 
 def grey(size: tuple[int, int], fps: int, frames: int = 94) -> Edit:
     image = np.zeros((*size, 3), np.uint8)
-    return lambda root: write_mp4(root / FILM, [image] * frames, fps=fps)
+    return lambda root: write_mp4(root / VIDEO, [image] * frames, fps=fps)
 
 
 def test_what_fits_is_not_refused(whole: Path) -> None:
@@ -102,13 +102,13 @@ def test_what_fits_is_not_refused(whole: Path) -> None:
             "control_hz: 30",
         ),
         (column("timestamp", lambda t: [2 * x for x in t]), "info.json", "stands at 0.100 s", "correct fps"),
-        (grey((96, 128), 10), "file-000.mp4", "runs at 10 frames a second", "encode the film again"),
+        (grey((96, 128), 10), "file-000.mp4", "runs at 10 frames a second", "encode the video again"),
         (grey((96, 128), 20, 40), "file-000.mp4", "ends at 2.00 s, but episode 1", "fetch"),
-        (lambda root: (root / FILM).unlink(), "file-000.mp4", "is not there", "videos/ included"),
+        (lambda root: (root / VIDEO).unlink(), "file-000.mp4", "is not there", "videos/ included"),
         (
-            lambda root: (root / FILM).write_bytes(b"film"),
+            lambda root: (root / VIDEO).write_bytes(b"video"),
             "file-000.mp4",
-            "no film that can be read",
+            "no video that can be read",
             "again",
         ),
         (
@@ -175,6 +175,7 @@ def test_a_dataset_that_does_not_fit(
             "manifest.runtime: onnx, and training writes pytorch; remove",
         ),
         ("embodiment_tags: [sawyer]", "embodiment_tags: [sawer]", "did you mean 'sawyer'?"),
+        (", vla_feature_key: observation.images.camera2", "", "without a vla_feature_key; add one"),
         ("state:", "stat:", "did you mean 'state'?"),
     ],
 )
@@ -189,7 +190,7 @@ def test_several_misfits_are_several_lines(whole: Path, tmp_path: Path) -> None:
     root = tmp_path / "dataset"
     shutil.copytree(whole, root)
     column("action", nan_at(31))(root)
-    (root / FILM).unlink()
+    (root / VIDEO).unlink()
     assert len(misfits(root, RECIPE.replace("chunk_size: 16", "chunk_size: 30"))) == 3
     assert len(misfits(root, RECIPE.replace("words:", "leave_out: [1]\nwords:"))) == 1
 

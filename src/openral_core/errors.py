@@ -23,6 +23,10 @@ class ContractError(OpenralError):
     """What a scene offers does not fit what a skill demands."""
 
 
+class DatasetError(OpenralError):
+    """A dataset is damaged, of another format, or does not fit the recipe that it is to be learnt with."""
+
+
 class LicenseError(OpenralError):
     """The licence of a skill's weights forbids what was asked."""
 

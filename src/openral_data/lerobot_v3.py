@@ -3,6 +3,7 @@
 Layout (huggingface/lerobot, `docs/source/lerobot-dataset-v3.mdx`): `meta/info.json`, `meta/stats.json`,
 `meta/tasks.parquet`, `meta/episodes/chunk-000/file-000.parquet`, `data/chunk-000/file-NNN.parquet`. Images are PNG
 files inside the data, which the format allows beside video: a policy that reads 96 pixels should not learn a codec.
+Datasets of others are read as well, videos included.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import DatasetError, NotFoundError
 from openral_data.episode import Episode, decode_png
+from openral_data.lerobot_meta import read_episodes, read_info, read_sentences
 from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
 """A data file is closed once it holds this many bytes of images."""
 CHUNK = 1000
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
+_OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
 
 
 @dataclass
@@ -184,21 +188,44 @@ class Dataset:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The simulator tasks, in the order of the per-task columns."""
-        return tuple(self.info["features"]["label.success"]["names"])
+        """The simulator tasks, in the order of the per-task columns.
+
+        Raises:
+            DatasetError: the dataset has no such columns.
+        """
+        verdicts = self.info["features"].get("label.success")
+        if verdicts is None:
+            raise DatasetError(f"{self.root}: has no label.success; {_OURS}")
+        return tuple(verdicts["names"])
 
     @property
     def cameras(self) -> tuple[str, ...]:
-        """The feature keys of the cameras."""
-        return tuple(name for name, feature in self.info["features"].items() if feature["dtype"] == "image")
+        """The feature keys of the cameras, stored as images or as videos."""
+        features = self.info["features"].items()
+        return tuple(name for name, feature in features if feature["dtype"] in ("image", "video"))
+
+    def sentences(self) -> dict[int, str]:
+        """Return the sentence of each task index. Raises DatasetError: `meta/tasks.parquet` does not say."""
+        return read_sentences(self.root)
 
     def columns(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """Read whole columns (not images): (frames,), or (frames, n) of those whose n numbers have names."""
-        table = pa.concat_tables([pq.read_table(path, columns=list(names)) for path in self.files()])
+        """Read whole columns (not images): (frames,), or (frames, n) of those whose n numbers have names.
+
+        Raises:
+            DatasetError: there is no such column, or a file cannot be read.
+        """
+        names, features = list(names), self.info["features"]
+        missing = [name for name in names if name not in features]
+        if missing:
+            why = _OURS if missing[0].startswith("label.") else f"it has {', '.join(features)}"
+            raise DatasetError(f"{self.root}: has no {missing[0]}; {why}")
+        try:
+            table = pa.concat_tables([pq.read_table(path, columns=names) for path in self.files()])
+        except (OSError, pa.ArrowException) as error:
+            raise DatasetError(f"{self.root / 'data'}: cannot be read ({error}); fetch it again") from error
         found = {name: _dense(table[name].combine_chunks()) for name in names}
-        features = self.info["features"]
         return {
-            name: array[:, None] if array.ndim == 1 and features[name]["names"] else array
+            name: array[:, None] if array.ndim == 1 and features[name].get("names") else array
             for name, array in found.items()
         }
 
@@ -209,19 +236,39 @@ class Dataset:
 
         Raises:
             NotFoundError: there is no such camera.
+            DatasetError: its video is not there or cannot be decoded, or the images lie elsewhere.
         """
         if camera not in self.cameras:
             have = ", ".join(self.cameras)
             raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
+        if self.info["features"][camera]["dtype"] == "video":
+            from openral_data.video import clips, decode_episodes
+
+            for image in decode_episodes(
+                clips(self.root, self.info, self.episodes, camera), self.info["fps"]
+            ):
+                yield image
+                progress(1)
+            return
         for path in self.files():
             for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
                 for cell in batch.column(0):
+                    if not cell["bytes"].is_valid:
+                        raise DatasetError(f"{path}: names images of {camera} and holds none; embed them")
                     yield decode_png(cell["bytes"].as_py())
                 progress(len(batch))
 
+    def changed_s(self, camera: str) -> float:
+        """Return when a file with the images of a camera was last written [s since 1970]."""
+        videos = (self.root / "videos" / camera).rglob("*.mp4")
+        return max((path.stat().st_mtime for path in (*self.files(), *videos)), default=0.0)
+
     def files(self) -> list[Path]:
-        """Return the data files in order."""
-        return sorted((self.root / "data").glob("chunk-*/file-*.parquet"))
+        """Return the data files in order. Raises DatasetError: there are none."""
+        found = sorted((self.root / "data").glob("chunk-*/file-*.parquet"))
+        if not found:
+            raise DatasetError(f"{self.root / 'data'}: has no parquet file; fetch the whole dataset")
+        return found
 
 
 def _cells(rows: NDArray[Any]) -> Any:
@@ -231,6 +278,10 @@ def _cells(rows: NDArray[Any]) -> Any:
 
 def _dense(column: Any) -> NDArray[Any]:
     """Return (frames,) or (frames, n) of a column of numbers or of lists of one length."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        lengths = pc.unique(pc.list_value_length(column)).to_pylist()
+        if len(lengths) == 1 and None not in lengths:
+            column = column.cast(pa.list_(column.type.value_type, lengths.pop()))
     if not pa.types.is_fixed_size_list(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     flat = column.flatten().to_numpy(zero_copy_only=False)
@@ -242,13 +293,7 @@ def open_dataset(root: Path) -> Dataset:
 
     Raises:
         NotFoundError: there is none, or its collection was not finished.
+        DatasetError: it is of another format than v3, or its meta files are damaged.
     """
-    info = root / "meta" / "info.json"
-    if not info.is_file():
-        raise NotFoundError(
-            f"{root}: no finished dataset here; make one with `openral train collect --out {root}`"
-        )
-    table = pa.concat_tables(
-        pq.read_table(p) for p in sorted((root / "meta" / "episodes").glob("*/*.parquet"))
-    )
-    return Dataset(root, json.loads(info.read_text(encoding="utf-8")), table.to_pydict())
+    info = read_info(root)
+    return Dataset(root, info, read_episodes(root))

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from openral_core.errors import DatasetError, InstallationError
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.frames import augment, frame_cache
+from openral_training.mapping.data import mapped_data, write_manifest
+from openral_training.mapping.recipe import SkillRecipe
 from openral_training.recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert")
-FINE = 32
-"""Fine keypoints a camera: a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
+CHUNK = "label.chunk"
+LEAST_SPREAD = 1e-6
+"""Numbers that vary by less are taken to be constant."""
+RANGE_MARGIN = 0.1
+"""Share of the range of the demonstrations' actions by which a scaled network may go beyond it, on each side."""
 
 
 @dataclass(frozen=True)
@@ -47,27 +56,9 @@ class BcConfig:
     """Torch threads; more than the idle cores makes it slower."""
 
 
-@dataclass(frozen=True)
-class Demonstrations:
-    """Everything but the images, in memory: N rows, of which F are frames of expert episodes."""
-
-    frames: NDArray[np.int64]
-    """(F,) the usable rows."""
-    state: NDArray[np.float32]
-    """(N, D)"""
-    chunk: NDArray[np.float32]
-    """(N, H, A) the expert's next actions."""
-    ahead: NDArray[np.int64]
-    """(N,) how many of the H belong to the episode."""
-    landmarks: NDArray[np.float32]
-    """(N, L) [m]; nan where unknown."""
-    task: NDArray[np.int64]
-    """(N,) index of the task each row was recorded for."""
-
-
 def load_demonstrations(dataset: Dataset) -> Demonstrations:
     """Read the columns, and pick the frames in which an expert says what to do."""
-    names = ("observation.state", "label.chunk", "label.ahead", "label.landmarks", "task_index")
+    names = ("observation.state", CHUNK, "label.ahead", "label.landmarks", "task_index")
     state, chunk, ahead, landmarks, task = dataset.columns(names).values()
     usable = np.zeros(len(dataset), bool)
     episodes = dataset.episodes
@@ -87,17 +78,37 @@ def network_for(dataset: Dataset) -> MiniConfig:
         cameras=dataset.cameras,
         state_dim=features["observation.state"]["shape"][0],
         action_dim=actions,
-        chunk_size=features["label.chunk"]["shape"][0] // actions,
+        chunk_size=features[CHUNK]["shape"][0] // actions,
         fine=FINE,
         landmarks=features["label.landmarks"]["shape"][0],
     )
 
 
+def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
+    """Return what is cloned: the experts of a dataset of ours, or the mapped features of any other.
+
+    Raises:
+        DatasetError: dataset and recipe do not fit.
+    """
+    if isinstance(recipe, SkillRecipe):
+        return mapped_data(dataset, recipe)
+    if CHUNK not in dataset.info["features"]:
+        raise DatasetError(
+            f"{dataset.root}: has no {CHUNK}, so `openral train collect` did not make it; write a recipe that maps "
+            "its features to a skill's manifest, and name it with --recipe (docs/train.md)"
+        )
+    model = network_for(dataset)
+    sentences = tuple(tuple(recipe.tasks[task].train) for task in recipe.task_ids)
+    weights = np.array([words.weight for words in recipe.tasks.values()])
+    return CloningData(model, load_demonstrations(dataset), model.cameras, sentences, weights)
+
+
 class SentencePool:
     """The training sentences of each task as vectors; a random one is drawn for each sample."""
 
-    def __init__(self, recipe: Recipe, encoder: SentenceEncoder) -> None:
-        self._pools = [encoder.encode(recipe.tasks[task].train) for task in recipe.task_ids]
+    def __init__(self, sentences: Sequence[Sequence[str]], encoder: SentenceEncoder) -> None:
+        """Encode the sentences of each task, by its index."""
+        self._pools = [encoder.encode(list(words)) for words in sentences]
 
     def draw(self, tasks: NDArray[np.int64], noise: float, rng: np.random.Generator) -> Tensor:
         """Return (B, 384): one sentence for each task index, blurred by `noise`."""
@@ -123,11 +134,19 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
     if warm_start is not None:
         return load_network(warm_start, lambda **fields: MiniNetwork(same_form(MiniConfig(**fields), model)))
     network = MiniNetwork(model)
-    state, landmarks = demos.state[demos.frames], demos.landmarks[demos.frames]
+    state = demos.state[demos.frames]
+    spread = state.std(0)
     network.state_mean.copy_(torch.from_numpy(state.mean(0)))
-    network.state_std.copy_(torch.from_numpy(state.std(0)))
-    network.landmark_mean.copy_(torch.from_numpy(np.nan_to_num(np.nanmean(landmarks, 0))))
-    network.landmark_std.copy_(torch.from_numpy(np.nan_to_num(np.nanstd(landmarks, 0)) + 1e-3))
+    network.state_std.copy_(torch.from_numpy(np.where(spread < LEAST_SPREAD, 1.0, spread).astype(np.float32)))
+    if model.landmarks:
+        landmarks = demos.landmarks[demos.frames]
+        network.landmark_mean.copy_(torch.from_numpy(np.nan_to_num(np.nanmean(landmarks, 0))))
+        network.landmark_std.copy_(torch.from_numpy(np.nan_to_num(np.nanstd(landmarks, 0)) + 1e-3))
+    if model.scaled:
+        low, high = demos.chunk[demos.frames].min((0, 1)), demos.chunk[demos.frames].max((0, 1))
+        room = np.where(high - low < LEAST_SPREAD, 1.0, RANGE_MARGIN * (high - low))
+        network.action_low.copy_(torch.from_numpy(low - room))
+        network.action_high.copy_(torch.from_numpy(high + room))
     return network
 
 
@@ -136,6 +155,8 @@ def losses(
 ) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
+    The range of a scaled network counts as -1..1; without landmarks their error is 0.
+
     Args:
         network: the policy.
         demos: the labels.
@@ -143,43 +164,66 @@ def losses(
         images: (B, C, 3, S, S) of those rows.
         words: (B, 384)
     """
-    with torch.autocast("cpu", torch.bfloat16):
-        predicted, where = network(images, torch.from_numpy(demos.state[rows]), words)
-    assert where is not None
-    target = torch.from_numpy(demos.chunk[rows])
-    mask = (torch.arange(target.shape[1]) < torch.from_numpy(demos.ahead[rows])[:, None]).float()[..., None]
-    action = ((predicted.float() - target).abs() * mask).sum() / (mask.sum() * target.shape[2])
-    truth = (torch.from_numpy(demos.landmarks[rows]) - network.landmark_mean) / network.landmark_std
+    device = network.state_mean.device
+
+    def there(numbers: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(numbers).to(device)
+
+    with torch.autocast(device.type, torch.bfloat16):
+        predicted, where = network(images.to(device), there(demos.state[rows]), words.to(device))
+    target = there(demos.chunk[rows])
+    mask = (torch.arange(target.shape[1], device=device) < there(demos.ahead[rows])[:, None]).float()[
+        ..., None
+    ]
+    error = (predicted.float() - target).abs()
+    if network.config.scaled:
+        error = error / ((network.action_high - network.action_low) / 2)
+    action = (error * mask).sum() / (mask.sum() * target.shape[2])
+    if where is None:
+        return action, torch.zeros_like(action)
+    truth = (there(demos.landmarks[rows]) - network.landmark_mean) / network.landmark_std
     return action, (where.float() - truth).nan_to_num().abs().mean()
 
 
 def train(
     dataset: Dataset,
-    recipe: Recipe,
+    recipe: Recipe | SkillRecipe,
     out: Path,
     config: BcConfig = BcConfig(),
     *,
+    device: str = "cpu",
     warm_start: Path | None = None,
+    preparing: Callable[[str, int], None] = lambda camera, frames: None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> MiniNetwork:
-    """Clone the experts of `dataset` and write `config.json` and `model.safetensors` into `out`.
+    """Clone the demonstrations of `dataset` and write `config.json` and `model.safetensors` into `out`.
+
+    With a SkillRecipe `rskill.yaml` is written beside them, so that `out` is a skill.
 
     Args:
-        dataset: demonstrations, as `openral train collect` makes them.
-        recipe: the words of each task.
+        dataset: demonstrations, as `openral train collect` makes them, or of any LeRobot v3 dataset.
+        recipe: the words of each task; for other datasets, which of their features are what.
         out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
         config: hyper-parameters.
+        device: a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
+        preparing: called while images are decoded, with the camera and the number of frames since the last call.
         progress: called after each step with the number of steps done and the loss of the actions.
+
+    Raises:
+        DatasetError: dataset and recipe do not fit; said before anything is trained.
+        InstallationError: torch cannot use the device.
     """
+    _require_device(device)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    model, demos = network_for(dataset), load_demonstrations(dataset)
-    frames = [frame_cache(dataset, camera, model.image_size) for camera in model.cameras]
-    sentences = SentencePool(recipe, SentenceEncoder())
-    weights = np.array([words.weight for words in recipe.tasks.values()])[demos.task[demos.frames]]
+    data = cloning_data(dataset, recipe)
+    model, demos = data.model, data.demonstrations
+    frames = [frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views]
+    sentences = SentencePool(data.sentences, SentenceEncoder())
+    weights = data.weights[demos.task[demos.frames]]
     chances = weights / weights.sum()
-    network = prepare(demos, model, warm_start)
+    network = prepare(demos, model, warm_start).to(device)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -202,5 +246,14 @@ def train(
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
     save_network(network, model, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)})
+    if isinstance(recipe, SkillRecipe):
+        write_manifest(out, dataset, recipe)
     state_file.unlink(missing_ok=True)
     return network
+
+
+def _require_device(device: str) -> None:
+    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise InstallationError(
+            f"--device {device}: torch {torch.__version__} finds no GPU here; write --device cpu"
+        )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
+from pydantic import BaseModel
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -38,23 +39,27 @@ def identity(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def origin(dataset: Dataset, recipe: Recipe, seed: int) -> dict[str, str]:
+def origin(dataset: Dataset, recipe: BaseModel, seed: int) -> dict[str, str]:
     """Return what weights are made of, for the header of their file.
 
     Args:
         dataset: whose files are hashed, names and contents.
-        recipe: whose tasks and initial states were seen.
+        recipe: of a Recipe the tasks and initial states are named, too.
         seed: of the training.
     """
-    seen = recipe.train_init_ids
-    return {
+    root = dataset.root
+    files = (root / "meta" / "info.json", *dataset.files(), *sorted((root / "videos").rglob("*.mp4")))
+    found = {
         "recipe_sha256": hashlib.sha256(recipe.model_dump_json().encode()).hexdigest(),
-        "tasks": ", ".join(recipe.task_ids),
-        "train_init_ids": f"{seen.first}-{seen.first + seen.count - 1}",
-        "dataset_sha256": _digest(dataset.root, (dataset.root / "meta" / "info.json", *dataset.files())),
+        "dataset_sha256": _digest(root, files),
         "seed": str(seed),
         "commit": commit() or "unknown",
     }
+    if isinstance(recipe, Recipe):
+        seen = recipe.train_init_ids
+        found["tasks"] = ", ".join(recipe.task_ids)
+        found["train_init_ids"] = f"{seen.first}-{seen.first + seen.count - 1}"
+    return found
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,14 @@ from openral_training.rl.command import rl
 from openral_training.world_model_commands import world_model
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
+
+
+class Device(str, Enum):
+    """Where a network is trained."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
@@ -84,18 +93,41 @@ def bc(
     warm_start: StartOption = None,
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
+    device: Annotated[Device, typer.Option("--device", help="What computes.")] = Device.cpu,
 ) -> None:
-    """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
+    """Clone the demonstrations of a dataset into a `mini` policy. Goes on where it stopped.
+
+    With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written.
+    """
     from openral_data.lerobot_v3 import open_dataset
     from openral_training import bc as cloning
-    from openral_training.recipe import load_recipe
+    from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
 
     check_folder(out, "--out")
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with _shown("cloning", steps, "L1") as progress:
-        data, plan = open_dataset(dataset), load_recipe(recipe)
-        cloning.train(data, plan, out, config, warm_start=warm_start, progress=progress)
-    console.print(f"{out}: config.json and model.safetensors written")
+    data, plan = open_dataset(dataset), load_cloning_recipe(recipe)
+    decoded: dict[str, int] = {}
+    with progress_bar("cloning", steps) as (bar, task):
+
+        def preparing(camera: str, frames: int) -> None:
+            decoded[camera] = decoded.get(camera, 0) + frames
+            bar.update(task, note=f"{camera}: {decoded[camera]} of {len(data)} frames decoded")
+
+        def progress(step: int, error: float) -> None:
+            bar.update(task, completed=step, note=f"L1 {error:.3f}")
+
+        cloning.train(
+            data,
+            plan,
+            out,
+            config,
+            device=device.value,
+            warm_start=warm_start,
+            preparing=preparing,
+            progress=progress,
+        )
+    skill = ", rskill.yaml" if isinstance(plan, SkillRecipe) else ""
+    console.print(f"{out}: config.json, model.safetensors{skill} written")
 
 
 @app.command()

@@ -19,10 +19,11 @@ def frame_cache(
 ) -> NDArray[np.uint8]:
     """Return all frames of a camera as a read-only (N, size, size, 3) uint8 memory map, made on first use.
 
-    Frames are resized as the deployment's observation adapter does it (cv2.INTER_AREA).
+    Frames are resized as the deployment's observation adapter does it (cv2.INTER_AREA). They are made anew when the
+    dataset has been written to since.
     """
     path = dataset.root / ".cache" / f"{camera}_{size}.npy"
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_mtime < dataset.changed_s(camera):
         path.parent.mkdir(exist_ok=True)
         partial = path.with_suffix(".partial")
         frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))

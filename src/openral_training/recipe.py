@@ -134,7 +134,10 @@ def load_recipe(ref: str | Path) -> Recipe:
         names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
         raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
     try:
-        return Recipe.model_validate(_with_words(yaml.safe_load(path.read_text(encoding="utf-8"))))
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and "manifest" in content:
+            raise ManifestError(f"{path}: maps a dataset to a skill, which `openral train bc` alone reads")
+        return Recipe.model_validate(_with_words(content))
     except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path}: {error}") from error
 

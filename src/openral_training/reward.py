@@ -187,7 +187,8 @@ def train(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
-    sentences = SentencePool(recipe, SentenceEncoder())
+    heard = [recipe.tasks[task].train for task in recipe.task_ids]
+    sentences = SentencePool(heard, SentenceEncoder())
     network = _begin(model, warm_start)
     learner = RewardLearner(network)
     optimiser = torch.optim.AdamW(

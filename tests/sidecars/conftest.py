@@ -18,7 +18,10 @@ from openral_sidecar.table import sidecar_spec
 ROOT = Path(__file__).parents[2]
 sys.path += [
     str(ROOT / "tests" / part)
-    for part in ("benchmark", "policy_nodes/rldx", "reward_monitor", "system", "training", "training/rl")
+    for part in (
+        *("benchmark", "policy_nodes/rldx", "reward_monitor", "system"),
+        *("training", "training/mapping", "training/rl"),
+    )
 ]  # their stand-ins serve here, too
 
 BUILD_S = 3600

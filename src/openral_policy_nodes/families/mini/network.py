@@ -28,6 +28,8 @@ class MiniConfig:
     """Fine keypoints a camera, see FilmTrunk."""
     landmarks: int = 0
     """Coordinates of the task's object and target that the network tells on the way to its actions; 0: none."""
+    scaled: bool = False
+    """Actions are in units of their own, within the buffers `action_low` and `action_high`, and not in -1..1."""
 
     def __post_init__(self) -> None:
         """Take the list that JSON has for a tuple."""
@@ -41,6 +43,8 @@ class MiniNetwork(nn.Module):
     state_std: Tensor
     landmark_mean: Tensor
     landmark_std: Tensor
+    action_low: Tensor
+    action_high: Tensor
 
     def __init__(self, config: MiniConfig) -> None:
         super().__init__()
@@ -56,6 +60,9 @@ class MiniNetwork(nn.Module):
             self.register_buffer("landmark_mean", torch.zeros(config.landmarks))
             self.register_buffer("landmark_std", torch.ones(config.landmarks))
             self.landmarks = nn.Sequential(nn.Linear(width, 256), nn.SiLU(), nn.Linear(256, config.landmarks))
+        if config.scaled:
+            self.register_buffer("action_low", -torch.ones(config.action_dim))
+            self.register_buffer("action_high", torch.ones(config.action_dim))
         self.width = width + config.landmarks
         """F, numbers that the head acts on."""
         self.head = nn.Sequential(
@@ -67,9 +74,10 @@ class MiniNetwork(nn.Module):
         )
 
     def forward(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return actions (B, H, A) in -1..1, H consecutive control steps, and the landmarks (B, L).
+        """Return actions (B, H, A), H consecutive control steps, and the landmarks (B, L).
 
-        The landmarks are in standard deviations from their mean over the training data; None without them.
+        Actions lie in -1..1, or in the range of a scaled network. The landmarks are in standard deviations from their
+        mean over the training data; None without them.
 
         Args:
             images: (B, C, 3, S, S) uint8 RGB, S = config.image_size, C cameras.
@@ -88,6 +96,9 @@ class MiniNetwork(nn.Module):
         return (features if where is None else torch.cat([features, where], dim=1)), where
 
     def actions(self, features: Tensor) -> Tensor:
-        """Return actions (B, H, A) in -1..1 of features (B, F)."""
+        """Return actions (B, H, A) of features (B, F), in -1..1 or in the range of a scaled network."""
         chunk: Tensor = torch.tanh(self.head(features))
-        return chunk.reshape(-1, self.config.chunk_size, self.config.action_dim)
+        chunk = chunk.reshape(-1, self.config.chunk_size, self.config.action_dim)
+        if self.config.scaled:
+            chunk = self.action_low + (chunk + 1) / 2 * (self.action_high - self.action_low)
+        return chunk

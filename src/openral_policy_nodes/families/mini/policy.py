@@ -40,7 +40,7 @@ class MiniPolicy:
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
-        Values lie in -1..1.
+        Values lie in -1..1, or in the range of the demonstrations where the checkpoint is scaled.
         """
         images = np.stack([self._view(batch, key) for key in self.config.cameras], axis=1)
         if batch.state.shape[1:] != (self.config.state_dim,):

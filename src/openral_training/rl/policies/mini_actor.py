@@ -83,6 +83,11 @@ class MiniActor:
             PolicyError: there is no such checkpoint, or the skill's chunks are shorter than what is to be executed.
         """
         skill = load_mini(package.weights_path().parent)
+        if skill.config.scaled:
+            raise PolicyError(
+                f"{package.manifest.name}: its actions are not commands within -1..1, and RL explores those; "
+                "begin with a skill of commands"
+            )
         if config.chunk > skill.config.chunk_size:
             raise PolicyError(
                 f"actor.model.chunk is {config.chunk}, the skill gives {skill.config.chunk_size} actions at once; "

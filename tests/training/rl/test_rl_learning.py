@@ -131,3 +131,20 @@ def test_nothing_is_to_come_of_a_lost_attempt() -> None:
     expected = float(policy.values(late.last[None])[0, 0])
     assert float(cut_off[-1, -1]) == pytest.approx(0.9 * expected, abs=1e-6)
     assert float(given_up[-1, -1]) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("reward_type", "exponent"), [("action", 1.0), ("chunk", 0.5)])
+def test_what_is_to_come_after_a_cut_off_is_discounted_for_the_steps_until_it(
+    reward_type: str, exponent: float
+) -> None:
+    """A chunk of two steps that is cut off after one lasts half as long, so its discount is gamma ** (1 / 2)."""
+    config = Ppo.model_validate({"adv_type": "gae", "gamma": 0.9, "reward_type": reward_type})
+    torch.manual_seed(0)
+    width = CHUNK if reward_type == "action" else 1
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=width))
+    late = next(one for one in games(policy, 0) if not one.success)
+    executed = late.executed.copy()
+    executed[-1, 1:] = False
+    batch, _ = ppo_batch([replace(late, executed=executed)], policy, config)
+    expected = 0.9**exponent * float(policy.values(late.last[None])[0, 0])
+    assert float(batch.returns[-1, 0]) == pytest.approx(expected, abs=1e-6)

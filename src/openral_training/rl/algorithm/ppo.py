@@ -79,9 +79,10 @@ def ppo_batch(
     executed, solved = _padded(trajectories, "executed"), np.array([t.success for t in trajectories])
     lived = reductions.reduce_any(executed, level)
     rewards = reductions.reduce_rewards(_padded(trajectories, "rewards"), executed, level)
+    discounts = reductions.reduce_discount(config.gamma, executed, level)
     if potentials is not None:
         paid = arrays.padded(potentials)
-        rewards = rewards + potential_differences(paid, lived, solved, gamma=config.gamma)
+        rewards = rewards + potential_differences(paid, lived, solved, gamma=discounts)
     values = _padded(trajectories, "values").astype(np.float64)
     final_values = policy.values(np.stack([t.last for t in trajectories]))[:, 0].astype(np.float64)
     lived_steps = arrays.flat_time(lived)
@@ -93,7 +94,7 @@ def ppo_batch(
         over & terminated,
         over & ~terminated,
         final_values,
-        gamma=config.gamma,
+        gamma=arrays.flat_time(discounts),
         gae_lambda=config.gae_lambda,
     )
     tasks = [t.attempt.task for t in trajectories] if config.scale == "task" else None
@@ -155,7 +156,7 @@ def gae(
     truncated: Bools,
     final_values: Floats,
     *,
-    gamma: float,
+    gamma: float | Floats,
     gae_lambda: float,
 ) -> tuple[Floats, Floats]:
     """Return advantages and returns (T, B), see Schulman et al. 2016, arXiv:1506.02438, equations 11, 12 and 16.
@@ -169,16 +170,17 @@ def gae(
         terminated: the episode came to its end in this step.
         truncated: it was cut off after this step.
         final_values: (B,) of the last observation.
-        gamma: discount of one step.
+        gamma: discount of each step, (T, B) or one for all.
         gae_lambda: 0 (one step, biased) to 1 (the whole return, noisy).
     """
     done = terminated | truncated
     next_values = np.concatenate([values[1:], final_values[None]])
     next_values = np.where(truncated, final_values, np.where(terminated, 0.0, next_values))
     delta = rewards + gamma * next_values - values
+    decay = np.broadcast_to(gamma, delta.shape) * gae_lambda
     advantages, last_gae = np.zeros_like(delta), np.zeros_like(final_values)
     for step in reversed(range(len(rewards))):
-        last_gae = delta[step] + gamma * gae_lambda * np.where(done[step], 0.0, last_gae)
+        last_gae = delta[step] + decay[step] * np.where(done[step], 0.0, last_gae)
         advantages[step] = last_gae
     lived = arrays.until_done(done)
     return np.where(lived, advantages, 0.0), np.where(lived, advantages + values, 0.0)

@@ -64,7 +64,7 @@ class Ppo(Shared):
     adv_type: Literal["gae"]
     """Which algorithm."""
     gamma: Unit = 0.99
-    """Discount of one step of the level `reward_type`."""
+    """Discount of one step of the level `reward_type`; of a chunk that is cut off, its executed share counts."""
     gae_lambda: Unit = 0.97
     """How far errors of the critic are looked through."""
     value_clip: Positive | None = 0.2

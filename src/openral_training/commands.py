@@ -87,10 +87,12 @@ def bc(
 ) -> None:
     """Clone the experts of a dataset into a `mini` policy. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
+    from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
     from openral_training.recipe import load_recipe
 
     check_folder(out, "--out")
+    keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("cloning", steps, "L1") as progress:
         data, plan = open_dataset(dataset), load_recipe(recipe)
@@ -111,11 +113,13 @@ def reward(
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
+    from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
     from openral_training import reward as rewarding
     from openral_training.recipe import load_recipe
 
     check_folder(out, "--out")
+    keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("training", steps, "loss") as progress:
         data, plan = open_dataset(dataset), load_recipe(recipe)

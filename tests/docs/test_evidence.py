@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_pages import PAGES, ROOT, blocks
 from typer.testing import CliRunner
@@ -20,6 +21,8 @@ from openral_training.reward_commands import app as judge
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+from heldout_distance import JUDGED, judged_states, nearest, state, trained_states
+from heldout_distance import RESULTS as DISTANCES
 from metaworld_difficulty import GROUPS, difficulty_rows
 
 SHIPPED = sorted(path.parent.name for path in (ROOT / "rskills").glob("*/rskill.yaml"))
@@ -114,3 +117,27 @@ def test_judging_a_reward_model_that_ships_leaves_its_result(
     assert isinstance(done.exception, OutputError)
     assert "holds a measured result, which is not overwritten" in str(done.exception)
     assert file.stat().st_mtime_ns == before
+
+
+def test_the_nearest_state_of_training_is_found_by_every_pair() -> None:
+    trained = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.4]])
+    heldout = np.array([[0.0, 0.1, 0.0], [0.3, 0.0, 0.4], [0.3, 0.4, 0.1]])
+    assert nearest(heldout, trained).tolist() == pytest.approx([0.1, 0.0, 0.5])
+
+
+def test_distances_are_those_of_the_states_that_ship() -> None:
+    """One task is drawn again; its states are those of the rows, and training's those of the manifest."""
+    results = json.loads(DISTANCES.read_text())["rows"]
+    assert [(row["skill"], row["suite"]) for row in results] == list(JUDGED)
+    for row in results:
+        judged = judged_states(row["skill"], row["suite"])
+        assert {task: len(found) for task, found in row["distances_m"].items()} == {
+            task: len(numbers) for task, numbers in judged.items()
+        }
+    task = "metaworld/drawer-open-v3"
+    assert trained_states("mini-metaworld", task) == list(range(100))
+    heldout, trained = (
+        np.stack([state(task, number) for number in numbers])
+        for numbers in (judged_states("mini-metaworld", "metaworld_mini")[task], range(100))
+    )
+    assert results[0]["distances_m"][task] == pytest.approx(nearest(heldout, trained).tolist(), abs=1e-5)

@@ -118,25 +118,9 @@ class Learner:
 
     def _step(self, minibatch: Batch, base: Tensor | None, *, critic_only: bool) -> dict[str, float]:
         """Take one step of the optimiser and return its metrics."""
-        config, level, token_weights = self._config, self._config.logprob_type, minibatch.weights[..., None]
+        config = self._config
         new = self._evaluate(minibatch.observations, minibatch.tokens)
-        new_logprobs = reductions.reduce_logprobs(new.logprobs, minibatch.executed, level)
-        old_logprobs = reductions.reduce_logprobs(minibatch.logprobs, minibatch.executed, level)
-        logratio = new_logprobs - old_logprobs
-        advantages = minibatch.advantages[..., None]
-        weights = reductions.reduce_weights(minibatch.weights, level)
-        pg_loss = policy_loss(logratio.exp(), advantages, weights, config)
-        entropy = weighted_mean(new.entropy, token_weights)
-        loss = pg_loss - config.entropy_bonus * entropy
-        found = {"train/actor/policy_loss": pg_loss.item(), "train/entropy_loss": entropy.item()}
-        if base is not None:
-            kl_to_base = weighted_mean(metrics.approx_kl(base - new.logprobs), token_weights)
-            loss = loss + config.kl_beta * kl_to_base
-            found["train/actor/kl_to_base"] = kl_to_base.item()
-        if isinstance(config, Grpo) and config.scale == "none":
-            loss = loss * (
-                minibatch.weights.sum() / len(minibatch)
-            )  # the sum by a constant in place of the mean
+        loss, found = self._actor_loss(minibatch, new, base)
         if critic_only:
             loss = 0.0 * loss
         if isinstance(config, Ppo):
@@ -154,4 +138,32 @@ class Learner:
         parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
         found["train/actor/grad_norm"] = float(clip_grad_norm_(parameters, self._optim.clip_grad))
         self.optimiser.step()
-        return found | metrics.policy_metrics(logratio, advantages, weights, config)
+        return found
+
+    def _actor_loss(
+        self, minibatch: Batch, new: PolicyEvaluation, base: Tensor | None
+    ) -> tuple[Tensor, dict[str, float]]:
+        """Return the loss that moves the actor, and `train/actor/*`.
+
+        Args:
+            minibatch: n decisions.
+            new: the policy as it is now, on them.
+            base: (n, C, A) log-probabilities under the policy that learning began with, where it is kept near to it.
+        """
+        config, level, token_weights = self._config, self._config.logprob_type, minibatch.weights[..., None]
+        new_logprobs = reductions.reduce_logprobs(new.logprobs, minibatch.executed, level)
+        old_logprobs = reductions.reduce_logprobs(minibatch.logprobs, minibatch.executed, level)
+        logratio, advantages = new_logprobs - old_logprobs, minibatch.advantages[..., None]
+        weights = reductions.reduce_weights(minibatch.weights, level)
+        pg_loss = policy_loss(logratio.exp(), advantages, weights, config)
+        entropy = weighted_mean(new.entropy, token_weights)
+        loss = pg_loss - config.entropy_bonus * entropy
+        found = {"train/actor/policy_loss": pg_loss.item(), "train/entropy_loss": entropy.item()}
+        if base is not None:
+            kl_to_base = weighted_mean(metrics.approx_kl(base - new.logprobs), token_weights)
+            loss = loss + config.kl_beta * kl_to_base
+            found["train/actor/kl_to_base"] = kl_to_base.item()
+        if isinstance(config, Grpo) and config.scale == "none":
+            # Means divide by the weights of the minibatch; Dr. GRPO divides by a constant, here its number of rows.
+            loss = loss * (minibatch.weights.sum() / len(minibatch))
+        return loss, found | metrics.policy_metrics(logratio, advantages, weights, config)

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from metaworld_difficulty import difficulty_rows
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 SUITES = (
@@ -24,9 +26,11 @@ SUITES = (
     ("mini-robosuite-sawyer", {"robosuite_sawyer_fast": ""}),
 )
 """Skills, the suites of the same tasks that judged them, and what a column says of each."""
+FIFTY = "metaworld_mt50_fast"
+"""The suite of all of MetaWorld's tasks, whose rows are gathered by difficulty, too."""
 LONG = 20
 """Tasks above which a suite's rows are gathered by how often they were solved."""
-REWARDS = (("mini-progress", "mini_metaworld"), ("mini-progress-mt10", "mini_progress_mt10"))
+REWARDS = (("mini-progress", "mini_progress"), ("mini-progress-mt10", "mini_progress_mt10"))
 """Reward models, and the recipes whose unseen states judged them."""
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
@@ -50,6 +54,8 @@ def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
     if len(tasks) > LONG:
         rows = gathered(tasks)
     rows.append(("**all**", *(f"**{rate(column['all_episodes'])}**" for column in columns)))
+    if FIFTY in suites:
+        rows += difficulty_rows(columns[list(suites).index(FIFTY)]["episodes"])
     return [
         _row(f"`{skill}`, solved on unseen states (95 % interval)", *suites.values()),
         "|" + "---|" * (1 + len(suites)),

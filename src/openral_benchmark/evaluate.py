@@ -21,6 +21,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.contract import require
+from openral_rskill.evidence import keep_result
 from openral_rskill.hub.install import ready
 from openral_rskill.provenance import write_result
 from openral_rskill.registry import RSkillPackage
@@ -41,13 +42,15 @@ def evaluate(
         scenes: those of it that are to be run.
         options: whom to evaluate, and how; checked.
         command: the command line, for the record.
-        update_manifest: write the result into the skill's folder, too.
+        update_manifest: write the result into the skill's folder, too, where none of this suite is yet.
 
     Raises:
-        OpenralError: the folder cannot be written, or the skill is not there, does not fit, was trained on the
-            suite's states, or cannot be loaded.
+        OpenralError: the folder cannot be written, a measured result would be overwritten, or the skill is not there,
+            does not fit, was trained on the suite's states, or cannot be loaded.
     """
     package, folder = _skill(suite, options)
+    if update_manifest:
+        keep_result(package.folder / "eval" / f"{suite.id}.json")
     episodes = options.n_episodes or scenes[0].n_episodes
     require(
         [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]

@@ -16,7 +16,7 @@ from openral_core.types import RobotState
 
 @dataclass(frozen=True)
 class StepResult:
-    """What N worlds look like after one control step."""
+    """What the N worlds that were stepped look like after one control step, in the order of the actions."""
 
     states: list[RobotState]
     """N robot states; `stamp_s` counts from the world's last reset."""
@@ -115,8 +115,13 @@ class Backend(Protocol):
         """
         ...
 
-    def step(self, actions: NDArray[Any]) -> StepResult:
-        """Advance every world by one control step with `actions` (N, A) in the scene's action contract."""
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds by one control step; the others stand still.
+
+        Args:
+            actions: (n, A) in the scene's action contract, one row for each world that is stepped.
+            envs: which worlds, default all.
+        """
         ...
 
     def render(
@@ -179,7 +184,15 @@ def worlds_to_reset(
     return chosen
 
 
-def check_actions(actions: NDArray[Any], num_envs: int, action_dim: int) -> None:
-    """Raise SimulationError unless the actions of a `Backend.step` are (num_envs, action_dim)."""
-    if actions.shape != (num_envs, action_dim):
-        raise SimulationError(f"step: actions {actions.shape}, needed ({num_envs}, {action_dim})")
+def worlds_to_step(
+    num_envs: int, action_dim: int, actions: NDArray[Any], envs: Sequence[int] | None
+) -> list[int]:
+    """Return the worlds that a `Backend.step` is about, one for each row of its actions.
+
+    Raises:
+        SimulationError: the actions are not of shape (number of those worlds, action_dim).
+    """
+    chosen = list(range(num_envs)) if envs is None else list(envs)
+    if actions.shape != (len(chosen), action_dim):
+        raise SimulationError(f"step: actions {actions.shape}, needed ({len(chosen)}, {action_dim})")
+    return chosen

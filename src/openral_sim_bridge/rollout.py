@@ -68,6 +68,8 @@ class EpisodeRow:
     latency_p99_ms: float
     return_: float | None
     """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward."""
+    inference_s: float | None = None
+    """[s] sum of those inferences; None: the row is older than this field, or the episode did not come to its end."""
 
     @classmethod
     def lost(cls, job: EpisodeJob) -> EpisodeRow:
@@ -110,8 +112,9 @@ class _Running:
         job = self.job
         wall = round(time.perf_counter() - self.started, 3)
         total = None if self.return_ is None else round(self.return_, 4)
+        spent = round(sum(self.latencies), 6)
         return EpisodeRow(
-            job.task_id, job.init_id, job.instruction, success, self.steps, wall, p50, p95, p99, total
+            job.task_id, job.init_id, job.instruction, success, self.steps, wall, p50, p95, p99, total, spent
         )
 
     def add_reward(self, reward: float) -> None:

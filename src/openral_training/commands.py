@@ -100,10 +100,12 @@ def bc(
     With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written.
     """
     from openral_data.lerobot_v3 import open_dataset
+    from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
     from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
 
     check_folder(out, "--out")
+    keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     data, plan = open_dataset(dataset), load_cloning_recipe(recipe)
     decoded: dict[str, int] = {}
@@ -143,11 +145,13 @@ def reward(
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
+    from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
     from openral_training import reward as rewarding
     from openral_training.recipe import load_recipe
 
     check_folder(out, "--out")
+    keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("training", steps, "loss") as progress:
         data, plan = open_dataset(dataset), load_recipe(recipe)

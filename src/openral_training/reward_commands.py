@@ -49,6 +49,7 @@ def evaluate(
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar
+    from openral_rskill.evidence import keep_result
     from openral_rskill.hub.install import ready
     from openral_rskill.provenance import write_result
     from openral_training.reward_eval.page import headline, page
@@ -58,12 +59,17 @@ def evaluate(
     plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()))
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")
+    recorded = plan.package.folder / "eval" / f"{plan.recipe_name}.json"
+    if update_manifest:
+        keep_result(recorded)
+    if file.absolute().parent.name == "eval":
+        keep_result(file)
     with progress_bar("rollouts", plan.films) as (bar, task):
         content = run(plan, shlex.join(["openral", *sys.argv[1:]]), lambda count: bar.advance(task, count))
     write_result(file, content)
     file.with_suffix(".html").write_text(page(content), encoding="utf-8")
     if update_manifest:
-        write_result(plan.package.folder / "eval" / f"{plan.recipe_name}.json", content)
+        write_result(recorded, content)
     table = Table("measure", "value")
     for row in headline(content["results"]):
         table.add_row(*row)

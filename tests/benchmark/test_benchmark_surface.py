@@ -17,12 +17,15 @@ from benchmark_points import REACHES, episodes, invoke, words, write_skill, writ
 from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
+from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.manifest_record import record_result
-from openral_core.errors import ContractError, NotFoundError, PolicyError
+from openral_benchmark.result import mean_step_latency_ms
+from openral_core.errors import ContractError, NotFoundError, OutputError, PolicyError
 from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
 from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
 from openral_rskill.registry import load_package
+from openral_sim_bridge.rollout import EpisodeRow
 
 ROOT = Path(__file__).parents[2]
 FEW = ("--task", "fake/near", "--n-episodes", "6", "--workers", "1")
@@ -129,6 +132,32 @@ def test_the_figure_goes_into_the_manifest_only_where_it_was_earned_whole(tmp_pa
     part["results"] = {**found["results"], "avg_success_rate": 1.0}
     assert record_result(load_package(skill), part) == [report]
     assert load_manifest(skill).benchmarks == {"metaworld_mt10": 0.85}
+
+
+def test_a_measured_result_is_not_overwritten(tmp_path):
+    skill = write_skill(tmp_path)
+    report = skill / "eval" / "points.json"
+    report.parent.mkdir()
+    report.write_text(json.dumps({"results": {"avg_success_rate": 1.0}}))
+    before = report.read_bytes()
+    error = refused(*words(tmp_path, "out", *FEW, "--update-manifest", skill=skill))
+    assert isinstance(error, OutputError)
+    assert str(error) == (
+        f"{report}: holds a measured result, which is not overwritten; move it away, or judge a copy of the skill"
+    )
+    assert report.read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_latency_of_a_step_is_that_of_inference_by_steps():
+    """Two tasks, one of which needs ten times as long: neither medians nor the number of chunks matter."""
+
+    def entry(steps, inference_s):
+        return EpisodeEntry(0, EpisodeRow("reach", 0, "", True, steps, 1.0, 7.0, 8.0, 9.0, None, inference_s))
+
+    slow, quick = [entry(10, 0.1), entry(30, 0.1)], [entry(100, 0.05), entry(0, None)]
+    assert mean_step_latency_ms([slow, quick]) == pytest.approx((5.0 + 0.5) / 2)
+    assert mean_step_latency_ms([[entry(10, None)]]) is None
 
 
 def test_a_skill_is_not_judged_on_states_that_it_was_trained_on(tmp_path):

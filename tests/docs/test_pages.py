@@ -148,7 +148,9 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("tool", ["readme_tables", "reliability_table", "planner_table", "rl_curves"])
+@pytest.mark.parametrize(
+    "tool", ["readme_tables", "reliability_table", "planner_table", "rl_curves", "heldout_distance"]
+)
 def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:
     done = subprocess.run(
         [sys.executable, f"tools/{tool}.py", "--check"],

@@ -19,7 +19,8 @@ from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.algorithm.ppo import Batch, Learner
+from openral_training.rl.algorithm.batch import Batch
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.rollout import Decide, exploring, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec

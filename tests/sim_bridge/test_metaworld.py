@@ -36,6 +36,16 @@ def play(backend: MetaWorldBackend, seed: int) -> bytes:
     return data.qpos.tobytes() + data.qvel.tobytes() + backend.render(["corner2"], [0])["corner2"].tobytes()
 
 
+def test_worlds_that_are_not_named_stand_still(backend: MetaWorldBackend) -> None:
+    backend.reset([DRAWER[0]] * 2, [1003, 1003])
+    before = backend.snapshot(0).qpos
+    result = backend.step(np.ones((1, 4)), [1])
+    assert [state.stamp_s for state in result.states] == [0.0125]
+    assert result.success.shape == (1, 2)
+    np.testing.assert_array_equal(backend.snapshot(0).qpos, before)
+    assert not np.array_equal(backend.snapshot(1).qpos, before)
+
+
 def test_same_state_and_actions_give_the_same_bytes(backend: MetaWorldBackend) -> None:
     first = play(backend, 7)
     play(backend, 8)

@@ -23,8 +23,8 @@ from openral_sim_bridge.backend import (
     RobotModel,
     Snapshot,
     StepResult,
-    check_actions,
     worlds_to_reset,
+    worlds_to_step,
 )
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
 
@@ -126,30 +126,28 @@ class FakeBackend:
             self._place(env, np.array([HOME[0], HOME[1] + 0.001 * (init_id % 50), HOME[2]]), OPENING_M)
         return [self._state(env) for env in chosen]
 
-    def step(self, actions: NDArray[Any]) -> StepResult:
-        """Advance every world by one control step with `actions` (N, A) in the scene's action contract.
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract.
 
         The reward is the distance [m] to the task's point, negative.
         """
-        check_actions(actions, self.num_envs, self.action_dim)
-        if self._hang_in in self._init_ids:
+        chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
+        if self._hang_in in [self._init_ids[env] for env in chosen]:
             threading.Event().wait()
-        self._steps += 1
+        self._steps[chosen] += 1
         if self._fail_after is not None and self._steps.max() > self._fail_after:
             raise SimulationError(
                 f"the fake simulator fails after {self._fail_after} steps, as its scene asked"
             )
-        for env, action in enumerate(actions):
+        for env, action in zip(chosen, actions, strict=True):
             position = self._data[env].qpos[:3] + STEP_M * np.asarray(action[:3], dtype=np.float64)
             opening = self._data[env].qpos[3] - 0.01 * float(action[3])
             self._place(env, np.clip(position, _LOW, _HIGH), float(np.clip(opening, 0.0, OPENING_M)))
-        states = [self._state(env) for env in range(self.num_envs)]
+        states = [self._state(env) for env in chosen]
         targets = np.stack([self.target(task) for task in self.task_ids])
         distance = np.stack([np.linalg.norm(targets - state.ee_position, axis=1) for state in states])
-        done = (
-            self._steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
-        )
-        return StepResult(states, distance < REACH_M, done, -distance)
+        done = [self._horizon is not None and self._steps[env] >= self._horizon for env in chosen]
+        return StepResult(states, distance < REACH_M, np.array(done), -distance)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

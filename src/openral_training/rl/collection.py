@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openral_training.rl.algorithm.batch import Batch, grpo_batch, ppo_batch
 from openral_training.rl.algorithm.groups import in_informative_group
-from openral_training.rl.algorithm.ppo import Batch, grpo_batch, ppo_batch
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.shaping import ProgressModel
@@ -61,7 +61,7 @@ def collect(
         if not wanted:
             break
     if isinstance(algorithm, Grpo):
-        batch, metrics = grpo_batch(trajectories, algorithm)
+        batch, metrics = grpo_batch(trajectories, algorithm, horizon=config.env.max_episode_steps)
         metrics["rollout/informative_groups"] = float(in_informative_group(trajectories, algorithm).mean())
         metrics["rollout/rounds"] = number + 1
     else:

@@ -64,6 +64,9 @@ def test_states_success_and_horizon(backend):
     assert results[-1].states[0].stamp_s == pytest.approx(30 / 20)
     assert results[-1].states[0].gripper_opening == pytest.approx(0.0)
     assert results[-1].states[1].gripper_opening == pytest.approx(0.08)
+    alone = backend.step(still[None], [1])
+    assert [len(alone.states), *alone.success.shape, *alone.reward.shape] == [1, 1, 2, 1, 2]
+    assert alone.states[0].stamp_s == pytest.approx(31 / 20)
     [again] = backend.reset([TASKS[0]], [0], [0])
     assert (again.stamp_s, again.gripper_opening) == (0.0, pytest.approx(0.08))
     assert backend.joint_positions(1)["panda_joint1"] == pytest.approx(0.01), "world 1 was left alone"

@@ -10,6 +10,8 @@ import yaml
 
 from openral_training.rl.config import RlConfig, load_config
 
+NULL = object()
+"""Stands, in a change, for a key that a file has with `null`; None takes the key away."""
 SMALL: dict[str, Any] = {
     "runner": {"max_epochs": 2, "logger": {"log_path": "", "experiment_name": "small"}},
     "env": {
@@ -71,6 +73,8 @@ def merged(content: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
             out[key] = merged(out[key], value)
         elif value is None:
             out.pop(key, None)
+        elif value is NULL:
+            out[key] = None
         else:
             out[key] = value
     return out

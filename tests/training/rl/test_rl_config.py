@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from rl_settings import PPO, PROCESSES, small, write
+from rl_settings import NULL, PPO, PROCESSES, small, write
 
 from openral_core.errors import ManifestError
 from openral_core.files.named_files import names_of
@@ -36,6 +36,19 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
             "actor.optim.value_lr: is not used: adv_type grpo has no critic",
         ),
         ({"actor": {"model": {"initial_log_std": -1.0}}}, "is not used by the head bins"),
+        (
+            {"actor": {"model": {"head": "bins"}}},
+            "actor.model.bins: is missing for the head bins; add it, such as",
+        ),
+        (
+            {"actor": {"model": {"head": "bins", "bins": NULL}}},
+            "actor.model.bins: is missing for the head bins",
+        ),
+        ({"actor": {"model": {"bins": NULL}}}, "actor.model.bins: is missing for the head bins"),
+        (
+            {"actor": {"model": {"head": "gaussian", "initial_log_std": NULL}}},
+            "actor.model.initial_log_std: is missing for the head gaussian",
+        ),
         ({"algorithm": {"adv_type": "grpo", "group_size": 3}}, "algorithm.group_size: 4 episodes a task"),
         (
             {"algorithm": {"adv_type": "grpo", "group_size": 2, "max_rounds": 3}},
@@ -131,6 +144,17 @@ def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tm
         load_config(path)
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{path}:")
+
+
+def test_a_fault_of_the_head_is_one_line_at_the_place_where_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path, {"actor": {"model": {"head": "bins"}}})
+    with pytest.raises(ManifestError) as caught:
+        load_config(path)
+    [line] = str(caught.value).splitlines()
+    number = path.read_text().splitlines().index("  model:") + 1
+    assert (
+        line == f"{path}:{number}: actor.model.bins: is missing for the head bins; add it, such as bins: 33"
+    )
 
 
 def test_ranks_say_who_runs_in_processes_of_their_own(tmp_path: Path) -> None:

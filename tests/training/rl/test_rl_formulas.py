@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
+from openral_training.rl.algorithm.advantages import gae, group_relative, normalised
+from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.episode_arrays import flat_time, trajectory_weights, until_done
 from openral_training.rl.algorithm.groups import check_groups, is_informative
 from openral_training.rl.algorithm.metrics import (
@@ -19,7 +21,7 @@ from openral_training.rl.algorithm.metrics import (
     mean_of,
     policy_metrics,
 )
-from openral_training.rl.algorithm.ppo import Batch, gae, group_relative, normalised, policy_loss, value_loss
+from openral_training.rl.algorithm.ppo import policy_loss, value_loss
 from openral_training.rl.algorithm.reductions import (
     reduce_any,
     reduce_logprobs,

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from openral_training.rl.algorithm.ppo import Learner, grpo_batch, ppo_batch
+from openral_training.rl.algorithm.batch import grpo_batch, ppo_batch
+from openral_training.rl.algorithm.metrics import approx_kl
+from openral_training.rl.algorithm.ppo import Learner, logprobs_of
+from openral_training.rl.algorithm.reductions import weighted_mean
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.policies.policy import PolicyEvaluation
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
@@ -91,7 +95,7 @@ def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_typ
     for number in range(25):
         lived = games(policy, number)
         if isinstance(config, Grpo):
-            batch, _ = grpo_batch(lived, config)
+            batch, _ = grpo_batch(lived, config, horizon=DECISIONS * CHUNK)
         else:
             batch, _ = ppo_batch(lived, policy, config)
         if batch is not None:
@@ -99,6 +103,123 @@ def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_typ
             assert all(np.isfinite(value) or "explained" in name for name, value in figures.items())
     assert before < 0.6
     assert share_won(games(policy, 1000)) > 0.85
+
+
+class Watched(StateMlp):
+    """Notes how many decisions it is asked about at once."""
+
+    asked: list[int]
+
+    def evaluate(self, observations: torch.Tensor, tokens: torch.Tensor) -> PolicyEvaluation:
+        self.asked.append(len(tokens))
+        return super().evaluate(observations, tokens)
+
+
+def test_the_base_is_asked_in_minibatches_and_says_what_it_says_in_one_piece() -> None:
+    torch.manual_seed(0)
+    policy = Watched(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=1))
+    policy.asked = []
+    config = Grpo(adv_type="grpo", group_size=GROUP, kl_beta=0.1, target_kl=None)
+    batch, _ = grpo_batch(games(policy, 0), config, horizon=DECISIONS * CHUNK)
+    assert batch is not None
+    assert len(batch) > 20
+    learner = Learner(policy, config, Optim(lr=0.01), 8)
+    learner.update(batch, 0, 0)
+    base = learner._base
+    assert isinstance(base, Watched)
+    assert base.asked == [8] * (len(batch) // 8) + [len(batch) % 8] * bool(len(batch) % 8)
+    in_parts = logprobs_of(base, batch, 8)
+    assert not in_parts.requires_grad
+    torch.testing.assert_close(in_parts, logprobs_of(base, batch, len(batch)), rtol=0, atol=1e-6)
+    new = policy.evaluate(batch.observations, batch.tokens).logprobs
+    one, other = (
+        weighted_mean(approx_kl(logprobs_of(base, batch, size) - new), batch.weights[..., None]).item()
+        for size in (8, len(batch))
+    )
+    assert one == pytest.approx(other, rel=1e-5)
+    assert one > 0
+
+
+def lasting(policy: StateMlp, decisions: int, won: bool, number: int) -> Trajectory:
+    """Return an episode of so many decisions of group 0, every step of it executed."""
+    observations = np.tile(np.array([[0, 0, 1]], np.float32), (decisions, 1))
+    noise = np.random.default_rng(number).standard_normal((decisions, CHUNK, 2)).astype(np.float32)
+    decision = policy.sample(observations, noise)
+    rewards = np.zeros((decisions, CHUNK))
+    rewards[-1, -1] = won
+    return Trajectory(
+        EpisodeRequest("task0", 0, (number,), 0),
+        "state0",
+        observations,
+        observations[-1],
+        decision.tokens,
+        decision.logprobs,
+        decision.values,
+        rewards,
+        np.ones((decisions, CHUNK), np.bool_),
+    )
+
+
+@pytest.mark.parametrize("logprob_type", ["token", "action", "chunk"])
+@pytest.mark.parametrize("minibatch_size", [1, 3, 6])
+def test_dr_grpo_divides_neither_by_the_spread_nor_by_the_length(
+    logprob_type: str, minibatch_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gradient is that of the sum over all steps of all episodes by a constant (arXiv:2503.20783, equation 3)."""
+    horizon, lengths, wins = 20, (1, 5), (True, False)
+    torch.manual_seed(0)
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=1))
+    words = {"logprob_type": logprob_type, "reward_type": "chunk" if logprob_type == "chunk" else "action"}
+    config = Grpo.model_validate(
+        {"adv_type": "grpo", "group_size": 2, "scale": "none", "update_epoch": 1, "target_kl": None, **words}
+    )
+    episodes = [lasting(policy, *each, number) for number, each in enumerate(zip(lengths, wins, strict=True))]
+    batch, _ = grpo_batch(episodes, config, horizon=horizon)
+    assert batch is not None
+    learner = Learner(policy, config, Optim(lr=1.0, clip_grad=1e9), minibatch_size)
+    parameters, found = list(policy.actor_parameters()), []
+
+    def note() -> None:
+        found.append([gradient.clone() for p in parameters if (gradient := p.grad) is not None])
+
+    monkeypatch.setattr(learner.optimiser, "step", note)
+    learner.update(batch, 0, 0)
+    assert len(found) == sum(lengths) // minibatch_size
+    expected = torch.zeros(())
+    for episode, advantage in zip(episodes, (0.5, -0.5), strict=True):
+        seen, tokens = torch.from_numpy(episode.observations), torch.from_numpy(episode.tokens)
+        logprobs = policy.evaluate(seen, tokens).logprobs
+        per_step = logprobs.mean(-1) if logprob_type == "token" else logprobs.sum(-1)
+        weight = CHUNK if logprob_type == "chunk" else 1  # a chunk's one ratio stands for all its steps
+        expected = expected - advantage * weight * per_step.sum() / horizon / len(episodes)
+    for *steps, other in zip(*found, torch.autograd.grad(expected, parameters), strict=True):
+        torch.testing.assert_close(torch.stack(steps).mean(0), other, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("reward_type", ["action", "chunk"])
+def test_advantages_are_centred_with_the_weights_of_the_loss(reward_type: str) -> None:
+    """Long episodes fill most steps and weigh no more than short ones, in the mean and the deviation, too."""
+    config = Ppo.model_validate({"adv_type": "gae", "reward_type": reward_type, "scale": "task"})
+    torch.manual_seed(0)
+    width = CHUNK if reward_type == "action" else 1
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=width))
+    lived = games(policy, 0)
+    batch, figures = ppo_batch(lived, policy, config)
+    advantages = batch.advantages.expand_as(batch.weights).double().numpy()
+    weights = batch.weights.double().numpy()
+    tasks = np.repeat([t.attempt.task for t in lived], [len(t.tokens) for t in lived])
+    order = np.lexsort((np.repeat(np.arange(len(lived)), [len(t.tokens) for t in lived]), _decisions(lived)))
+    for task in ("task0", "task1"):
+        rows = tasks[order] == task
+        mean = np.average(advantages[rows], weights=weights[rows])
+        assert mean == pytest.approx(0, abs=1e-6)
+        assert np.average(advantages[rows] ** 2, weights=weights[rows]) == pytest.approx(1, abs=1e-3)
+    assert figures["rollout/advantages_mean"] == pytest.approx(0, abs=1e-6)
+
+
+def _decisions(lived: list[Trajectory]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Return the number of each decision in its episode: a batch has the first ones of all episodes first."""
+    return np.concatenate([np.arange(len(t.tokens)) for t in lived])
 
 
 def test_while_the_critic_warms_up_the_actor_stays() -> None:
@@ -131,3 +252,20 @@ def test_nothing_is_to_come_of_a_lost_attempt() -> None:
     expected = float(policy.values(late.last[None])[0, 0])
     assert float(cut_off[-1, -1]) == pytest.approx(0.9 * expected, abs=1e-6)
     assert float(given_up[-1, -1]) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("reward_type", "exponent"), [("action", 1.0), ("chunk", 0.5)])
+def test_what_is_to_come_after_a_cut_off_is_discounted_for_the_steps_until_it(
+    reward_type: str, exponent: float
+) -> None:
+    """A chunk of two steps that is cut off after one lasts half as long, so its discount is gamma ** (1 / 2)."""
+    config = Ppo.model_validate({"adv_type": "gae", "gamma": 0.9, "reward_type": reward_type})
+    torch.manual_seed(0)
+    width = CHUNK if reward_type == "action" else 1
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=width))
+    late = next(one for one in games(policy, 0) if not one.success)
+    executed = late.executed.copy()
+    executed[-1, 1:] = False
+    batch, _ = ppo_batch([replace(late, executed=executed)], policy, config)
+    expected = 0.9**exponent * float(policy.values(late.last[None])[0, 0])
+    assert float(batch.returns[-1, 0]) == pytest.approx(expected, abs=1e-6)

@@ -12,7 +12,8 @@ import torch
 from rl_settings import PPO, metrics, small
 
 from openral_benchmark.workers.process_launcher import ProcessLauncher
-from openral_training.rl.algorithm.ppo import Batch, Learner
+from openral_training.rl.algorithm.batch import Batch
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.run import train

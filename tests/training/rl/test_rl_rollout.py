@@ -18,6 +18,7 @@ from openral_training.rl.algorithm.groups import check_groups, group_numbers
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
+from openral_training.rl.envs.vec_env import EnvOutput, Order
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.workers.world_pool import WorldPool
 
@@ -80,6 +81,27 @@ def test_an_episode_is_cut_off_at_the_horizon_and_within_a_chunk(expected: list[
         assert not trajectory.success
     assert expected[0].observations[0, -2:].tolist() == [1, 0]
     assert expected[-1].observations[0, -2:].tolist() == [0, 1]
+
+
+def test_a_world_that_is_cut_off_stands_still_while_its_neighbour_goes_on() -> None:
+    """What is seen after the cut-off is bootstrapped from: it is the state after the last step that was executed."""
+    spec = VecEnvSpec({"reach-v3": vec_env_spec().scenes["reach-v3"]}, 2, 1, HORIZON)
+    chunk = np.tile(np.array([1.0, 1.0, -1.0, 0.0], np.float32), (4, 1))
+    begin, go = EpisodeRequest("reach-v3", 0, (0,)), chunk
+
+    def last(neighbour: list[Order | None]) -> EnvOutput:
+        [vec_env] = spec.vec_envs()
+        for own, other in zip([begin, go, go, go], neighbour, strict=True):
+            outputs = vec_env.perform({0: own, **({} if other is None else {1: other})})
+        vec_env.close()
+        return outputs[0]
+
+    alone, beside = last([None] * 4), last([None, begin, go, go])
+    assert alone.ended
+    assert beside.ended
+    assert alone.executed is not None
+    assert alone.executed.tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(beside.observation, alone.observation)
 
 
 def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) -> None:

@@ -11,8 +11,8 @@ import torch
 from rl_settings import PPO, small
 
 from openral_core.errors import ContractError
+from openral_training.rl.algorithm.advantages import gae
 from openral_training.rl.algorithm.episode_arrays import flat_time
-from openral_training.rl.algorithm.ppo import gae
 from openral_training.rl.envs.attempts import EpisodeRequest
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences

@@ -15,7 +15,8 @@ from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
-from openral_training.rl.algorithm.ppo import Learner, grpo_batch
+from openral_training.rl.algorithm.batch import grpo_batch
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
@@ -120,7 +121,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
         for row in range(count)
     ]
     algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
-    batch, _ = grpo_batch(lived, algorithm)
+    batch, _ = grpo_batch(lived, algorithm, horizon=2)
     assert batch is not None
     assert batch.observations.dtype == torch.uint8
     figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(batch, 0, 0)

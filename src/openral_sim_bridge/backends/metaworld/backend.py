@@ -18,8 +18,8 @@ from openral_sim_bridge.backend import (
     RobotModel,
     Snapshot,
     StepResult,
-    check_actions,
     worlds_to_reset,
+    worlds_to_step,
 )
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.metaworld.world import CONTROL_DT, MetaWorldWorld
@@ -82,16 +82,17 @@ class MetaWorldBackend:
             self._worlds[index].reset(task_id, init_id)
         return [self._worlds[index].robot_state() for index in chosen]
 
-    def step(self, actions: NDArray[Any]) -> StepResult:
-        """Advance every world by one control step with `actions` (N, A) in the scene's action contract."""
-        check_actions(actions, self.num_envs, self.action_dim)
-        for world, action in zip(self._worlds, actions, strict=True):
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
+        chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
+        worlds = [self._worlds[env] for env in chosen]
+        for world, action in zip(worlds, actions, strict=True):
             world.step(action)
-        verdicts = [[world.judge(task) for task in self.task_ids] for world in self._worlds]
+        verdicts = [[world.judge(task) for task in self.task_ids] for world in worlds]
         success = np.array([[verdict["success"] > 0 for verdict in row] for row in verdicts])
         reward = np.array([[verdict["unscaled_reward"] for verdict in row] for row in verdicts])
-        done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
-        states = [world.robot_state() for world in self._worlds]
+        done = [self._horizon is not None and world.steps >= self._horizon for world in worlds]
+        states = [world.robot_state() for world in worlds]
         return StepResult(states, success, np.array(done), reward)
 
     def render(

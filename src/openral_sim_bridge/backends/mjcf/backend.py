@@ -20,8 +20,8 @@ from openral_sim_bridge.backend import (
     RobotModel,
     Snapshot,
     StepResult,
-    check_actions,
     worlds_to_reset,
+    worlds_to_step,
 )
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mjcf.control import JOINTS
@@ -62,14 +62,15 @@ class MjcfBackend:
             self._worlds[env].reset(task, init_id)
         return [self._worlds[env].state() for env in chosen]
 
-    def step(self, actions: NDArray[Any]) -> StepResult:
-        """Advance every world by one control step with `actions` (N, A) in the scene's action contract."""
-        check_actions(actions, self.num_envs, self.action_dim)
-        for world, action in zip(self._worlds, actions, strict=True):
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
+        chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
+        worlds = [self._worlds[env] for env in chosen]
+        for world, action in zip(worlds, actions, strict=True):
             world.step(action)
-        success = [[world.judge(task) for task in self.task_ids] for world in self._worlds]
-        done = [self._horizon is not None and world.steps >= self._horizon for world in self._worlds]
-        return StepResult([world.state() for world in self._worlds], np.array(success), np.array(done))
+        success = [[world.judge(task) for task in self.task_ids] for world in worlds]
+        done = [self._horizon is not None and world.steps >= self._horizon for world in worlds]
+        return StepResult([world.state() for world in worlds], np.array(success), np.array(done))
 
     def world(self, env: int) -> MjcfWorld:
         """Return one world, for scripted experts that read its privileged state."""

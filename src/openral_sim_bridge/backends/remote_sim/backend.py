@@ -22,8 +22,8 @@ from openral_sim_bridge.backend import (
     RobotModel,
     Snapshot,
     StepResult,
-    check_actions,
     worlds_to_reset,
+    worlds_to_step,
 )
 from openral_sim_bridge.backends.remote_sim.arms import ArmModel
 from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
@@ -97,19 +97,20 @@ class ArmBackend:
         self._worlds = self._call("reset", request, timeout_s=RESET_S)
         return [self._state(env) for env in chosen]
 
-    def step(self, actions: NDArray[Any]) -> StepResult:
-        """Advance every world by one control step with `actions` (N, A) in the scene's action contract.
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract.
 
         The reward is that of the task which a world was reset to, in every column.
         """
-        check_actions(actions, self.num_envs, self.action_dim)
-        self._worlds = self._call("step", {"actions": np.asarray(actions, dtype=np.float64)})
-        steps = self._worlds["steps"]
-        done = steps >= self._horizon if self._horizon is not None else np.zeros(self.num_envs, dtype=bool)
-        states = [self._state(env) for env in range(self.num_envs)]
+        chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
+        request = {"actions": np.asarray(actions, dtype=np.float64), "envs": chosen}
+        self._worlds = self._call("step", request)
+        steps = self._worlds["steps"][chosen]
+        done = steps >= self._horizon if self._horizon is not None else np.zeros(len(chosen), dtype=bool)
+        states = [self._state(env) for env in chosen]
         # The simulator rewards one task, and which one that is only whoever reset the world needs to know.
-        reward = np.repeat(self._worlds["reward"][:, None], len(self.task_ids), axis=1)
-        return StepResult(states, self._worlds["success"], done, reward)
+        reward = np.repeat(self._worlds["reward"][chosen, None], len(self.task_ids), axis=1)
+        return StepResult(states, self._worlds["success"][chosen], done, reward)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None

@@ -125,18 +125,18 @@ class WorldService:
         return self._reply()
 
     def step(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{actions (B, A)} -> the state of all worlds, each of which must have been reset before."""
+        """{actions (n, A), envs} -> the state of all worlds; those that are stepped must have been reset before."""
         actions = np.asarray(data["actions"], dtype=np.float64)
-        needed = (len(self._worlds), self._worlds[0].control.dim)
+        worlds = {env: self._world(env) for env in data["envs"]}
+        needed = (len(worlds), self._worlds[0].control.dim)
         if actions.shape != needed:
             raise ValueError(f"actions {actions.shape}, needed {needed}")
-        if not all(
-            self._was_reset
-        ):  # a server that was started anew knows nothing of the worlds of the old one
+        # A server that was started anew knows nothing of the worlds of the old one.
+        if not all(self._was_reset[env] for env in worlds):
             raise SimulationError(
                 "the simulator's process began anew and its worlds were lost; reset all of them"
             )
-        for world, action in zip(self._worlds, actions, strict=True):
+        for world, action in zip(worlds.values(), actions, strict=True):
             world.step(action)
         return self._reply()
 

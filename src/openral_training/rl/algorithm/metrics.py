@@ -72,11 +72,12 @@ def _variance(values: Tensor, weights: Tensor) -> float:
     return weighted_mean((values - mean) ** 2, weights).item()
 
 
-def advantage_metrics(advantages: NDArray[np.float64], lived: NDArray[np.bool_]) -> dict[str, float]:
-    """Return `rollout/advantages_*` over the steps that were lived."""
+def advantage_metrics(advantages: NDArray[np.float64], weights: NDArray[np.float64]) -> dict[str, float]:
+    """Return `rollout/advantages_*` under the weights of the loss, 0 where a step was not lived."""
+    lived = weights > 0
     mine = np.broadcast_to(advantages, lived.shape)[lived]
     return {
-        "rollout/advantages_mean": float(mine.mean()),
+        "rollout/advantages_mean": float(np.average(mine, weights=weights[lived])),
         "rollout/advantages_max": float(mine.max()),
         "rollout/advantages_min": float(mine.min()),
     }

@@ -56,6 +56,24 @@ def reduce_any(steps: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.bool_
     return steps if level == "action" else np.any(steps, axis=-1, keepdims=True)
 
 
+def reduce_discount(gamma: float, executed: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.float64]:
+    """Return the discount of each step at a level: (T, B, C) gamma, or (T, B, 1) gamma ** (executed / C).
+
+    Of a chunk gamma is the discount for its C control steps. One that is cut off after k of them lasts k / C as long,
+    so what is to come after it is nearer (an option of k steps discounts by the power of k: Sutton et al. 1999,
+    "Between MDPs and semi-MDPs", section 2).
+
+    Args:
+        gamma: discount of one whole step of the level.
+        executed: (T, B, C) control steps that were executed.
+        level: of rewards.
+    """
+    if level == "action":
+        return np.full(executed.shape, gamma)
+    discounts: NDArray[np.float64] = gamma ** executed.mean(-1, keepdims=True)
+    return discounts
+
+
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
     """Return the mean of `values` under `weights`, which broadcast against them."""
     spread = weights.expand_as(values)

@@ -20,7 +20,11 @@ from openral_training.rl.settings.reward import ProgressReward
 
 
 def potential_differences(
-    potentials: NDArray[np.float64], lived: NDArray[np.bool_], solved: NDArray[np.bool_], *, gamma: float
+    potentials: NDArray[np.float64],
+    lived: NDArray[np.bool_],
+    solved: NDArray[np.bool_],
+    *,
+    gamma: float | NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return (T, B, C) gamma times the potential after each step less the one before it; 0 where nothing was lived.
 
@@ -28,7 +32,7 @@ def potential_differences(
         potentials: (T + 1, B) before each decision and after the last one.
         lived: (T, B, C) steps; C is 1 for rewards of whole chunks.
         solved: (B,) whether the task was solved in the episode's last step.
-        gamma: discount of one step.
+        gamma: discount of each step, (T, B, C) or one for all.
     """
     before = np.broadcast_to(potentials[:-1, :, None], lived.shape)
     after = before.copy()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.scene import DeployScene
+from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.envs.attempts import EpisodeRequest
@@ -76,8 +77,6 @@ class VecEnv:
         self._steps: dict[int, int] = {}
         self._watched: set[int] = set()
         """Slots whose attempt is."""
-        for env_spec, backend in self._env_specs:  # all worlds are stepped together, idle ones, too
-            backend.reset([env_spec.task] * backend.num_envs, [0] * backend.num_envs)
 
     def perform(self, orders: Mapping[int, Order]) -> dict[int, EnvOutput]:
         """Carry out orders by slot and return an output for each."""
@@ -110,30 +109,31 @@ class VecEnv:
     def _execute(
         self, env_spec: EnvSpec, backend: Backend, chunks: Mapping[int, NDArray[np.float32]]
     ) -> dict[int, EnvOutput]:
-        """Execute one chunk in each world that has one, control step by control step, until its episode ends."""
+        """Execute one chunk in each world that has one, control step by control step, until its episode ends.
+
+        A world whose episode is over stands still, so what is seen of it is the state that the episode ended in.
+        """
         length = len(next(iter(chunks.values())))
         rewards = {slot: np.zeros(length) for slot in chunks}
         executed = {slot: np.zeros(length, np.bool_) for slot in chunks}
-        running = dict.fromkeys(chunks)
-        column = backend.task_ids.index(env_spec.task)
+        states: dict[int, RobotState] = {}
+        running, column = list(chunks), backend.task_ids.index(env_spec.task)
         for step in range(length):
+            actions = np.stack([chunks[slot][step] for slot in running])
+            result = backend.step(actions, [env_spec.slots.index(slot) for slot in running])
+            states |= zip(running, result.states, strict=True)
+            for slot, success in zip(running, result.success[:, column], strict=True):
+                self._steps[slot] += 1
+                executed[slot][step], rewards[slot][step] = True, float(success)
+            running = [
+                slot for slot in running if not rewards[slot][step] and self._steps[slot] < self._horizon
+            ]
             if not running:
                 break
-            actions = np.stack([backend.hold_action(None)] * backend.num_envs)
-            for slot in running:
-                actions[env_spec.slots.index(slot)] = chunks[slot][step]
-            result = backend.step(actions)
-            success = result.success[:, column]
-            for slot in list(running):
-                self._steps[slot] += 1
-                executed[slot][step] = True
-                rewards[slot][step] = float(success[env_spec.slots.index(slot)])
-                if rewards[slot][step] or self._steps[slot] >= self._horizon:
-                    del running[slot]
         outputs = {}
         for slot in chunks:
             env = env_spec.slots.index(slot)
-            seen = self._encoder.encode(backend, env, env_spec.task, result.states[env])
+            seen = self._encoder.encode(backend, env, env_spec.task, states[slot])
             image = self._image(env_spec, backend, slot)
             outputs[slot] = EnvOutput(seen, "", rewards[slot], executed[slot], slot not in running, image)
         return outputs

@@ -32,7 +32,7 @@ class MlpConfig(Schema):
     head: Literal["bins", "gaussian"] = "bins"
     """How an action is drawn, see `heads`."""
     bins: Annotated[int, Field(ge=2)] | None = None
-    """K of the head `bins`; absent: 33."""
+    """K of the head `bins`; whoever names that head names it, too. Where neither is named: 33."""
     initial_log_std: Finite | None = None
     """Natural logarithm of the spread with which the head `gaussian` begins; absent: -0.5."""
     chunk: Count = 4
@@ -42,16 +42,25 @@ class MlpConfig(Schema):
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults_of_the_head(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        if fields.get("head", "bins") == "bins":
+    def _defaults_of_the_head(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        if "head" not in fields:
             return {"bins": 33, **fields}
-        return {"initial_log_std": -0.5, **fields}
+        return {"initial_log_std": -0.5, **fields} if fields["head"] == "gaussian" else fields
 
     @model_validator(mode="after")
     def _fits_the_head(self) -> MlpConfig:
-        unused = "initial_log_std" if self.head == "bins" else "bins"
+        examples = {"bins": 33, "initial_log_std": -0.5}
+        used = "bins" if self.head == "bins" else "initial_log_std"
+        [unused] = examples.keys() - {used}
+        faults = []
+        if getattr(self, used) is None:
+            what = f"is missing for the head {self.head}"
+            faults.append(Fault(used, what, f"add it, such as {used}: {examples[used]}"))
         if getattr(self, unused) is not None:
-            raise_faults([Fault(unused, f"is not used by the head {self.head}", "remove it")])
+            faults.append(Fault(unused, f"is not used by the head {self.head}", "remove it"))
+        raise_faults(faults)
         return self
 
 

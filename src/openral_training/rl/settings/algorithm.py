@@ -47,7 +47,8 @@ class Grpo(Shared):
     group_size: Annotated[int, Field(ge=2)]
     """Episodes of one (task, initial state)."""
     scale: Scale = "group"
-    """What advantages are divided by, see `ppo.group_relative`."""
+    """What advantages are divided by, see `advantages.group_relative`; none: Dr. GRPO, where an episode's loss is not
+    divided by its length either, see `batch.grpo_batch`."""
     std_floor: Positive = 0.1
     """Least divisor."""
     informative: Annotated[tuple[Finite, Finite], Field(strict=False)] = (0.0, 1.0)
@@ -64,7 +65,7 @@ class Ppo(Shared):
     adv_type: Literal["gae"]
     """Which algorithm."""
     gamma: Unit = 0.99
-    """Discount of one step of the level `reward_type`."""
+    """Discount of one step of the level `reward_type`; of a chunk that is cut off, its executed share counts."""
     gae_lambda: Unit = 0.97
     """How far errors of the critic are looked through."""
     value_clip: Positive | None = 0.2

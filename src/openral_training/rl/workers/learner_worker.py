@@ -20,7 +20,8 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_map_only
 
 from openral_benchmark.workers.worker import Launcher
-from openral_training.rl.algorithm.ppo import Batch, Learner
+from openral_training.rl.algorithm.batch import Batch
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPolicy
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo

@@ -12,7 +12,8 @@ from typing import Any
 
 from openral_benchmark.workers.restarting_worker import Losses
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
-from openral_training.rl.algorithm.ppo import Batch, Learner
+from openral_training.rl.algorithm.batch import Batch
+from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.workers.learner_worker import LearnerInit, LearnerWorker

@@ -1,0 +1,156 @@
+"""The batch of an update: decisions of all episodes, with their advantages and weights.
+
+An episode is T decisions, each a chunk of C control steps with A numbers (tokens) a step. Arrays of episodes are
+(T, B, ...), one column an episode; a batch is (N, ...), one row a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from openral_training.rl.algorithm import episode_arrays as arrays
+from openral_training.rl.algorithm import groups, metrics, reductions
+from openral_training.rl.algorithm.advantages import Bools, Floats, gae, group_relative, normalised
+from openral_training.rl.envs.attempts import Trajectory
+from openral_training.rl.envs.shaping import potential_differences
+from openral_training.rl.policies.policy import StochasticPolicy
+from openral_training.rl.settings.algorithm import Grpo, Ppo
+
+Potentials = Sequence[Floats] | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """N decisions of all episodes, ready to be learnt from in any order."""
+
+    observations: Tensor
+    """(N, D)"""
+    tokens: Tensor
+    """(N, C, A)"""
+    logprobs: Tensor
+    """(N, C, A) under the policy that acted."""
+    executed: Tensor
+    """(N, C) 1 where a control step was executed, else 0."""
+    advantages: Tensor
+    """(N, C) or (N, 1), by the level of rewards."""
+    weights: Tensor
+    """(N, C) of control steps, 0 where a step was not executed: by which every episode counts the same; with scale
+    `none` by which every step does, and the mean over all N rows of their sum is that over episodes."""
+    values: Tensor
+    """(N, V) of the critic when the policy acted."""
+    returns: Tensor
+    """(N, V); zeros without a critic."""
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    def __getitem__(self, rows: Tensor) -> Batch:
+        return Batch(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def to(self, device: str) -> Batch:
+        """Return it on a device of torch."""
+        return Batch(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+
+
+def ppo_batch(
+    trajectories: Sequence[Trajectory], policy: StochasticPolicy, config: Ppo, potentials: Potentials = None
+) -> tuple[Batch, dict[str, float]]:
+    """Return the batch of a PPO update, and `rollout/*`.
+
+    The policy's critic says what is to come after the horizon. Differences of potentials, (T + 1,) of each trajectory,
+    are paid beside the rewards; see `shaping`.
+    """
+    level = config.reward_type
+    executed, solved = _padded(trajectories, "executed"), np.array([t.success for t in trajectories])
+    lived = reductions.reduce_any(executed, level)
+    rewards = reductions.reduce_rewards(_padded(trajectories, "rewards"), executed, level)
+    discounts = reductions.reduce_discount(config.gamma, executed, level)
+    if potentials is not None:
+        paid = arrays.padded(potentials)
+        rewards = rewards + potential_differences(paid, lived, solved, gamma=discounts)
+    values = _padded(trajectories, "values").astype(np.float64)
+    final_values = policy.values(np.stack([t.last for t in trajectories]))[:, 0].astype(np.float64)
+    lived_steps = arrays.flat_time(lived)
+    over = arrays.last_lived(lived_steps)
+    terminated = solved | np.array([t.lost for t in trajectories])
+    advantages, returns = gae(
+        arrays.flat_time(rewards),
+        arrays.flat_time(values),
+        over & terminated,
+        over & ~terminated,
+        final_values,
+        gamma=arrays.flat_time(discounts),
+        gae_lambda=config.gae_lambda,
+    )
+    tasks = [t.attempt.task for t in trajectories] if config.scale == "task" else None
+    weights = arrays.trajectory_weights(executed)
+    used = arrays.flat_time(weights if level == "action" else weights.sum(-1, keepdims=True))
+    advantages = normalised(advantages, used, tasks)
+    columns = [arrays.unflat_time(steps, lived.shape) for steps in (advantages, returns)]
+    batch = _batch(trajectories, executed, weights, *columns)
+    return batch, metrics.advantage_metrics(advantages, used)
+
+
+def grpo_batch(
+    trajectories: Sequence[Trajectory], config: Grpo, *, horizon: int
+) -> tuple[Batch | None, dict[str, float]]:
+    """Return the batch of a GRPO update, and `rollout/*`; None if no group is informative.
+
+    With scale `none` it is Dr. GRPO (Liu et al. 2025, arXiv:2503.20783, equation 3): advantages are not divided by the
+    group's spread, and an episode's sum over steps is divided by a constant, the horizon, in place of its length.
+
+    Args:
+        trajectories: of whole groups.
+        config: the algorithm.
+        horizon: most control steps of an episode.
+
+    Raises:
+        ContractError: a group mixes tasks or initial states, or is not whole.
+    """
+    is_informative = groups.in_informative_group(trajectories, config)
+    used = [t for t, informative in zip(trajectories, is_informative, strict=True) if informative]
+    if not used:
+        return None, {}
+    tasks, group = [t.attempt.task for t in used], groups.group_numbers(used)
+    returns = groups.returns_of(used)
+    advantages = group_relative(returns, group, scale=config.scale, floor=config.std_floor, tasks=tasks)
+    executed = _padded(used, "executed")
+    spread = np.where(reductions.reduce_any(executed, config.reward_type), advantages[None, :, None], 0.0)
+    if config.scale == "none":
+        weights = executed * (int(executed.any(-1).sum()) / (len(used) * horizon))
+    else:
+        weights = arrays.trajectory_weights(executed)
+    batch = _batch(used, executed, weights, spread, np.zeros((*executed.shape[:2], 1)))
+    return batch, metrics.advantage_metrics(advantages[:, None], weights)
+
+
+def _batch(
+    trajectories: Sequence[Trajectory], executed: Bools, weights: Floats, advantages: Floats, returns: Floats
+) -> Batch:
+    """Lay the decisions of all episodes in one row; arrays are (T, B, ...)."""
+    taken = executed.any(-1)
+
+    def rows(array: NDArray[np.generic]) -> Tensor:
+        return torch.from_numpy(array[taken].astype(np.float32))
+
+    return Batch(
+        observations=torch.from_numpy(_padded(trajectories, "observations")[taken]),
+        tokens=rows(_padded(trajectories, "tokens")),
+        logprobs=rows(_padded(trajectories, "logprobs")),
+        executed=rows(executed),
+        advantages=rows(advantages),
+        weights=rows(weights),
+        values=rows(_padded(trajectories, "values")),
+        returns=rows(returns),
+    )
+
+
+def _padded(trajectories: Sequence[Trajectory], name: str) -> NDArray[Any]:
+    return arrays.padded([getattr(trajectory, name) for trajectory in trajectories])

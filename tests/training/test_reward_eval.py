@@ -116,6 +116,17 @@ def test_called_done_is_three_frames_in_a_row_in_none_of_which_it_is_done():
     }
 
 
+def test_a_skills_attempt_is_over_when_it_is_rightly_called_done():
+    high = np.where(np.arange(FRAMES) > 2, 0.9, 0.1)
+    done_then_slipped = film("policy", high, None)
+    slipped = replace(
+        done_then_slipped, case=replace(done_then_slipped.case, truth=np.isin(np.arange(FRAMES), (3, 4, 5)))
+    )
+    scored = [film("expert", RISING, 10), slipped, film("policy", high, None), film("policy", 0.1, None)]
+    kind = measures(scored, 0.8, None)["called_done_by_kind"]["a skill's own failures"]
+    assert (kind["count"], kind["of"]) == (1, 2)
+
+
 def test_a_curve_that_never_changes_has_no_rank_correlation():
     assert measures([film("expert", 0.5, 10), film("random", 0.1, None)], 0.8, None)["voc_mean"] == 0.0
 

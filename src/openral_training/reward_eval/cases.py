@@ -16,10 +16,12 @@ from openral_training.recipe import Recipe
 
 NAMES = {"noisy_expert": "noisy", "wander": "random"}
 """What scripted behaviours are called in results, where it is another word."""
+POLICY = "policy"
+"""Behaviour of a skill that tries the task, told the plain words."""
 KINDS = {
     "gesture at another state": ("replayed",),
     "constant or random motion": ("constant", "random", "long_wander"),
-    "a skill's own failures": ("policy",),
+    "a skill's own failures": (POLICY,),
     "near miss, or undone again": ("half_done", "undone"),
     "arm parked anywhere": ("parked",),
     "stopped on its way": ("stuck",),

@@ -18,7 +18,7 @@ from scipy import stats
 from openral_core.progress import ProgressThresholds
 from openral_core.statistics import auroc, average_precision, wilson_interval
 from openral_reward_monitor.models.calibration import CameraCalibration
-from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, RANKED, SUCCESS, Scored
+from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, RANKED, SUCCESS, Scored
 
 BINS = 10
 DWELL = ProgressThresholds().dwell
@@ -37,9 +37,19 @@ def called_done(one: Scored, calibration: CameraCalibration | None, threshold: f
 
     It is the rule by which a mission ends (`openral_core.progress.assess`), at the rate of the films.
     """
-    said = [decision(float(score), calibration, threshold) == "yes" for score in one.joint]
-    wrong = np.array(said) & ~one.case.truth
-    return any(wrong[start : start + DWELL].all() for start in range(len(wrong) - DWELL + 1))
+    return False in _calls(one, calibration, threshold)
+
+
+def ends_rightly(one: Scored, calibration: CameraCalibration | None, threshold: float) -> bool:
+    """Return whether a mission would end with this film at a time at which the task is done."""
+    return next(iter(_calls(one, calibration, threshold)), False)
+
+
+def _calls(one: Scored, calibration: CameraCalibration | None, threshold: float) -> list[bool]:
+    """Return for all DWELL frames in a row that said yes, in their order, whether it was so in any of them."""
+    said = np.array([decision(float(score), calibration, threshold) == "yes" for score in one.joint])
+    spans = [slice(start, start + DWELL) for start in range(len(said) - DWELL + 1)]
+    return [bool(one.case.truth[span].any()) for span in spans if said[span].all()]
 
 
 def measures(
@@ -53,6 +63,12 @@ def measures(
         calibration: of the camera that was looked through; None: raw scores count.
     """
     called = {id(one): called_done(one, calibration, threshold) for one in scored}
+    # A skill's attempt is over once it is rightly called done; what comes after is no attempt.
+    over = {
+        id(one)
+        for one in scored
+        if one.case.behaviour == POLICY and ends_rightly(one, calibration, threshold)
+    }
     good, bad = [one for one in scored if one.done], [one for one in scored if not one.done]
     last = {id(one): float(one.joint[-1]) for one in scored}
     said = {id(one): decision(last[id(one)], calibration, threshold) for one in scored}
@@ -77,7 +93,7 @@ def measures(
         "called_done_by_kind": {
             kind: share(sum(called[id(one)] for one in films), len(films))
             for kind, names in KINDS.items()
-            if (films := [one for one in bad if one.case.behaviour in names])
+            if (films := [one for one in bad if one.case.behaviour in names and id(one) not in over])
         },
         "false_success": _share(bad, said, "yes"),
         "missed_success": _share(good, said, "no"),

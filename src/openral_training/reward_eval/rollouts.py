@@ -29,13 +29,12 @@ from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import act_out, record, scripts_for
 from openral_training.recipe import Recipe
+from openral_training.reward_eval.cases import POLICY
 from openral_training.reward_eval.policy_attempts import attempt
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}
 """Films of a behaviour from one initial state, where it is more than one: half of the gestures succeed after all."""
-POLICY = "policy"
-"""Behaviour of a skill that tries the task, told the plain words."""
 FRAMES_PER_S = 10.0
 """[Hz] about the rate at which the monitor keeps frames; the nearest one that divides the control rate is used."""
 FORMAT = 2

@@ -1,9 +1,9 @@
-"""Write the tables of README.md and docs/reasoner.md from results in the repository: no figure is typed by hand.
+"""Write the tables of README.md and of two pages of docs/ from results in the repository: no figure is typed by hand.
 
 Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
 is what `openral reasoner ablation --out docs/ablation.json` wrote last.
 
-python tools/readme_tables.py            # rewrite both pages
+python tools/readme_tables.py            # rewrite the pages
 python tools/readme_tables.py --check    # exit 1 if it is out of date
 """
 
@@ -35,6 +35,9 @@ REWARDS = (("mini-progress", "mini_progress"), ("mini-progress-mt10", "mini_prog
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
+REWARD = ROOT / "docs" / "reward.md"
+REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
+"""The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 
 
 def rate(entry: dict[str, Any]) -> str:
@@ -107,6 +110,21 @@ def reward_table(skill: str, recipe: str) -> list[str]:
     ]
 
 
+def reward_trials(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return a row a measure, and a column for each of two versions of a reward model."""
+    rows = [
+        (
+            f"called done and was not: {kind}",
+            *(counted(r["called_done_by_kind"][kind]) for r in (before, now)),
+        )
+        for kind in now["called_done_by_kind"]
+    ]
+    for words, key in (("successes missed", "missed_success"), ("abstained on", "abstained_on_success")):
+        rows.append((words, counted(before[key]), counted(now[key])))
+    rows.append(("VOC", *(f"{r['voc_mean']:.3f}, least of a film {r['voc_min']:.2f}" for r in (before, now))))
+    return [_row("", "0.1.0", "0.2.0"), "|---|---|---|", *(_row(*row) for row in rows)]
+
+
 def counted(share: dict[str, Any]) -> str:
     """Return `1 of 300: 0.3 % (0.1–1.9)`."""
     return f"{share['count']} of {share['of']}: {percent(share)}"
@@ -163,6 +181,16 @@ def reasoner_page(text: str) -> str:
     return with_part(text, "ablation", ablation_table(json.loads(ABLATION.read_text(encoding="utf-8"))))
 
 
+def reward_page(text: str) -> str:
+    """Return docs/reward.md with its table made anew."""
+    skill, recipe = REWARDS[0]
+    shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
+    before, now = (
+        json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE, shipped)
+    )
+    return with_part(text, "trials", reward_trials(before, now))
+
+
 def readme(text: str) -> str:
     """Return the README with all tables made anew."""
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
@@ -177,7 +205,7 @@ def readme(text: str) -> str:
 def main() -> int:
     """Rewrite or check."""
     stale = False
-    for page, rewritten in ((README, readme), (REASONER, reasoner_page)):
+    for page, rewritten in ((README, readme), (REASONER, reasoner_page), (REWARD, reward_page)):
         text = page.read_text(encoding="utf-8")
         new = rewritten(text)
         if "--check" not in sys.argv[1:]:

@@ -28,7 +28,7 @@ WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
 @app.command("eval")
 def evaluate(
     rskill: SkillOption,
-    recipe: RecipeOption = "mini_metaworld",
+    recipe: RecipeOption = "mini_progress",
     episodes: Annotated[int, numbers.count("Held-out initial states a task.")] = 10,
     camera: CameraOption = "",
     out: Annotated[
@@ -53,10 +53,13 @@ def evaluate(
     from openral_rskill.hub.install import ready
     from openral_rskill.provenance import write_result
     from openral_training.reward_eval.page import headline, page
+    from openral_training.reward_eval.policy_attempts import require_fit
     from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
     plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()))
+    for folder in plan.skills:
+        require_fit(folder, plan.recipe)
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")
     recorded = plan.package.folder / "eval" / f"{plan.recipe_name}.json"
@@ -80,7 +83,7 @@ def evaluate(
 @app.command()
 def calibrate(
     rskill: SkillOption,
-    recipe: RecipeOption = "mini_metaworld",
+    recipe: RecipeOption = "mini_progress",
     episodes: Annotated[int, numbers.count("Calibration states a task.")] = 10,
     camera: CameraOption = "",
     error_rate: Annotated[

@@ -104,13 +104,13 @@ def test_the_groups_of_difficulty_are_all_fifty_tasks_and_their_mean_is_that_of_
 
 @pytest.mark.parametrize(
     "words",
-    [("--update-manifest",), ("--out", "rskills/mini-progress/eval/mini_metaworld.json")],
+    [("--update-manifest",), ("--out", "rskills/mini-progress/eval/mini_progress.json")],
 )
 def test_judging_a_reward_model_that_ships_leaves_its_result(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    file = ROOT / "rskills" / "mini-progress" / "eval" / "mini_metaworld.json"
+    file = ROOT / "rskills" / "mini-progress" / "eval" / "mini_progress.json"
     before = file.stat().st_mtime_ns
     out = () if "--out" in words else ("--out", str(tmp_path / "out.json"))
     done = CliRunner().invoke(judge, ["eval", "--rskill", "mini-progress", *words, *out])

@@ -246,6 +246,17 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     assert "http" not in html.replace("http://www.w3.org", "")
 
 
+def test_a_skill_that_does_not_fit_is_refused_before_anything_is_filmed(skill: Path, tmp_path: Path):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump({**RECIPE, "cameras": ["corner2"]}))
+    common = ["eval", "--rskill", str(skill), "--recipe", str(tmp_path / "small.yaml"), "--episodes", "1"]
+    done = CliRunner().invoke(
+        app, [*common, "--policy", "mini-metaworld-mt10", "--out", str(tmp_path / "out.json")]
+    )
+    assert isinstance(done.exception, ContractError)
+    assert "observation.images.camera2" in str(done.exception)
+    assert "rollouts" not in done.output
+
+
 def test_a_calibration_of_other_weights_is_refused(skill: Path):
     wrong = {"schema_version": "0.1", "skill": "x", "weights_sha256": "0" * 64, "cameras": {}}
     (skill / FILE_NAME).write_text(json.dumps(wrong))

@@ -19,6 +19,24 @@ from openral_training.misses import LONG
 from openral_training.recipe import Recipe
 
 
+def require_fit(folder: Path, recipe: Recipe) -> None:
+    """See that a skill can act in the scenes of all tasks, before anything is filmed.
+
+    Raises:
+        ContractError: it does not fit one of them, or looks back.
+    """
+    for task_id in recipe.task_ids:
+        _adapters(folder, recipe, task_id)
+
+
+def _adapters(folder: Path, recipe: Recipe, task_id: str) -> tuple[ObservationAdapter, ActionAdapter]:
+    manifest, scene = load_package(folder).manifest, recipe.scene_for(task_id)
+    observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
+    if observe.history:
+        raise ContractError(f"{folder}: it looks back in time; only skills that see one instant are filmed")
+    return observe, act
+
+
 def attempt(
     world: ExpertWorld, recipe: Recipe, task_id: str, folder: Path, instruction: str
 ) -> Iterator[NDArray[np.float64]]:
@@ -32,13 +50,11 @@ def attempt(
         instruction: what the skill is told.
 
     Raises:
-        ContractError: the skill does not fit the scene, or looks back.
+        ContractError: see `require_fit`.
         PolicyError: its policy failed.
     """
     package, scene = load_package(folder), recipe.scene_for(task_id)
-    observe, act = ObservationAdapter(package.manifest, scene), ActionAdapter(package.manifest, scene)
-    if observe.history:
-        raise ContractError(f"{folder}: it looks back in time; only skills that see one instant are filmed")
+    observe, act = _adapters(folder, recipe, task_id)
     names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
     policy = load_policy(package, "cpu")
     try:

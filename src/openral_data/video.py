@@ -55,13 +55,24 @@ def clips(
         raise DatasetError(f"{root}: {what}, so the video of {camera} is not known; fetch the dataset again")
     rows = zip(*(episodes[name] for name in (*names, *_ROWS)), strict=True)
     return [
-        Clip(
-            root / pattern.format(video_key=camera, chunk_index=chunk, file_index=file),
-            float(start),
-            int(last - first),
-        )
+        Clip(_place(root, pattern, camera, chunk, file), float(start), int(last - first))
         for chunk, file, start, first, last in rows
     ]
+
+
+def _place(root: Path, pattern: str, camera: str, chunk: int, file: int) -> Path:
+    """Return the file of a video. Raises DatasetError: the pattern names something else than a file of the dataset."""
+    where = f"{root / 'meta' / 'info.json'}: video_path '{pattern}'"
+    try:
+        path = root / pattern.format(video_key=camera, chunk_index=chunk, file_index=file)
+    except (LookupError, ValueError, AttributeError, TypeError) as error:
+        raise DatasetError(
+            f"{where} cannot be filled in with video_key, chunk_index and file_index ({error}); write v3's own, "
+            "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
+        ) from error
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise DatasetError(f"{where} leads out of the dataset, to {path}; fetch the dataset again")
+    return path
 
 
 def video_header(path: Path) -> VideoHeader:

@@ -106,6 +106,18 @@ def test_what_fits_is_not_refused(whole: Path) -> None:
         (grey((96, 128), 20, 40), "file-000.mp4", "ends at 2.00 s, but episode 1", "fetch"),
         (lambda root: (root / VIDEO).unlink(), "file-000.mp4", "is not there", "videos/ included"),
         (
+            info(lambda content: content.update(video_path="videos/{episode_chunk}.mp4")),
+            "info.json: video_path",
+            "cannot be filled in",
+            "write v3's own",
+        ),
+        (
+            info(lambda content: content.update(video_path="../{video_key}.mp4")),
+            "info.json: video_path",
+            "leads out of the dataset",
+            "fetch the dataset again",
+        ),
+        (
             lambda root: (root / VIDEO).write_bytes(b"video"),
             "file-000.mp4",
             "no video that can be read",

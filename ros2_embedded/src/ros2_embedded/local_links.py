@@ -71,7 +71,7 @@ def remove_left(domain: int, root: Path = ROOT) -> None:
 
     While a session opens nothing is done: it removes them itself, and its own socket is not locked yet.
     """
-    folder = root / f"ros2_embedded-{os.getuid()}" / str(domain)
+    folder = _user_folder(root) / str(domain)
     with contextlib.suppress(OSError):  # whoever opens next tries again
         descriptor = os.open(folder / "opening", os.O_RDWR | os.O_CLOEXEC)
         try:
@@ -88,7 +88,7 @@ def private_folder(domain: int, root: Path = ROOT) -> Path:
     Raises:
         LocalLinkError: it belongs to another user, or cannot be made.
     """
-    user = root / f"ros2_embedded-{os.getuid()}"
+    user = _user_folder(root)
     folder = user / str(domain)
     try:
         user.mkdir(mode=0o700, exist_ok=True)
@@ -104,6 +104,10 @@ def private_folder(domain: int, root: Path = ROOT) -> Path:
     except OSError as error:
         raise LocalLinkError(f"no folder for the sockets of ROS nodes can be made: {error}") from error
     return folder
+
+
+def _user_folder(root: Path) -> Path:
+    return root / f"ros2_embedded-{os.getuid()}"
 
 
 @contextlib.contextmanager

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import zenoh
 
 from ros2_embedded.graph import GraphCache
+from ros2_embedded.local_links import remove_left
 from ros2_embedded.process import hand_over_sooner, keep_big_buffers
 from ros2_embedded.rosidl.sharing import Shared
-from ros2_embedded.session_config import close_session, open_session
+from ros2_embedded.session_config import open_session
 from ros2_embedded.shared_memory import SharedMemory
 from ros2_embedded.wire.tokens import PREFIX
 
@@ -103,7 +104,8 @@ class RosSession:
     def close(self) -> None:
         """Close the session and with it everything declared on it; a second call does nothing."""
         if not self.zenoh.is_closed():
-            close_session(self.zenoh, self.domain)
+            self.zenoh.close()
+            remove_left(self.domain)  # what killed nodes of this user left
         if current_thread() is not self._reader:
             self._reader.join()
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import zenoh
 
-from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining, remove_left
+from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
@@ -154,13 +154,6 @@ def open_session(domain: int) -> tuple[zenoh.Config, zenoh.Session]:
     with joining(domain) as local:
         config = make_config(local=local)
         return config, zenoh.open(config)
-
-
-def close_session(session: zenoh.Session, domain: int) -> None:
-    """Close a session that `open_session` opened, and clear away what killed ones left."""
-    session.close()
-    if is_local(os.environ):
-        remove_left(domain)
 
 
 def _confine(config: zenoh.Config) -> None:

@@ -108,7 +108,7 @@ def test_two_done_tasks_that_the_simulator_confirms(run_dir):
 @pytest.mark.parametrize(
     ("second", "state", "words"),
     [
-        (task("close it", TASKS[1], 1.0, 1.5), "done", "the simulator does not"),
+        (task("close it", TASKS[1], 1.0, 1.5), "done", "was called done, and is not"),
         (task("close it", "", 1.0, 2.0), "done", "cannot judge"),
         (task("close it", TASKS[1], 1.0, 2.0, "abandoned", outcome="3 attempts"), "failed", "3 attempts"),
         (task("close it", TASKS[1], 0.0, 0.0, "pending", outcome=""), "stopped", "left pending"),

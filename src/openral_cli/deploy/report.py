@@ -37,8 +37,8 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
     console.print(f'[bold]"{escape(outcome.mission)}"[/bold]', soft_wrap=True)
     console.print(table)
     for task in outcome.tasks:
-        if not task.passed:
-            console.print(f"[red]{escape(task.text)}[/red]: {escape(_why_not(task))}", soft_wrap=True)
+        if not task.passed and (why := _why_not(task)):
+            console.print(f"[red]{escape(task.text)}[/red]: {escape(why)}", soft_wrap=True)
     if outcome.rejected_chunks:
         console.print(f"[yellow]{outcome.rejected_chunks} chunks were refused by the bridge[/yellow]")
     if outcome.passed:
@@ -78,8 +78,9 @@ def _disagreement(task: TaskOutcome) -> str:
 
 
 def _why_not(task: TaskOutcome) -> str:
+    """Return why a task did not pass, unless the simulator's disagreement says it."""
     if task.state != "done":
         return task.outcome or f"left {task.state}"
     if task.simulator_success is None:
         return f"the simulator cannot judge '{task.skill_task}'; it is not among the scene's tasks"
-    return "the reward monitor called it done, the simulator does not"
+    return ""  # the report begins with it

@@ -34,7 +34,8 @@ class CameraCalibration(Schema):
     probabilities: Many[Unit] = Field(min_length=2)
     """That the task is done, at each knot; never falling, linear in between."""
     yes_from: Unit
-    """From this score on it may be called done; rollouts that are never done reach it at the error rate."""
+    """From this score on it may be called done; rollouts that are never done keep it, for as many frames in a row as a
+    mission asks for, at the error rate."""
     no_below: Unit
     """Below this score it may be called not done; rollouts that are done end there at the error rate."""
     error_rate: Unit

@@ -16,7 +16,7 @@ from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file
 from openral_core.manifest.contracts import Box
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
-from openral_core.schema import Count, Fault, Many, Positive, Schema, Word, raise_faults, validate
+from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 
 __all__ = [
     "BenchmarkScene",
@@ -52,6 +52,10 @@ class DeployScene(Schema):
     """[m] box in the world frame that the hand is not led out of, nor further out of; needed for `delta_ee_*`."""
     skills: Many[Word] = ()
     """References of the skills to deploy."""
+    home: Vector3 | None = None
+    """[m] where the hand goes when it is sent home, in the world frame; absent: nobody can send it there."""
+    motions: Many[Word] = ()
+    """References of the motions (kind ros_action) that one node offers beside the skills."""
     reward_skill: Word | None = None
     """Reference of the reward skill that watches."""
     mission: Word | None = None

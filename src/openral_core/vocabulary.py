@@ -64,6 +64,9 @@ Modality = Literal[
     "event_camera",
 ]
 
+Leaves = Literal["nothing", "object", "anything"]
+"""What a skill leaves in the hand: an open or empty hand, the object that it took, or nobody can say."""
+
 ControlMode = Literal[
     "joint_position",
     "joint_velocity",

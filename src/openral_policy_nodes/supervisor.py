@@ -17,6 +17,7 @@ class GoalOutcome(IntEnum):
     CANCELED = 4
     REJECTED = 5
     ESTOPPED = 6
+    STOPPED = 7
 
 
 @dataclass(frozen=True)

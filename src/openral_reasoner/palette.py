@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from openral_core.manifest import StartPose
 from openral_reasoner.playbook import Procedure
 from openral_reasoner.vocabulary import words
 
@@ -48,6 +50,17 @@ class Skill:
     tasks: tuple[SkillTask, ...] = ()
     max_execution_s: float = 0.0
     """[s] deadline the skill suggests; 0: none."""
+    start_poses: tuple[StartPose, ...] = ()
+    """Where the hand stands when it begins."""
+    leaves: str = "anything"
+    """What it leaves in the hand: nothing, object, anything."""
+    goal_params_schema: Mapping[str, Any] | None = None
+    """JSON Schema of the parameters of a goal; None: it takes none."""
+
+    def start_of(self, task: str) -> StartPose | None:
+        """Where the hand stands when it begins a task; None: nobody recorded it."""
+        known = {start.task: start for start in self.start_poses}
+        return known.get(task) or known.get(None)
 
     @staticmethod
     def parse_tasks(ids: Sequence[str], examples: Sequence[str]) -> tuple[SkillTask, ...]:

@@ -1,6 +1,6 @@
 """Manifests of rSkills: schema and loader."""
 
-from openral_core.manifest.contracts import ActionContract, Box, StateContract
+from openral_core.manifest.contracts import ActionContract, Box, StartPose, StateContract
 from openral_core.manifest.integrations import Reward, TaskExamples
 from openral_core.manifest.loader import MANIFEST_NAME, load_manifest
 from openral_core.manifest.model import COMMERCIAL_LICENSES, RSkillManifest
@@ -18,6 +18,7 @@ __all__ = [
     "RSkillManifest",
     "Reward",
     "SensorRequirement",
+    "StartPose",
     "StateContract",
     "TaskExamples",
     "load_manifest",

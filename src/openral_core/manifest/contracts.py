@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -137,6 +137,19 @@ class SkillEnvelope(Schema):
     """[m/s]"""
     workspace: Box | None = None
     """[m] in the world frame of the scene."""
+
+
+class StartPose(Schema):
+    """Where the hand stood when the demonstrations of a task began."""
+
+    task: Word | None = None
+    """One of the skill's tasks; absent: every task that has no entry of its own."""
+    position: Vector3
+    """[m] end effector in the world frame of the scene."""
+    tolerance_m: Positive = 0.02
+    """[m] distance from there at which the skill still begins well."""
+    gripper_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """[m] distance between the fingers; absent: any."""
 
 
 StartingPose = dict[Word, Finite]

@@ -20,6 +20,7 @@ _VLA_FIELDS = (
     "action_contract",
     "sim_env_control_mode",
     "starting_pose",
+    "start_poses",
     "envelope",
     "reward_rskill_name",
 )

@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, StringConstraints, field_validator, model_validator
 
 from openral_core.manifest.actuators import ActuatorRequirement, EmbodimentExtra
-from openral_core.manifest.contracts import ActionContract, SkillEnvelope, StartingPose, StateContract
+from openral_core.manifest.contracts import (
+    ActionContract,
+    SkillEnvelope,
+    StartingPose,
+    StartPose,
+    StateContract,
+)
 from openral_core.manifest.families import family_faults
 from openral_core.manifest.integrations import Detector, Playbook, Reward, RosIntegration, TaskExamples
 from openral_core.manifest.kinds import kind_faults
@@ -19,6 +25,7 @@ from openral_core.vocabulary import (
     Benchmark,
     Dtype,
     Embodiment,
+    Leaves,
     License,
     Role,
     Runtime,
@@ -65,6 +72,10 @@ class RSkillManifest(Schema):
     """What it must be able to move."""
     starting_pose: StartingPose | None = None
     """Joint positions [rad] or [m] from which it works best."""
+    start_poses: Many[StartPose] = ()
+    """Where the hand stands when it begins, as recorded in training: one entry for each task, or one for all."""
+    leaves: Leaves = "anything"
+    """What is in the hand when it has ended."""
     envelope: SkillEnvelope | None = None
     """Limits its makers ask for."""
 
@@ -158,7 +169,19 @@ class RSkillManifest(Schema):
             faults.append(Fault("state_contract.history", what, "name them, or remove it"))
         if self.fallback_skill_id == self.name:
             faults.append(Fault("fallback_skill_id", "is the skill itself", "name another skill"))
+        starts = [start.task for start in self.start_poses]
+        if len(starts) != len(set(starts)):
+            faults.append(Fault("start_poses", "has two entries for one task", "keep one of them"))
         tasks = [example.task for example in self.examples]
+        faults += [
+            Fault(
+                f"start_poses.{index}.task",
+                f"{name!r} is none of the skill's tasks",
+                "name one of `examples`",
+            )
+            for index, name in enumerate(starts)
+            if name is not None and name not in tasks
+        ]
         if len(tasks) != len(set(tasks)):
             faults.append(Fault("examples", "names a task twice", "put its phrases into one entry"))
         raise_faults(faults)

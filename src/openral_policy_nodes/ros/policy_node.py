@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from array import array
 from dataclasses import dataclass
 
 import rclpy
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point
 from openral.msg import ActionChunk, SkillInfo
+from openral.msg import StartPose as StartPoseMessage
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import ExternalShutdownException
@@ -17,6 +20,7 @@ from rclpy.lifecycle import State, TransitionCallbackReturn
 from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.manifest import StartPose
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_policy_nodes.families.factory import load_policy
@@ -266,6 +270,20 @@ def skill_message(hosted: HostedSkill, node: str, state: str, goal_id: str = "")
         max_execution_s=manifest.latency_budget.max_execution_s or 0.0,
         horizon_s=manifest.chunk_size * hosted.scene.dt,
         goal_id=goal_id,
+        start_poses=[start_pose_message(start) for start in manifest.start_poses],
+        leaves=manifest.leaves,
+        goal_params_schema=json.dumps(manifest.goal_params_schema) if manifest.goal_params_schema else "",
+    )
+
+
+def start_pose_message(start: StartPose) -> StartPoseMessage:
+    """Return what a manifest says about where a skill begins."""
+    x, y, z = start.position
+    return StartPoseMessage(
+        task=start.task or "",
+        position=Point(x=x, y=y, z=z),
+        tolerance_m=start.tolerance_m,
+        gripper_m=-1.0 if start.gripper_m is None else start.gripper_m,
     )
 
 

@@ -69,6 +69,8 @@ class SendGoal:
     instruction: str
     task: str
     deadline_s: float
+    params_json: str = ""
+    """JSON object for the skill's `goal_params_schema`; empty: none."""
 
 
 @dataclass(frozen=True)

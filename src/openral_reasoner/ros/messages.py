@@ -5,16 +5,20 @@ Anybody in the graph may send anything: what comes in is checked here, field by 
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from openral.msg import ControlStatus, MissionStep, MissionTask, SkillInfo, TaskProgress
 from openral.msg import Mission as MissionMessage
+from openral.msg import StartPose as StartPoseMessage
+from pydantic import ValidationError
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
+from openral_core.manifest import StartPose
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
 from openral_core.progress import ProgressReading
 from openral_reasoner.mission.mission import LogEntry, Mission
@@ -45,6 +49,8 @@ MAX_PHRASES = 4096
 """Characters of the phrases of one task."""
 MAX_ENTRIES = 512
 """Entries of a list."""
+MAX_SCHEMA = 16_384
+"""Characters of the JSON Schema of a skill's parameters."""
 MAX_ALL = 200_000
 """Characters of all texts of one message."""
 AHEAD_S = 2.0
@@ -84,7 +90,44 @@ def skill_of(info: SkillInfo) -> Skill:
         scenes=_texts("scenes", info.scenes),
         tasks=Skill.parse_tasks(ids, examples),
         max_execution_s=info.max_execution_s,
+        start_poses=_start_poses(info.start_poses),
+        leaves=text_field("leaves", info.leaves, MAX_TEXT) or "anything",
+        goal_params_schema=_schema(info.goal_params_schema),
     )
+
+
+def _start_poses(messages: Sequence[StartPoseMessage]) -> tuple[StartPose, ...]:
+    if len(messages) > MAX_ENTRIES:
+        raise ContractError(f"start_poses has {len(messages)} entries; send at most {MAX_ENTRIES}")
+    return tuple(_start_pose(message) for message in messages)
+
+
+def _start_pose(message: StartPoseMessage) -> StartPose:
+    try:
+        return StartPose(
+            task=text_field("start_poses.task", message.task, MAX_TEXT) or None,
+            position=(message.position.x, message.position.y, message.position.z),
+            tolerance_m=message.tolerance_m,
+            gripper_m=message.gripper_m if not message.gripper_m < 0 else None,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ContractError(f"start_poses.{where}: {plain_line(first['msg'])}") from error
+
+
+def _schema(text: str) -> Mapping[str, Any] | None:
+    if not text:
+        return None
+    if len(text) > MAX_SCHEMA:
+        raise ContractError(f"goal_params_schema has {len(text)} characters; send at most {MAX_SCHEMA}")
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"goal_params_schema is no JSON: {plain_line(str(error))}") from error
+    if not isinstance(schema, dict):
+        raise ContractError("goal_params_schema is no JSON object; send a JSON Schema")
+    return schema
 
 
 def _texts(field: str, values: Sequence[str], longest: int = MAX_TEXT) -> tuple[str, ...]:

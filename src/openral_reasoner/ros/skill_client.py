@@ -18,7 +18,7 @@ from openral_reasoner.plain_line import plain_line
 
 OUTCOMES: dict[int, str] = {
     getattr(ExecuteSkill.Result, name): name
-    for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED")
+    for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED", "STOPPED")
 }
 
 
@@ -154,5 +154,8 @@ class SkillClients:
 
 def _goal(command: SendGoal) -> Any:
     return ExecuteSkill.Goal(
-        instruction=command.instruction, task=command.task, deadline_s=command.deadline_s, params_json=""
+        instruction=command.instruction,
+        task=command.task,
+        deadline_s=command.deadline_s,
+        params_json=command.params_json,
     )

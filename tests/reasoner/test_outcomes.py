@@ -7,7 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from openral_reasoner.memory.commands import memory
 from openral_reasoner.memory.outcomes import MAX_ROWS, Outcomes, outcomes_beside
 
 
@@ -78,3 +80,17 @@ def test_a_disk_that_fails_costs_the_count_alone(tmp_path: Path) -> None:
 
 def test_counts_lie_beside_the_notes() -> None:
     assert outcomes_beside(Path("/x/memory.txt")) == Path("/x/memory.outcomes.json")
+
+
+def test_counts_are_shown_exported_and_forgotten(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    Outcomes(outcomes_beside(notes)).add("openral/rskill-mini", "drawer-open-v3", "home", success=True)
+    run = CliRunner().invoke
+    shown = run(memory, ["show", "--file", str(notes)]).output
+    assert all(word in shown for word in ("rskill-mini", "drawer-open-v3", "home"))
+    assert run(memory, ["export", str(tmp_path / "all.json"), "--file", str(notes)]).exit_code == 0
+    assert json.loads((tmp_path / "all.json").read_text())["counts"][0]["successes"] == 1
+    assert run(memory, ["forget", "--file", str(notes)]).exit_code == 2
+    assert run(memory, ["forget", "1", "--counts", "--file", str(notes)]).exit_code == 2
+    assert "forgotten: 1 counts" in run(memory, ["forget", "--counts", "--file", str(notes)]).output
+    assert "nothing was counted" in run(memory, ["show", "--file", str(notes)]).output

@@ -54,7 +54,7 @@ class Skill:
     """Where the hand stands when it begins."""
     leaves: str = "anything"
     """What it leaves in the hand: nothing, object, anything."""
-    goal_params_schema: Mapping[str, Any] | None = None
+    goal_params_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     """JSON Schema of the parameters of a goal; None: it takes none."""
 
     def start_of(self, task: str) -> StartPose | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from openral_core.instant import Instant
@@ -50,7 +51,8 @@ class GoalTracker:
         self._bridge_wall_s = now.wall_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
-        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s)
+        params_json = json.dumps(dict(planned.params)) if planned.params else ""
+        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s, params_json)
 
     def watch(self, now: Instant) -> list[Command]:
         """Look at the time."""

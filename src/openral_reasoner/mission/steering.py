@@ -131,12 +131,13 @@ class Steering:
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
-        same = [(t.planned.skill.name, t.planned.skill_task) == (skill.name, request.task) for t in tasks]
+        asked = (skill.name, request.task, request.params)
+        same = [(t.planned.skill.name, t.planned.skill_task, t.planned.params) == asked for t in tasks]
         if len(same) >= self._limits.max_repeats and all(same[-self._limits.max_repeats :]):
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(instruction, skill, request.task, instruction, 1.0)
+        return PlannedTask(instruction, skill, request.task, instruction, 1.0, params=request.params)
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:

@@ -12,6 +12,8 @@ from openral_reasoner.vocabulary import words
 
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
+MOTION = "ros_action"
+"""Kind of analytic motions."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ class Skill:
     """What it leaves in the hand: nothing, object, anything."""
     goal_params_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     """JSON Schema of the parameters of a goal; None: it takes none."""
+
+    @property
+    def judges_itself(self) -> bool:
+        """Whether its own result says how it ended: an analytic motion measures where it arrived, and no reward
+        model was shown it."""
+        return self.kind == MOTION
 
     def start_of(self, task: str) -> StartPose | None:
         """Where the hand stands when it begins a task; None: nobody recorded it."""
@@ -118,7 +126,7 @@ def build_palette(
 
 
 def _why_not(skill: Skill, embodiment_tags: Collection[str], commercial: bool) -> str:
-    if skill.kind not in ("vla", "ros_action"):
+    if skill.kind not in ("vla", MOTION):
         return f"it is of kind {skill.kind}, which moves nothing"
     if not skill.active:
         return f"its node {skill.node} is not active"

@@ -11,7 +11,7 @@ from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Task, TaskState
-from openral_reasoner.palette import MOTION, Skill
+from openral_reasoner.palette import Skill
 
 MAX_WORDS = 200
 """Characters of the words that go with a motion."""
@@ -47,7 +47,7 @@ class GoalTracker:
             attempt is not None
             and bool(attempt.goal_id)
             and attempt.ending is None
-            and not attempt.measures_itself
+            and not attempt.skill.judges_itself
         )
 
     def send(self, task: Task, skill: Skill, now: Instant) -> SendGoal:
@@ -56,7 +56,9 @@ class GoalTracker:
         deadline_s = skill.max_execution_s or self._config.default_deadline_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
-        goal = SendGoal(self._keys + 1, skill, planned.instruction, planned.skill_task, deadline_s)
+        params_json = json.dumps(dict(planned.params)) if planned.params else ""
+        words, name = planned.instruction, planned.skill_task
+        goal = SendGoal(self._keys + 1, skill, words, name, deadline_s, params_json)
         return self._begin(goal, task, now)
 
     def drive(self, task: Task, motion: Skill, params: Mapping[str, Any], now: Instant) -> SendGoal:
@@ -68,14 +70,7 @@ class GoalTracker:
 
     def _begin(self, goal: SendGoal, task: Task, now: Instant) -> SendGoal:
         self._keys, self._task = goal.key, task
-        self._attempt = Attempt(
-            goal.key,
-            goal.skill,
-            now.stamp_s,
-            goal.deadline_s,
-            now.wall_s,
-            measures_itself=goal.skill.kind == MOTION,
-        )
+        self._attempt = Attempt(goal.key, goal.skill, now.stamp_s, goal.deadline_s, now.wall_s)
         self._bridge_wall_s = now.wall_s
         return goal
 
@@ -97,7 +92,7 @@ class GoalTracker:
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
             silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
             return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
-        if attempt.measures_itself:
+        if attempt.skill.judges_itself:
             return self._watch_motion(attempt, now)
         return self._judge(attempt, now)
 
@@ -140,7 +135,7 @@ class GoalTracker:
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
             return
-        if attempt.measures_itself:
+        if attempt.skill.judges_itself:
             return
         if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
             return  # the same frame once more tells nothing new

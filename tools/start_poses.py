@@ -1,11 +1,12 @@
 """Measure where the hand stands in the initial states that a skill was trained on, and write it into its manifest.
 
-    python tools/start_poses.py mini-metaworld metaworld_drawer [--check]
+    python tools/start_poses.py mini-metaworld metaworld_drawer [--check] [--count=1]
     python tools/start_poses.py mini-robosuite-panda robosuite_panda_fast
 
 The first argument is the skill, the second a scene of its simulator and robot. Of each task COUNT initial states are
 reset, spread over those of `trained_init_ids`; nothing is stepped or drawn. With `--check` nothing is written; the exit
-status is 1 if the manifest says something else.
+status is 1 if the manifest says something else. MetaWorld's hand always begins at one place, so one state is enough to
+check it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def main() -> int:
     skill, where = (word for word in sys.argv[1:] if not word.startswith("--"))
     package, scene = resolve(skill), load_scene(where)
     seen = next(iter(package.manifest.trained_init_ids.values()))
-    init_ids = np.linspace(seen.first, seen.first + seen.count - 1, min(COUNT, seen.count)).astype(np.int64)
+    given = next((word for word in sys.argv if word.startswith("--count=")), f"--count={COUNT}")
+    count = min(int(given.partition("=")[2]), seen.count)
+    init_ids = np.linspace(seen.first, seen.first + seen.count - 1, count).astype(np.int64)
     hands = {example.task: hands_at(scene, example.task, init_ids) for example in package.manifest.examples}
     block = yaml_lines(start_poses(hands))
     path = package.folder / MANIFEST_NAME

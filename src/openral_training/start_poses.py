@@ -73,7 +73,7 @@ def _pose(task: str | None, rows: NDArray[np.float64]) -> StartPose:
     known = float(np.ptp(openings)) < SAME_OPENING_M
     x, y, z = (float(value) + 0.0 for value in middle)
     gripper_m = max(0.0, round(float(openings.mean()), 3)) if known else None
-    return StartPose(task=task, position=(x, y, z), tolerance_m=tolerance, gripper_m=gripper_m)
+    return StartPose(task=task or None, position=(x, y, z), tolerance_m=tolerance, gripper_m=gripper_m)
 
 
 def _is_same(one: StartPose, other: StartPose) -> bool:

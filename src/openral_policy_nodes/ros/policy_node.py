@@ -29,6 +29,7 @@ from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteSe
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, STATE_QOS, SensorIntake
 from openral_policy_nodes.runner import PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
+from openral_policy_nodes.stopping import Stopping
 from openral_policy_nodes.supervisor import Limits
 from openral_policy_nodes.warm_up import blank_sensors
 from openral_rskill.contract import match, require
@@ -180,13 +181,21 @@ class PolicyNode(ExecuteActionHost):
             self._chunks.publish(ActionChunk(goal_id=goal_id, skill=manifest.name))
 
         self._server = ExecuteServer(
-            self, manifest, hosted.action, self._runner, limits, hold, lambda: self._announce(self._state)
+            self,
+            manifest,
+            hosted.action,
+            self._runner,
+            limits,
+            Stopping(scene, load_robot(scene.robot_id)),
+            scene.dt,
+            hold,
+            lambda: self._announce(self._state),
         )
 
     def _stop_listening(self, why: str) -> None:
         if self._server is not None:
-            self._server.intake = None
             self._server.abandon("node_state", why)
+            self._server.intake = None
         if self._intake is not None:
             self._intake.close()
             self._intake = None

@@ -20,6 +20,7 @@ from openral_core.stop_conditions import (
 from openral_core.types import RobotState
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest
 from openral_policy_nodes.inference import PolicyChunk
+from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
 from openral_rskill.progress_thresholds import progress_thresholds
 
@@ -82,6 +83,10 @@ class Stopping:
 
     def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
         self._scene, self._fingers = scene, FingerTravel.of(robot)
+
+    def count(self, goal_id: str) -> StepCount:
+        """Return a count of the control steps of a goal (hex UUID) that begins."""
+        return StepCount(goal_id, self._scene.dt)
 
     def begin(self, request: GoalRequest, begun_ns: int, monitors: int) -> GoalStops:
         """Begin with a goal.

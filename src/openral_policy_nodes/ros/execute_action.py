@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from openral.action import ExecuteSkill
@@ -37,10 +38,23 @@ TICK_S = 0.05
 FEEDBACK_TICKS = 4
 """Looks between two feedback messages: 5 Hz."""
 PROGRESS = "/openral/progress"
+UNREMARKABLE = (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE, GoalOutcome.STOPPED)
+"""Ends that are no error."""
 
 
 class ExecuteActionHost(GuardedCallbacks, LifecycleNode):
     """A lifecycle node whose callbacks are guarded."""
+
+
+@dataclass(frozen=True)
+class SkillOffer:
+    """One skill of a node, as an action."""
+
+    manifest: RSkillManifest
+    action: str
+    """Full name of the action."""
+    plan: Callable[[str, GoalRequest], None] = lambda goal_id, request: None
+    """Called with the goal's hex UUID before it begins; raises GoalRefused where it cannot be run."""
 
 
 @dataclass
@@ -48,6 +62,8 @@ class ActiveGoal:
     """The goal that is running."""
 
     handle: Any
+    skill: str
+    """Manifest name of what runs it."""
     run: GoalRun
     supervisor: GoalSupervisor
     stops: GoalStops
@@ -57,7 +73,8 @@ class ActiveGoal:
 
 
 class ExecuteServer:
-    """Serves `ExecuteSkill` for one skill. Everything but inference runs in the executor's thread.
+    """Serves `ExecuteSkill` for the skills of a node, one goal at a time. Everything but inference runs in the
+    executor's thread.
 
     Every goal is accepted on the wire and answered with a result, because a ROS rejection cannot say why: a refused
     goal is aborted at once with outcome REJECTED and the reason.
@@ -70,30 +87,27 @@ class ExecuteServer:
     def __init__(
         self,
         node: ExecuteActionHost,
-        manifest: RSkillManifest,
-        action: str,
+        offers: Sequence[SkillOffer],
         runner: PolicyRunner,
         limits: Limits,
         stopping: Stopping,
-        dt_s: float,
-        hold: Callable[[str], None],
+        hold: Callable[[str, str], None],
         announce: Callable[[], None],
     ) -> None:
         """Create the server.
 
         Args:
             node: owner of the server; its clock counts deadlines.
-            manifest: the skill's.
-            action: full name of the action.
+            offers: the skills.
             runner: does the inference.
             limits: when a goal is given up.
             stopping: makes what watches a goal's stop conditions and step budget.
-            dt_s: [s] one control step.
-            hold: tells the bridge that the goal with this hex UUID has ended and the arm holds from now on.
+            hold: tells the bridge that the goal with this hex UUID, of the skill of this name, has ended and the arm
+                holds from now on.
             announce: called when `goal_id` has changed, and when it is about to send the first chunk of a goal.
         """
-        self._node, self._manifest, self._runner, self._limits = node, manifest, runner, limits
-        self._stopping, self._dt_s = stopping, dt_s
+        self._node, self._runner, self._limits = node, runner, limits
+        self._stopping = stopping
         self._hold, self._announce = hold, announce
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
@@ -123,21 +137,29 @@ class ExecuteServer:
                 ),
             ),
         ]
-        self._server = ActionServer(
-            node,
-            ExecuteSkill,
-            action,
-            node.guard(self._execute, f"action {action}", failed=_broken),
-            callback_group=group,
-            cancel_callback=node.guard(
-                self._on_cancel, f"action {action}", lambda why: CancelResponse.ACCEPT
-            ),
-        )
+        self._servers = [
+            ActionServer(
+                node,
+                ExecuteSkill,
+                offer.action,
+                node.guard(partial(self._execute, offer), f"action {offer.action}", failed=_broken),
+                callback_group=group,
+                cancel_callback=node.guard(
+                    self._on_cancel, f"action {offer.action}", lambda why: CancelResponse.ACCEPT
+                ),
+            )
+            for offer in offers
+        ]
 
     @property
     def goal_id(self) -> str:
         """Hex UUID of the running goal; empty: none runs."""
         return self._goal.run.goal_id if self._goal is not None else ""
+
+    @property
+    def skill(self) -> str:
+        """Manifest name of the skill whose goal runs; empty: none runs."""
+        return self._goal.skill if self._goal is not None else ""
 
     def on_sensors(self, sensors: SensorSet, fresh: bool) -> None:
         """Take a complete set of inputs; `fresh` if its stamp is new."""
@@ -163,7 +185,8 @@ class ExecuteServer:
     def close(self) -> None:
         """Give everything back to the node."""
         self.abandon("node_state", "the node left its active state")
-        self._server.destroy()
+        for server in self._servers:
+            server.destroy()
         for destroy, entity in self._entities:
             destroy(entity)
         self._entities.clear()
@@ -220,22 +243,24 @@ class ExecuteServer:
     def _stop_motion(self, goal: ActiveGoal) -> None:
         """No further chunk goes out, and nothing that is left of the last one is executed."""
         self._runner.stop()
-        self._hold(goal.run.goal_id)
+        self._hold(goal.run.goal_id, goal.skill)
 
-    async def _execute(self, handle: Any) -> Any:
+    async def _execute(self, offer: SkillOffer, handle: Any) -> Any:
         try:
-            return await self._serve(handle)
+            return await self._serve(offer, handle)
         finally:
             # A goal whose serving broke must not keep the skill busy.
             goal = self._goal
             if goal is not None and goal.handle is handle:
                 self._end(goal, GoalEnd(GoalOutcome.FAILED, "internal_error", "see the log of this node"))
 
-    async def _serve(self, handle: Any) -> Any:
+    async def _serve(self, offer: SkillOffer, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
             await self._goal.ended
         try:
-            goal = self._start(handle, self._request(handle.request))
+            request = self._request(offer.manifest, handle.request)
+            offer.plan(bytes(handle.goal_id.uuid).hex(), request)
+            goal = self._start(offer, handle, request)
         except GoalRefused as refused:
             self._node.get_logger().warning(f"goal refused ({refused.check}): {refused}")
             handle.abort()
@@ -244,16 +269,16 @@ class ExecuteServer:
         result = await goal.ended
         if result.outcome == GoalOutcome.CANCELED:
             handle.canceled()
-        elif result.check == CHECK:
+        elif result.outcome == GoalOutcome.SUCCEEDED or result.check == CHECK:
             handle.succeed()
         else:
             handle.abort()
         return result
 
-    def _request(self, asked: Any) -> GoalRequest:
+    def _request(self, manifest: RSkillManifest, asked: Any) -> GoalRequest:
         """Return what is to be run, or raise GoalRefused."""
         if self.intake is None:
-            raise GoalRefused("node_state", f"{self._manifest.name} is not active; activate its node first")
+            raise GoalRefused("node_state", f"{manifest.name} is not active; activate its node first")
         if self._estopped:
             raise GoalRefused("estop", "the E-stop is latched; reset it with /openral/estop_reset")
         if self._goal is not None:
@@ -269,7 +294,7 @@ class ExecuteServer:
                 "policy_error", f"the policy has not answered for {busy_s:.0f} s; restart its node"
             )
         return parse_goal(
-            self._manifest,
+            manifest,
             asked.instruction,
             asked.task,
             asked.deadline_s,
@@ -279,7 +304,7 @@ class ExecuteServer:
             int(asked.max_steps),
         )
 
-    def _start(self, handle: Any, request: GoalRequest) -> ActiveGoal:
+    def _start(self, offer: SkillOffer, handle: Any, request: GoalRequest) -> ActiveGoal:
         begun_ns, monitors = self._node.get_clock().now().nanoseconds, self._node.count_publishers(PROGRESS)
         stops = self._stopping.begin(request, begun_ns, monitors)
         goal_id = bytes(handle.goal_id.uuid).hex()
@@ -288,7 +313,8 @@ class ExecuteServer:
         )
         supervisor = GoalSupervisor(goal_id, request.deadline_s, self._limits, self._now(), self._status)
         run = self._runner.start(goal_id, request.instruction)
-        goal = self._goal = ActiveGoal(handle, run, supervisor, stops, StepCount(goal_id, self._dt_s))
+        count = self._stopping.count(goal_id)
+        goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor, stops, count)
         self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
@@ -335,7 +361,7 @@ class ExecuteServer:
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # Two calls, not one: rclpy forbids a call site to change its severity.
-        if verdict.outcome in (GoalOutcome.CANCELED, GoalOutcome.DEADLINE, GoalOutcome.STOPPED):
+        if verdict.outcome in UNREMARKABLE:
             self._node.get_logger().info(words)
         else:
             self._node.get_logger().error(words)

@@ -18,6 +18,7 @@ from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask
@@ -167,7 +168,7 @@ class _World:
     def _end(self, outcome: str, check: str) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
-            self.director.goal_ended(goal.key, outcome, check, "", Instant(self._now, self._now))
+            self.director.goal_ended(goal.key, GoalReport(outcome, check), Instant(self._now, self._now))
 
 
 def run_variant(

@@ -17,6 +17,7 @@ from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
@@ -148,7 +149,7 @@ class SimulatedDeployment:
         if self._tries[goal.task] > self._written.fails.get(goal.task, 0):
             self._true.add(goal.task)
             self._true -= {_undone(goal.task)}
-        self._director.goal_ended(goal.key, outcome, check, words, Instant(self._now, self._now))
+        self._director.goal_ended(goal.key, GoalReport(outcome, check, words), Instant(self._now, self._now))
 
 
 def _undone(task: str) -> str:

@@ -16,6 +16,7 @@ from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
@@ -435,9 +436,14 @@ class Director:
         """The policy node took the goal, or refused it."""
         return self._goals.answered(key, goal_id, accepted, now)
 
-    def goal_ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        self._goals.ended(key, outcome, check, message, now)
+    @property
+    def last_report(self) -> GoalReport | None:
+        """How the newest goal that ended did so; None: none has, or one that was sent since was never answered."""
+        return self._goals.report
+
+    def goal_ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
+        self._goals.ended(key, report, now)
 
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""

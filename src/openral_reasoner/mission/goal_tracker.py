@@ -9,6 +9,7 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import Task, TaskState
 from openral_reasoner.palette import Skill
 
@@ -28,6 +29,8 @@ class GoalTracker:
         self._task: Task | None = None
         self._keys = 0
         self._bridge_wall_s = 0.0
+        self.report: GoalReport | None = None
+        """How the newest goal that ended did so; None: none has, or one that was sent since was never answered."""
         self.active_goal: str | None = None
         """Hex UUID of the goal that the bridge executes, empty: none; None: the bridge has not spoken yet."""
 
@@ -47,12 +50,21 @@ class GoalTracker:
         self._keys += 1
         deadline_s = skill.max_execution_s or self._config.default_deadline_s
         self._attempt = Attempt(self._keys, skill, now.stamp_s, deadline_s, now.wall_s)
-        self._task = task
+        self._task, self.report = task, None
         self._bridge_wall_s = now.wall_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
         params_json = json.dumps(dict(planned.params)) if planned.params else ""
-        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s, params_json)
+        return SendGoal(
+            self._keys,
+            skill,
+            planned.instruction,
+            planned.skill_task,
+            deadline_s,
+            params_json,
+            planned.stop_when,
+            planned.max_steps,
+        )
 
     def watch(self, now: Instant) -> list[Command]:
         """Look at the time."""
@@ -128,14 +140,16 @@ class GoalTracker:
         attempt.started_s = now.stamp_s
         return [CancelGoal(key)] if attempt.ending else []
 
-    def ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
+    def ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
         attempt = self._attempt
         if attempt is None or attempt.key != key:
             return
+        self.report = report
+        if report.stop:
+            self._say(now.stamp_s, "stopped", report.stop)
         if attempt.ending is None:
-            why = f"{check}: {message}".rstrip(": ")
-            attempt.ending = attempt.judge_own_end(outcome, why, now.stamp_s, self._gate)
+            attempt.ending = attempt.judge_own_end(report, now.stamp_s, self._gate)
             self._say(now.stamp_s, "verdict", f"{attempt.ending.verdict.value}: {attempt.ending.reason}")
         self._settle(attempt.ending, now)
 

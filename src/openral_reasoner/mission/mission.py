@@ -71,9 +71,10 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of the ladder
-    retry, other skill, decompose, question or answer; after a restart resume; of an agent steps, says, reason, refused
-    or model; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
+    """prompt, plan, condition, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or mission; of
+    the ladder retry, other skill, decompose, question or answer; after a restart resume; of an agent steps, says,
+    reason, refused or model; of words that became no mission stop or refused; of the reward monitor's silence
+    monitor."""
     reason: str
     mission: str
     task: int = -1

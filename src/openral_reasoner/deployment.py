@@ -31,6 +31,8 @@ class Deployment:
     """What becomes of a mission that a restart broke off."""
     playbooks: tuple[Procedure, ...] = ()
     """Written procedures."""
+    has_policies: bool = False
+    """The scene deploys skills that are more than motions."""
 
 
 def load_deployment(scene: str) -> Deployment:
@@ -52,4 +54,5 @@ def load_deployment(scene: str) -> Deployment:
         reasoner=loaded.reasoner,
         resume=loaded.resume,
         playbooks=tuple(load_playbook(resolve(reference)) for reference in loaded.playbooks),
+        has_policies=bool(loaded.skills),
     )

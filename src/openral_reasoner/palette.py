@@ -10,6 +10,8 @@ from openral_core.manifest import StartPose
 from openral_reasoner.playbook import Procedure
 from openral_reasoner.vocabulary import words
 
+MOTION = "ros_action"
+"""Kind of a skill that is an analytic motion, which measures itself whether it got where it was sent."""
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
 
@@ -88,6 +90,16 @@ class Palette:
         """The skill of that manifest name, if it may be used now."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
+    def motion(self, name: str) -> Skill | None:
+        """The motion of that name, such as `home` or `move_to`, if it may be used now."""
+        ending = f"/rskill-motion-{name.replace('_', '-')}"
+        return next((s for s in self.skills if s.kind == MOTION and s.name.endswith(ending)), None)
+
+    @property
+    def has_policies(self) -> bool:
+        """Some usable skill is more than a motion."""
+        return any(skill.kind != MOTION for skill in self.skills)
+
 
 def build_palette(
     deployed: Iterable[Skill],
@@ -118,7 +130,7 @@ def build_palette(
 
 
 def _why_not(skill: Skill, embodiment_tags: Collection[str], commercial: bool) -> str:
-    if skill.kind not in ("vla", "ros_action"):
+    if skill.kind not in ("vla", MOTION):
         return f"it is of kind {skill.kind}, which moves nothing"
     if not skill.active:
         return f"its node {skill.node} is not active"

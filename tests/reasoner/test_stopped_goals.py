@@ -67,8 +67,8 @@ def test_the_log_says_what_stopped_it_and_after_how_many_steps() -> None:
 def test_a_stopped_goal_is_no_success_unless_the_monitor_says_so() -> None:
     desk = attempt(0.4)
     desk.end("STOPPED", "stop_when", stopped_by="lifted", steps=84)
-    assert desk.mission.state.value == "active"
-    assert desk.kinds()[-1] == "retry"
+    assert desk.mission.state.value == "failed"
+    assert "stopped by lifted after 84 steps, at progress 0.40" in desk.mission.message
     unseen = attempt()
     unseen.end("STOPPED", "max_steps", stopped_by="max_steps", steps=160)
     assert unseen.mission.state.value == "failed"
@@ -87,17 +87,18 @@ def test_a_stopped_goal_that_the_monitor_saw_done_is_done() -> None:
     assert reasons(desk, "stopped") == ["stopped by lifted after 84 steps"]
 
 
-def test_the_director_keeps_how_the_newest_goal_ended() -> None:
+def test_the_task_knows_how_its_newest_goal_ended() -> None:
     desk = attempt(0.4)
-    assert desk.director.last_report is None
+    task = desk.mission.tasks[0]
+    assert task.report is None
     hand = (0.1, 0.6, 0.25)
-    desk.end("STOPPED", "stop_when", stopped_by="lifted", steps=84, hand=hand, gripper_m=0.045)
-    report = desk.director.last_report
+    desk.end("FAILED", "policy_error", steps=84, hand=hand, gripper_m=0.045)
+    report = task.report
     assert report is not None
-    assert (report.stopped_by, report.steps, report.hand, report.gripper_m) == ("lifted", 84, hand, 0.045)
+    assert (report.outcome, report.steps, report.hand, report.gripper_m) == ("FAILED", 84, hand, 0.045)
     desk.run(1, 0.4)
     assert len(desk.sent) == 2
-    assert desk.director.last_report is None
+    assert task.report is None
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,7 @@ def test_a_result_is_read_with_care(x, gripper_m, hand, opening) -> None:
 
 def test_conditions_survive_the_disk(tmp_path: Path) -> None:
     desk = attempt(0.4)
+    desk.end("FAILED", "policy_error", steps=84, hand=(0.1, 0.6, 0.25))
     record = MissionWriter(tmp_path)
     record.state(desk.mission)
     found = record.unfinished(desk.log.append)
@@ -129,3 +131,4 @@ def test_conditions_survive_the_disk(tmp_path: Path) -> None:
     assert found is not None
     assert found.tasks[0].planned.stop_when == LIFTED
     assert found.tasks[0].planned.max_steps == 160
+    assert found.tasks[0].report == desk.mission.tasks[0].report

@@ -22,7 +22,11 @@ class DirectorConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
-    """Attempts at a task with one skill before the next rung of the ladder."""
+    """Attempts in one way at a task, where something else than their own course broke them off."""
+    mission_time_s: float = Field(default=0.0, ge=0)
+    """How long a mission may take; what is left of it decides which rungs of the ladder are possible. 0: no bound."""
+    stage_height_m: float = Field(default=0.17, gt=0, le=1)
+    """[m] above an object at which an attempt begins that is staged there."""
     max_skills: int = Field(default=3, ge=1)
     """Skills that may try the same task, one after the other."""
     max_depth: int = Field(default=2, ge=0)
@@ -95,6 +99,14 @@ class AskWorld:
 
 
 @dataclass(frozen=True)
+class FindThing:
+    """Find out where a thing is; answer with `Director.found`."""
+
+    key: int
+    words: str
+
+
+@dataclass(frozen=True)
 class StopSkills:
     """Cancel every goal of every skill in the graph, whoever sent it: "stop" means the arm, not one's own goal."""
 
@@ -102,7 +114,7 @@ class StopSkills:
     """Hex UUID of a goal that the bridge still executes, and shall drop at once; empty: the cancellation is enough."""
 
 
-Command = Propose | SendGoal | CancelGoal | AskWorld | StopSkills
+Command = Propose | SendGoal | CancelGoal | AskWorld | FindThing | StopSkills
 
 
 @dataclass
@@ -123,6 +135,8 @@ class Attempt:
     """Why the goal is being cancelled."""
     cancelled_wall_s: float = 0.0
     abstaining: bool = False
+    measures_itself: bool = False
+    """Its own outcome is the verdict, as with a motion; the reward monitor is not asked."""
 
     def judge(self, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say while the goal runs."""
@@ -136,13 +150,16 @@ class Attempt:
         budget ended is judged as at its deadline.
         """
         outcome, why = report.outcome, report.why
+        if self.measures_itself:
+            reached = outcome == "SUCCEEDED"
+            return Judgement(GateVerdict.SUCCEEDED if reached else GateVerdict.STALLED, why)
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
         if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
             return judgement
         if report.stop:
             return self._at_its_stop(judgement, report)
         if outcome != "SUCCEEDED":
-            return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}")
+            return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}", broken_off=True)
         if judgement.verdict is GateVerdict.UNVERIFIED:
             return judgement
         return Judgement(GateVerdict.STALLED, "the skill calls itself done, the reward monitor does not")

@@ -62,16 +62,15 @@ class MotionSource:
             goal_id: hex UUID.
             name: of the motion.
             params: they fit its schema.
-            state: of the robot; None: nobody has seen it yet.
+            state: of the robot; None: none has come yet, and what depends on it is checked at the first that does.
 
         Raises:
             GoalRefused: it cannot be made; nothing has moved.
         """
-        if state is None:
-            raise GoalRefused("observation", "no state of the robot has arrived yet; is the bridge alive?")
         try:
             motion = make_motion(name, params, self.arm)
-            motion.begin(state)
+            if state is not None:
+                motion.begin(state)
         except MotionRefused as refused:
             raise GoalRefused(refused.check, str(refused)) from refused
         self._planned = goal_id, motion
@@ -97,13 +96,17 @@ class MotionSource:
         begun = time.perf_counter()
         if self._planned is None or self._planned[0] != goal_id:
             raise ContractError(f"no motion was planned for goal {goal_id}")
-        answer = self._planned[1].advance(sensors.state)
         end, data = None, np.zeros((0, self.arm.dim), np.float32)
-        if isinstance(answer, MotionEnd):
-            outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
-            end = GoalEnd(outcome, "motion", answer.message)
+        try:
+            answer = self._planned[1].advance(sensors.state)
+        except MotionRefused as refused:
+            end = GoalEnd(GoalOutcome.FAILED, refused.check, str(refused))
         else:
-            data = answer
+            if isinstance(answer, MotionEnd):
+                outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
+                end = GoalEnd(outcome, "motion", answer.message)
+            else:
+                data = answer
         passed_s = time.perf_counter() - begun
         return PolicyChunk(
             goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, passed_s, end

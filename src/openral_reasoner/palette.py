@@ -14,6 +14,8 @@ MOTION = "ros_action"
 """Kind of a skill that is an analytic motion, which measures itself whether it got where it was sent."""
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
+MOTION = "ros_action"
+"""Kind of analytic motions."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,12 @@ class Skill:
     """What it leaves in the hand: nothing, object, anything."""
     goal_params_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     """JSON Schema of the parameters of a goal; None: it takes none."""
+
+    @property
+    def judges_itself(self) -> bool:
+        """Whether its own result says how it ended: an analytic motion measures where it arrived, and no reward
+        model was shown it."""
+        return self.kind == MOTION
 
     def start_of(self, task: str) -> StartPose | None:
         """Where the hand stands when it begins a task; None: nobody recorded it."""

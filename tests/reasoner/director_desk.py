@@ -69,7 +69,7 @@ class Desk:
     sent: list[SendGoal] = field(default_factory=list)
     """Goals of policies."""
     driven: list[SendGoal] = field(default_factory=list)
-    """Goals of motions."""
+    """Goals of the two motions above."""
     motion_ends: str = "SUCCEEDED"
     """Outcome of every motion; empty: it does not end."""
     cancelled: list[int] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Desk:
                 plan = self.planner.plan(command.sentence, command.palette)
                 self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):
-                motion = command.skill.kind == "ros_action"
+                motion = command.skill in (HOME, MOVE_TO)
                 (self.driven if motion else self.sent).append(command)
                 now = Instant(self.now, self.now)
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))

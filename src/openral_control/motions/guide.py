@@ -32,6 +32,8 @@ INSET_M = 0.003
 """[m] from the workspace's walls that the hand is not led beyond."""
 AT_GOAL_M = 1e-3
 """[m] from its goal at which the set point counts as there."""
+REST_M_S = 0.005
+"""[m/s] below which a hand counts as at rest, where displacements count from the hand."""
 TURN_1_S = 3.0
 """[1/s] rate at which an error of the hand's yaw is turned away."""
 TURN_RAD_S = 1.0
@@ -77,20 +79,18 @@ class HandGuide:
     def _observe(self, state: RobotState, target: Vector) -> None:
         """Move the estimate of the set point on to a new state, and the integral with it."""
         hand = state.ee_position
+        passed_s = 0.0 if self._stamp_s is None else max(0.0, state.stamp_s - self._stamp_s)
         if self._stamp_s is None or self._arm.from_hand:
-            passed_s = 0.0 if self._stamp_s is None else state.stamp_s - self._stamp_s
+            rests = float(np.linalg.norm(hand - self._set_point)) < REST_M_S * passed_s
             self._set_point = hand.copy()
         else:
-            passed_s = state.stamp_s - self._stamp_s
-            self._set_point = self._set_point + self._sent[: max(0, round(passed_s / self._arm.dt))].sum(
-                axis=0
-            )
+            rests = bool(np.linalg.norm(self._goal(target) - self._set_point) <= AT_GOAL_M)
+            self._set_point = self._set_point + self._sent[: round(passed_s / self._arm.dt)].sum(axis=0)
             self._set_point = hand + _at_most(self._set_point - hand, LEAD_M + CHUNK_LEAD_M)
         self._stamp_s = state.stamp_s
-        arrived = np.linalg.norm(self._goal(target) - self._set_point) <= AT_GOAL_M
-        if arrived or self._arm.from_hand:
+        if rests:
             near = _at_most(target - hand, BIAS_M)
-            self._bias = _at_most(self._bias + INTEGRAL_1_S * max(passed_s, 0.0) * near, BIAS_M)
+            self._bias = _at_most(self._bias + INTEGRAL_1_S * passed_s * near, BIAS_M)
 
     def _goal(self, target: Vector) -> Vector:
         """Return where the set point is led, inside the workspace."""

@@ -135,24 +135,24 @@ class Attempt:
     """Why the goal is being cancelled."""
     cancelled_wall_s: float = 0.0
     abstaining: bool = False
-    measures_itself: bool = False
-    """Its own outcome is the verdict, as with a motion; the reward monitor is not asked."""
 
     def judge(self, now_s: float, gate: ProgressThresholds) -> Judgement:
-        """What the readings say while the goal runs."""
+        """What the readings say while the goal runs; a motion ends by itself."""
+        if self.skill.judges_itself:
+            return Judgement(GateVerdict.RUNNING, f"{self.skill.name} ends by itself")
         return self._judge(now_s, self.deadline_s, gate)
 
     def judge_own_end(self, report: GoalReport, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say about a goal that ended without being asked to.
 
-        What the skill calls itself does not count: its success is one only if the gate agrees, and a success that
-        the gate sees is one even if the deadline was a moment faster. A goal that its stop conditions or its step
-        budget ended is judged as at its deadline.
+        What a policy calls itself does not count: its success is one only if the gate agrees, and a success that the
+        gate sees is one even if the deadline was a moment faster. A goal that its stop conditions or its step budget
+        ended is judged as at its deadline. A motion measured how it ended.
         """
         outcome, why = report.outcome, report.why
-        if self.measures_itself:
-            reached = outcome == "SUCCEEDED"
-            return Judgement(GateVerdict.SUCCEEDED if reached else GateVerdict.STALLED, why)
+        if self.skill.judges_itself:
+            verdicts = {"SUCCEEDED": GateVerdict.SUCCEEDED, "DEADLINE": GateVerdict.DEADLINE}
+            return Judgement(verdicts.get(outcome, GateVerdict.STALLED), f"{self.skill.name} ended: {why}")
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
         if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
             return judgement

@@ -12,7 +12,7 @@ from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, Direc
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import Task, TaskState
-from openral_reasoner.palette import MOTION, Skill
+from openral_reasoner.palette import Skill
 
 MAX_WORDS = 200
 """Characters of the words that go with a motion."""
@@ -48,7 +48,7 @@ class GoalTracker:
             attempt is not None
             and bool(attempt.goal_id)
             and attempt.ending is None
-            and not attempt.measures_itself
+            and not attempt.skill.judges_itself
         )
 
     def send(self, task: Task, skill: Skill, now: Instant) -> SendGoal:
@@ -78,14 +78,7 @@ class GoalTracker:
 
     def _begin(self, goal: SendGoal, task: Task, now: Instant) -> SendGoal:
         self._keys, self._task, task.report = goal.key, task, None
-        self._attempt = Attempt(
-            goal.key,
-            goal.skill,
-            now.stamp_s,
-            goal.deadline_s,
-            now.wall_s,
-            measures_itself=goal.skill.kind == MOTION,
-        )
+        self._attempt = Attempt(goal.key, goal.skill, now.stamp_s, goal.deadline_s, now.wall_s)
         self._bridge_wall_s = now.wall_s
         return goal
 
@@ -107,7 +100,7 @@ class GoalTracker:
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
             silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
             return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
-        if attempt.measures_itself:
+        if attempt.skill.judges_itself:
             return self._watch_motion(attempt, now)
         return self._judge(attempt, now)
 
@@ -150,7 +143,7 @@ class GoalTracker:
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
             return
-        if attempt.measures_itself:
+        if attempt.skill.judges_itself:
             return
         if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
             return  # the same frame once more tells nothing new

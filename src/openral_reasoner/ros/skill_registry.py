@@ -108,7 +108,7 @@ class SkillRegistry:
             commercial=self._commercial,
             scene_tasks=self._deployment.scene_tasks,
         )
-        self._policy_seen = self._policy_seen or any(skill.kind == "vla" for skill in palette.skills)
+        self._policy_seen = self._policy_seen or any(not skill.judges_itself for skill in palette.skills)
         if not self._policy_seen:  # motions are there at once, while policies load; a plan needs both
             return Palette((), palette.excluded)
         usable = {skill.name for skill in palette.skills}

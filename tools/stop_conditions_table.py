@@ -12,20 +12,34 @@ from typing import Any
 
 from readme_tables import with_part
 
+from openral_core.robot import load_robot
+from openral_core.stop_conditions.fingers import CLOSES, MARGIN_M, REST_M, REST_S
 from openral_core.stop_conditions.models import MODELS
 
 PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
 
 
 def table() -> list[str]:
-    """Return a row a condition: its name, when it holds, and its numbers with their defaults."""
+    """Return a row a condition: its name, when it holds, its numbers with their defaults; then what fingers do."""
     rows = ["| name | holds when | numbers |", "|---|---|---|"]
     for name, model in MODELS.items():
         schema = model.model_json_schema()
         properties = {key: value for key, value in schema["properties"].items() if key != "name"}
         numbers = "<br>".join(number(key, value) for key, value in properties.items())
         rows.append(f"| `{name}` | {' '.join(schema['description'].split())} | {numbers} |")
-    return rows
+    return [*rows, "", *fingers()]
+
+
+def fingers() -> list[str]:
+    """Return what counts as fingers on something, in the numbers of the code."""
+    least = load_robot("sawyer").end_effectors[0].min_opening_m
+    return [
+        f"Fingers are told to close by a gripper number of {CLOSES:g} or more. They are at rest when they moved no more",
+        f"than {1e3 * REST_M:g} mm in {REST_S:g} s, and on something when they are then more than {1e3 * MARGIN_M:g} mm",
+        "from either end of their travel. The closed end is `min_opening_m` of the robot's description: MetaWorld's fingers",
+        f"stop {1e3 * least:g} mm apart on nothing, and hold the peg of peg-insert-side at the same opening, so that",
+        "`lifted` never holds there.",
+    ]
 
 
 def number(key: str, schema: dict[str, Any]) -> str:

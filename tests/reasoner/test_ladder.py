@@ -15,6 +15,7 @@ from openral_core.manifest import StartPose
 from openral_core.progress import ProgressReading
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.playbook import Procedure
@@ -183,7 +184,9 @@ def test_a_motion_is_judged_by_its_own_measurement_not_by_the_monitor() -> None:
     desk.director.reading(f"g{desk.driven[0].key}", ProgressReading(desk.now + 0.1, 1.0, 1.0), desk.now + 0.1)
     desk.run(3)
     assert (desk.sent, desk.mission.state.value) == ([], "active")
-    desk.director.goal_ended(desk.driven[0].key, "SUCCEEDED", "motion", "", Instant(desk.now, desk.now))
+    desk.director.goal_ended(
+        desk.driven[0].key, GoalReport("SUCCEEDED", "motion"), Instant(desk.now, desk.now)
+    )
     desk.run(0.4)
     assert len(desk.sent) == 1
 

@@ -25,6 +25,7 @@ from openral_policy_nodes.ros.sensors import STATE_QOS, SensorIntake
 from openral_policy_nodes.ros.skill_messages import HostedSkill, chunk_message, skill_message
 from openral_policy_nodes.runner import ChunkSource, PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
+from openral_policy_nodes.stopping import Stopping
 from openral_policy_nodes.supervisor import Limits
 
 HEARTBEAT_S = 1.0
@@ -167,14 +168,15 @@ class HostingNode(ExecuteActionHost):
             frame_period_s=1.0 / min(camera.rate_hz for camera in hosting.scene.cameras),
             inference_wall_s=float(self.get_parameter("inference_timeout_s").value),
         )
+        stopping = Stopping(hosting.scene, hosting.robot)
         self._server = ExecuteServer(
-            self, offers, self._runner, limits, hold, lambda: self._announce(self._state)
+            self, offers, self._runner, limits, stopping, hold, lambda: self._announce(self._state)
         )
 
     def _stop_listening(self, why: str) -> None:
         if self._server is not None:
-            self._server.intake = None
             self._server.abandon("node_state", why)
+            self._server.intake = None
         if self._intake is not None:
             self._intake.close()
             self._intake = None

@@ -17,6 +17,7 @@ from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
@@ -484,9 +485,9 @@ class Director:
         """The policy node took the goal, or refused it."""
         return self._goals.answered(key, goal_id, accepted, now)
 
-    def goal_ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        self._goals.ended(key, outcome, check, message, now)
+    def goal_ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
+        self._goals.ended(key, report, now)
 
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from openral_reasoner.condition import Guard, Until
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
@@ -64,6 +65,8 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.recovery_steps`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    report: GoalReport | None = None
+    """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
     way: str = ""
     """Rung by which it is tried now; empty: as it was planned."""
 
@@ -75,10 +78,10 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, prepare, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of
-    the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart resume; of an
-    agent steps, says, reason, refused or model; of words that became no mission stop or refused; of the reward
-    monitor's silence monitor."""
+    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
+    mission; of the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart
+    resume; of an agent steps, says, reason, refused or model; of words that became no mission stop or refused; of the
+    reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1

@@ -45,6 +45,7 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
@@ -363,8 +364,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._director.goal_answered(key, goal_id, accepted, self._now()))
         self._flush()
 
-    def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
-        self._director.goal_ended(key, outcome, check, message, self._now())
+    def _on_end(self, key: int, report: GoalReport) -> None:
+        self._director.goal_ended(key, report, self._now())
         self._flush()
 
     def _on_found(self, key: int, point: tuple[float, float, float] | None, why: str) -> None:

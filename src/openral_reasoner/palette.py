@@ -12,6 +12,8 @@ from openral_reasoner.vocabulary import words
 
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
+MOTION = "ros_action"
+"""Kind of a skill that is an analytic motion and no policy."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def build_palette(
 
 
 def _why_not(skill: Skill, embodiment_tags: Collection[str], commercial: bool) -> str:
-    if skill.kind not in ("vla", "ros_action"):
+    if skill.kind not in ("vla", MOTION):
         return f"it is of kind {skill.kind}, which moves nothing"
     if not skill.active:
         return f"its node {skill.node} is not active"

@@ -32,6 +32,9 @@ from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import MAX_CHARACTERS
 
 
+LATCHED_ESTOP = "the E-stop is latched; reset it with /openral/estop_reset"
+
+
 class Director:
     """Holds one mission at a time. Not thread-safe: call it from one thread.
 
@@ -77,6 +80,11 @@ class Director:
         return self._goals.running
 
     @property
+    def estopped(self) -> bool:
+        """The E-stop is latched."""
+        return self._estopped
+
+    @property
     def recovering(self) -> bool:
         """A mission that a restart broke off is not yet going on: nothing may run that was begun before."""
         return self._resumption is not None and self._active
@@ -115,9 +123,7 @@ class Director:
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), now.wall_s)
         self.mission.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
         if self._estopped:
-            self.mission.end(
-                MissionState.FAILED, now.stamp_s, "the E-stop is latched; reset it with /openral/estop_reset"
-            )
+            self.mission.end(MissionState.FAILED, now.stamp_s, LATCHED_ESTOP)
         return [*commands, *self.tick(now)]
 
     def _is_stop(self, said: Heard) -> bool:
@@ -132,6 +138,14 @@ class Director:
         what = "the mission and every motion end" if self._active else "no mission is running"
         self._log(LogEntry(now.stamp_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
         commands = self.stop(f'stopped: the operator said "{shown}"', now)
+        return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
+
+    def halt(self, who: str, why: str, now: Instant) -> list[Command]:
+        """End every motion, whoever began it, and the mission, because somebody who gives no orders in words says so."""
+        reason = f"stopped by {who}{f': {why}' if why else ''}"
+        what = "the mission and every motion end" if self._active else "no mission is running"
+        self._log(LogEntry(now.stamp_s, "stop", f"{reason}: {what}", self.mission.id))
+        commands = self.stop(reason, now)
         return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
 
     def _refuse(self, prompt_id: str, text: str, why: str, now: Instant) -> None:
@@ -161,7 +175,10 @@ class Director:
         self._seen.add(mission.id)
         self._begin(mission, now.wall_s)
         self._proposed = bool(mission.tasks) and not mission.open_ended
-        self._resumption = Resumption(mission, policy, self._config.resume_patience_s, self.ask)
+        leave = (
+            "never" if mission.outside else policy
+        )  # its agent has lost it, and nobody else gave the order
+        self._resumption = Resumption(mission, leave, self._config.resume_patience_s, self.ask)
         self._resumption.begin(now.stamp_s)
         return [StopSkills()]
 
@@ -305,11 +322,27 @@ class Director:
         """The skill of that name, if it may be used now."""
         return self._palette.find(name)
 
-    def add_task(self, planned: PlannedTask, now: Instant) -> list[Command]:
-        """Add a task to an open-ended mission and begin it."""
+    def add_task(self, planned: PlannedTask, now: Instant) -> None:
+        """Add a task to an open-ended mission; it begins with the next tick."""
         self.mission.append(planned, now.stamp_s)
         self._waiting_since_wall_s = now.wall_s
-        return self.tick(now)
+
+    def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
+        """An agent outside the reasoner wants a mission of its own, to which it adds tasks and which it ends.
+
+        Returns:
+            Why it gets none; empty: it is the mission now.
+        """
+        if self._estopped:
+            return LATCHED_ESTOP
+        if self._active:
+            return f'a mission is in work: "{plain_line(self.mission.text)}"; wait for its end, or stop it'
+        held = Mission(mission_id, text, self._log, MissionState.ACTIVE, open_ended=True, outside=True)
+        self._begin(held, now.wall_s)
+        self._proposed = True
+        self._ticket += 1
+        self.mission.say(now.stamp_s, "prompt", text)
+        return ""
 
     def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """The agent says that the mission is over."""

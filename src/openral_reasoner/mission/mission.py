@@ -73,7 +73,8 @@ class LogEntry:
     kind: str
     """prompt, plan, condition, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of the ladder
     retry, other skill, decompose, question or answer; after a restart resume; of an agent steps, says, reason, refused
-    or model; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
+    or model; of an agent outside the reasoner call and reply; of words that became no mission stop or refused; of the
+    reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -99,6 +100,8 @@ class Mission:
     message: str = ""
     open_ended: bool = False
     """An agent adds the tasks one at a time and says when the mission is over."""
+    outside: bool = False
+    """That agent is outside the reasoner, and no operator's words began the mission."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
     stamp_s: float = 0.0

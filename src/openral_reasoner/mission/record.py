@@ -89,6 +89,7 @@ class MissionWriter:
                 active_task=int(fields["active_task"]),
                 message=str(fields["message"]),
                 open_ended=bool(kept["open_ended"]),
+                outside=bool(kept.get("outside", False)),
                 stamp_s=float(kept["stamp_s"]),
             )
         except FileNotFoundError:
@@ -129,6 +130,7 @@ def written(mission: Mission) -> dict[str, Any]:
     """Return the mission as `mission.json` holds it."""
     kept = {
         "open_ended": mission.open_ended,
+        "outside": mission.outside,
         "stamp_s": mission.stamp_s,
         "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
     }

@@ -48,6 +48,39 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Locate:
+    """Where a thing is, by words or by a pixel of a camera."""
+
+    words: str
+    """Empty: the pixel."""
+    camera: str = ""
+    """Empty: the first camera that has depth."""
+    u: float = 0.0
+    """[px] column, from the left edge."""
+    v: float = 0.0
+    """[px] row, from the upper edge."""
+
+
+@dataclass(frozen=True)
+class ReadState:
+    """The mission, the skills, what the bridge does, and the E-stop."""
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """The newest steps of the mission log."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Every motion ends, whoever began it, and with it the mission."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class AskOperator:
     """A question to the operator; the next prompt is its answer."""
 
@@ -79,7 +112,13 @@ class Finish:
     """No skill had to run, as an observation of this mission showed; `words` say what it showed."""
 
 
-Request = Execute | QueryProgress | Look | AskOperator | Say | Decompose | Finish
+Sensing = Look | QueryProgress | Locate
+"""What is answered by looking at the world; it changes nothing."""
+Reading = ReadState | ReadLog
+"""What the reasoner itself knows; it changes nothing."""
+Steered = Execute | AskOperator | Say | Decompose | Finish
+"""What belongs to the mission of the agent that asks for it."""
+Request = Sensing | Reading | Steered | Stop
 
 
 @dataclass(frozen=True)

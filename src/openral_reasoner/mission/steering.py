@@ -7,14 +7,18 @@ after a stop. Refusals are replies in words, so that the model can choose again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from openral_core.instant import Instant
+from openral_core.json_schema import value_fault
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
+from openral_reasoner.mission.question import YES_OR_NO
 from openral_reasoner.mission.request_queue import (
     AskOperator,
     Decompose,
@@ -24,6 +28,7 @@ from openral_reasoner.mission.request_queue import (
     Request,
     Say,
 )
+from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask
 
@@ -48,12 +53,37 @@ class SteeringLimits(BaseModel):
     """[s] longest wait for an answer of the operator, wall time."""
 
 
+class Approval(Enum):
+    """Which motions of an agent the operator is asked about."""
+
+    NONE = "none"
+    NEXT = "next"
+    """The next one: somebody had ended what the agent did before."""
+    EACH = "each"
+
+
 class Steering:
     """Lets an agent add tasks to the director's mission. Not thread-safe: call it where the director is called."""
 
-    def __init__(self, director: Director, limits: SteeringLimits | None = None) -> None:
+    def __init__(
+        self,
+        director: Director,
+        limits: SteeringLimits | None = None,
+        *,
+        who: str = "the agent",
+        approval: Approval = Approval.NONE,
+    ) -> None:
+        """Begin with all budgets full.
+
+        Args:
+            director: holds the mission.
+            limits: the budgets.
+            who: the agent, for questions to the operator.
+            approval: which motions the operator is asked about.
+        """
         self._director = director
         self._limits = limits or SteeringLimits()
+        self._who, self._approval = who, approval
         self._running: tuple[int, Answer] | None = None
         self._asked = 0
         self._has_observed = False
@@ -101,7 +131,12 @@ class Steering:
             verified = task.state is TaskState.DONE
             word = "done, verified by the reward monitor" if verified else "not verified as done"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
-            answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}"))
+            answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}{self._left()}"))
+
+    def _left(self) -> str:
+        """The budgets, for the end of a reply."""
+        tasks = self._limits.max_tasks - len(self._director.mission.tasks)
+        return f" (tasks left: {tasks}, questions left: {self._limits.max_questions - self._asked})"
 
     def _execute(self, request: Execute, answer: Answer, now: Instant) -> list[Command]:
         planned = self._admit(request)
@@ -111,9 +146,32 @@ class Steering:
             return []
         if request.why:
             self._director.mission.say(now.stamp_s, "reason", plain_line(request.why))
-        commands = self._director.add_task(planned, now)
+        if self._approval is Approval.NONE:
+            self._begin(planned, answer, now)
+            return self._director.tick(now)
+        self._ask_leave(planned, answer, now)
+        return []
+
+    def _begin(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
+        self._director.add_task(planned, now)
         self._running = (len(self._director.mission.tasks) - 1, answer)
-        return commands
+
+    def _ask_leave(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
+        """Ask the operator whether a task may run; silence forbids it."""
+        mission = self._director.mission
+
+        def answered(choice: str | None, now: Instant) -> None:
+            if choice == "yes":
+                if self._approval is Approval.NEXT:
+                    self._approval = Approval.NONE
+                self._begin(planned, answer, now)
+                return
+            why = "the operator said no" if choice else "nobody allowed it in time"
+            mission.say(now.stamp_s, "refused", f'"{planned.text}": {why}')
+            answer(Reply(False, f"refused: {why}{self._left()}"))
+
+        text = f'{self._who} wants to run {planned.skill.name}: "{planned.text}". May it, yes or no?'
+        self._director.ask(text, self._limits.question_timeout_s, answered, now, YES_OR_NO)
 
     def _admit(self, request: Execute) -> PlannedTask | str:
         """Return the task, or why it is refused."""
@@ -121,12 +179,18 @@ class Steering:
         skill = self._director.find_skill(request.skill)
         if self._running is not None:
             return "a skill is running; wait for its end"
+        if self._director.question:
+            return "the operator is being asked; wait for the answer"
         if skill is None:
             return f"no skill '{plain_line(request.skill)[:80]}' is deployed, active and allowed here"
         known = {task.id: task for task in skill.tasks}
         if known and request.task not in known:
             return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
-        instruction = request.instruction.strip() or (known[request.task].phrase if known else "")
+        if fault := value_fault(dict(request.params), skill.goal_params_schema or _NO_PARAMS, "params"):
+            return f"{skill.name}: {plain_line(fault)}"
+        instruction = request.instruction.strip() or (
+            known[request.task].phrase if known else _words_of_motion(skill, request)
+        )
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
         if len(tasks) >= self._limits.max_tasks:
@@ -147,7 +211,18 @@ class Steering:
 
         def answered(words: str | None, now: Instant) -> None:
             said = None if words is None else f'the operator answered: "{plain_line(words)}"'
-            answer(Reply(said is not None, said or "the operator did not answer in time"))
+            answer(Reply(said is not None, (said or "the operator did not answer in time") + self._left()))
 
         patience_s = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
         self._director.ask(plain_line(request.question), patience_s, answered, now)
+
+
+_NO_PARAMS = {"type": "object", "properties": {}, "additionalProperties": False}
+"""Of a skill that takes no parameters."""
+
+
+def _words_of_motion(skill: Skill, request: Execute) -> str:
+    """What a skill without tasks is called in the log where nobody said it; empty: it needs words to work."""
+    if skill.kind != MOTION:
+        return ""
+    return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)

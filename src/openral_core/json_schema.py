@@ -2,13 +2,14 @@
 
 Schemas of a skill's parameters come from manifests and from the graph, where anybody may send anything. So the part is
 closed: references, patterns and other keywords that could take unbounded time are refused by `schema_fault`, which is
-asked before a schema is kept. Values are checked by `value_fault`, whose answer names the place and what would be right.
+asked before a schema is kept. `value_fault` checks a value; its answer names the place and what would be right.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,13 @@ MAX_DEPTH = 8
 """Schemas inside schemas."""
 _SHOWN = 40
 """Characters of a bad value that an answer repeats."""
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS: tuple[tuple[str, Callable[[Any, Any], bool], str], ...] = (
+    ("minimum", operator.ge, "at least"),
+    ("maximum", operator.le, "at most"),
+    ("exclusiveMinimum", operator.gt, "more than"),
+    ("exclusiveMaximum", operator.lt, "less than"),
+)
+_NUMBERS = tuple(keyword for keyword, _, _ in _BOUNDS)
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
 _NOTES = ("title", "description", "default", "examples", "deprecated", "readOnly", "$schema", "$comment")
 """Keywords that check nothing."""
@@ -124,13 +131,8 @@ def value_fault(value: object, schema: Mapping[str, Any], where: str) -> str:
 
 
 def _number_fault(value: Any, schema: Mapping[str, Any], where: str) -> str:
-    for keyword, holds, words in (
-        ("minimum", lambda bound: value >= bound, "at least"),
-        ("maximum", lambda bound: value <= bound, "at most"),
-        ("exclusiveMinimum", lambda bound: value > bound, "more than"),
-        ("exclusiveMaximum", lambda bound: value < bound, "less than"),
-    ):
-        if keyword in schema and not holds(schema[keyword]):
+    for keyword, holds, words in _BOUNDS:
+        if keyword in schema and not holds(value, schema[keyword]):
             return f"{where} is {_shown(value)}; it must be {words} {schema[keyword]}"
     return ""
 

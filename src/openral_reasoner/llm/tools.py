@@ -1,4 +1,4 @@
-"""The table of tools as a language model's client takes them: pydantic-ai's tools, one call at a time, under a budget."""
+"""The table of tools as the client of a language model takes them: pydantic-ai's tools, under a budget of calls."""
 
 from __future__ import annotations
 

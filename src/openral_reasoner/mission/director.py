@@ -31,7 +31,6 @@ from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import MAX_CHARACTERS
 
-
 LATCHED_ESTOP = "the E-stop is latched; reset it with /openral/estop_reset"
 
 
@@ -141,7 +140,7 @@ class Director:
         return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
 
     def halt(self, who: str, why: str, now: Instant) -> list[Command]:
-        """End every motion, whoever began it, and the mission, because somebody who gives no orders in words says so."""
+        """End every motion, whoever began it, and the mission, because somebody other than the operator says so."""
         reason = f"stopped by {who}{f': {why}' if why else ''}"
         what = "the mission and every motion end" if self._active else "no mission is running"
         self._log(LogEntry(now.stamp_s, "stop", f"{reason}: {what}", self.mission.id))

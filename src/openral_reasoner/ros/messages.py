@@ -154,6 +154,19 @@ def goal_of(status: ControlStatus) -> str:
     return goal_id_field("active_goal", status.active_goal)
 
 
+def control_of(status: ControlStatus) -> dict[str, object]:
+    """What the bridge says about itself, as plain values for an agent."""
+    return {
+        "executes": plain_line(status.instruction),
+        "skill": plain_line(status.skill),
+        "holding": bool(status.holding),
+        "estopped": bool(status.estopped),
+        "steps_executed": int(status.executed),
+        "chunks_rejected": int(status.rejected),
+        "last_rejection": plain_line(status.last_rejection),
+    }
+
+
 def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReading]:
     """Return the goal and the reading of a message of the reward monitor.
 

@@ -1,7 +1,7 @@
 """The table of tools: all that an agent may ask for. What is not in it cannot be called, over whatever it is offered.
 
-An agent outside the reasoner gets more than a language model inside, which is told the mission and the skills in its first
-message: the state, the log, the skills with their parameters, a stop, and the end of the mission.
+An agent outside the reasoner gets more than a language model inside, which is told the mission and the skills in its
+first message: the state, the log, the skills with their parameters, a stop, and the end of the mission.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from openral.msg import ControlStatus, MissionStep, MissionTask, SkillInfo, TaskProgress
@@ -20,8 +21,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from openral_core.errors import ContractError
 from openral_core.json_schema import schema_fault
 from openral_core.manifest import StartPose
-from openral_core.message_fields import goal_id_field, stamp_field, text_field
+from openral_core.message_fields import goal_id_field, text_field
 from openral_core.progress import ProgressReading
+from openral_core.progress_message import read_progress
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
@@ -54,8 +56,6 @@ MAX_SCHEMA = 16_384
 """Characters of the JSON Schema of a skill's parameters."""
 MAX_ALL = 200_000
 """Characters of all texts of one message."""
-AHEAD_S = 2.0
-"""[s] that the stamp of a reading may be ahead of the reasoner's clock, which follows `/clock`."""
 _ROS_NAME = re.compile(r"(?:/[A-Za-z_][A-Za-z0-9_]*)+")
 
 
@@ -177,17 +177,8 @@ def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReadin
     Raises:
         ContractError: its goal is no UUID, or its stamp is none, or in the future.
     """
-    stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
-    if stamp_s > now_s + AHEAD_S:
-        raise ContractError(f"header.stamp is {stamp_s - now_s:.1f} s in the future; is use_sim_time set?")
-    return goal_id_field("goal_id", message.goal_id), ProgressReading(
-        stamp_s,
-        message.progress,
-        message.success,
-        calibrated=message.calibrated,
-        abstained=message.abstained,
-        remark=plain_line(message.remark),
-    )
+    goal_id, reading = read_progress(message, now_s)
+    return goal_id, replace(reading, remark=plain_line(message.remark))
 
 
 def step_of(entry: LogEntry) -> MissionStep:

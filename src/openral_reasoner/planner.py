@@ -33,6 +33,10 @@ class PlannedTask:
     """What ends the repetition of this task, and of those before it that the loop spans."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
+    stop_when: str = ""
+    """Conditions that end the goal, as `ExecuteSkill.stop_when` holds them; empty: none."""
+    max_steps: int = 0
+    """Control steps after which the goal ends; 0: no such bound."""
 
     @property
     def meant(self) -> str:

@@ -71,6 +71,10 @@ class SendGoal:
     deadline_s: float
     params_json: str = ""
     """JSON object for the skill's `goal_params_schema`; empty: none."""
+    stop_when: str = ""
+    """JSON array of conditions that end it; empty: none."""
+    max_steps: int = 0
+    """Control steps after which it ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,8 @@ class Attempt:
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
         if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
             return judgement
+        if outcome == "STOPPED":
+            return Judgement(GateVerdict.STOPPED, f"it ended as it was asked to: {why}")
         if outcome != "SUCCEEDED":
             return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}")
         if judgement.verdict is GateVerdict.UNVERIFIED:

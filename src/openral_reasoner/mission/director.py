@@ -446,6 +446,9 @@ class Director:
     def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is GateVerdict.SUCCEEDED:
             self.mission.complete(now.stamp_s, judgement.reason)
+        elif judgement.verdict is GateVerdict.STOPPED and self.mission.open_ended:
+            self.mission.tasks[self.mission.active_task].ended_as_asked = True
+            self.mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
         else:
             self._recovery.fail(self.mission, self._palette, judgement, now)
 

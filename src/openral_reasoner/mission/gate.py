@@ -24,6 +24,8 @@ class GateVerdict(Enum):
     DEADLINE = "deadline"
     UNVERIFIED = "unverified"
     """The deadline passed and nobody could say how far the attempt got."""
+    STOPPED = "stopped"
+    """A condition of its goal ended it, which says nothing about its task."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,16 @@ class GoalTracker:
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
         params_json = json.dumps(dict(planned.params)) if planned.params else ""
-        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s, params_json)
+        return SendGoal(
+            self._keys,
+            skill,
+            planned.instruction,
+            planned.skill_task,
+            deadline_s,
+            params_json,
+            planned.stop_when,
+            planned.max_steps,
+        )
 
     def watch(self, now: Instant) -> list[Command]:
         """Look at the time."""

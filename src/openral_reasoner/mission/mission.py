@@ -62,6 +62,8 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.recovery_steps`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    ended_as_asked: bool = False
+    """A condition of its goal ended it, which says nothing about whether it is done."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_core.errors import ContractError
 from openral_core.instant import Instant
 from openral_core.json_schema import value_fault
+from openral_core.stop_conditions import parse_stop_when, stop_when_text
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
@@ -36,6 +38,8 @@ Answer = Callable[[Reply], None]
 
 MAX_INSTRUCTION = 200
 """Characters of an instruction for a policy; none was trained on longer ones."""
+MAX_STEPS = 1_000_000
+"""Control steps of one goal."""
 
 
 class SteeringLimits(BaseModel):
@@ -130,8 +134,14 @@ class Steering:
             self._running = None
             verified = task.state is TaskState.DONE
             word = "done, verified by the reward monitor" if verified else "not verified as done"
+            if task.ended_as_asked:
+                word = "ended as asked; whether it is done was not verified"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
-            answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}{self._left()}"))
+            answer(
+                Reply(
+                    verified or task.ended_as_asked, f"{word}, after {attempts}: {task.outcome}{self._left()}"
+                )
+            )
 
     def _left(self) -> str:
         """The budgets, for the end of a reply."""
@@ -188,6 +198,12 @@ class Steering:
             return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
         if fault := value_fault(dict(request.params), skill.goal_params_schema or _NO_PARAMS, "params"):
             return f"{skill.name}: {plain_line(fault)}"
+        try:
+            conditions = parse_stop_when(json.dumps(list(request.stop_when)) if request.stop_when else "")
+        except ContractError as error:
+            return plain_line(str(error))
+        if not 0 <= request.max_steps <= MAX_STEPS:
+            return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
         instruction = request.instruction.strip() or (
             known[request.task].phrase if known else _words_of_motion(skill, request)
         )
@@ -201,7 +217,16 @@ class Steering:
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(instruction, skill, request.task, instruction, 1.0, params=request.params)
+        return PlannedTask(
+            instruction,
+            skill,
+            request.task,
+            instruction,
+            1.0,
+            params=request.params,
+            stop_when=stop_when_text(conditions),
+            max_steps=request.max_steps,
+        )
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:

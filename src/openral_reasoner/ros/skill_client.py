@@ -158,4 +158,6 @@ def _goal(command: SendGoal) -> Any:
         task=command.task,
         deadline_s=command.deadline_s,
         params_json=command.params_json,
+        stop_when=command.stop_when,
+        max_steps=command.max_steps,
     )

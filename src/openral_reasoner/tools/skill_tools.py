@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from openral_core.stop_conditions import stop_when_schema
 from openral_reasoner.mission.request_queue import Execute
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.tools.tool import Arguments, Tool
@@ -35,6 +36,8 @@ def skill_tool(skill: Skill) -> Tool:
             given.get("instruction", ""),
             given.get("why", ""),
             params=given.get("params", {}),
+            stop_when=given.get("stop_when", []),
+            max_steps=int(given.get("max_steps", 0)),
         )
 
     return Tool(skill_tool_name(skill), describe(skill), _schema(skill), ask, moves=True, gate_judges=True)
@@ -48,7 +51,15 @@ def _schema(skill: Skill) -> dict[str, Any]:
         "type": "string",
         "description": "words for the policy; empty: the task's own words, which work best",
     }
-    properties: dict[str, Any] = {"task": task, "instruction": instruction}
+    properties: dict[str, Any] = {
+        "task": task,
+        "instruction": instruction,
+        "stop_when": {
+            "description": "conditions that end it; the first to hold counts",
+            **stop_when_schema(),
+        },
+        "max_steps": {"type": "integer", "minimum": 1, "description": "control steps after which it ends"},
+    }
     required = ["task"] if skill.tasks else ["instruction"]
     params: Mapping[str, Any] | None = skill.goal_params_schema
     if skill.kind == MOTION:

@@ -19,7 +19,7 @@ FEW = 10
 """Calls that are left when the model is told of it in every answer."""
 
 
-class Budget:
+class CallBudget:
     """The tool calls that one mission has left."""
 
     def __init__(self, calls: int) -> None:
@@ -52,12 +52,12 @@ def make_tools(
         locates: something in the graph answers where a thing is.
         max_calls: tools it may call in the mission.
     """
-    budget = Budget(max_calls)
+    budget = CallBudget(max_calls)
     table = inside_table(palette, cameras=cameras, sees=sees, memory=memory, locates=locates)
     return [_model_tool(tool, requests, budget) for tool in table]
 
 
-def _model_tool(tool: Tool, requests: RequestQueue, budget: Budget) -> ModelTool[None]:
+def _model_tool(tool: Tool, requests: RequestQueue, budget: CallBudget) -> ModelTool[None]:
     """Return a tool whose model is told in words when its arguments are wrong."""
 
     async def call(**given: Any) -> Any:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from openral_core.errors import ContractError
 from openral_core.instant import Instant
 from openral_core.json_schema import value_fault
-from openral_core.stop_conditions import parse_stop_when, stop_when_text
+from openral_core.stop_conditions import parse_stop_when
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
@@ -38,6 +38,8 @@ Answer = Callable[[Reply], None]
 
 MAX_INSTRUCTION = 200
 """Characters of an instruction for a policy; none was trained on longer ones."""
+MAX_QUESTION = 600
+"""Characters of a motion in the question whether it may run."""
 MAX_STEPS = 1_000_000
 """Control steps of one goal."""
 
@@ -180,7 +182,10 @@ class Steering:
             mission.say(now.stamp_s, "refused", f'"{planned.text}": {why}')
             answer(Reply(False, f"refused: {why}{self._left()}"))
 
-        text = f'{self._who} wants to run {planned.skill.name}: "{planned.text}". May it, yes or no?'
+        what = f"{planned.skill.name} {planned.skill_task}".rstrip()
+        params = f" with {json.dumps(dict(planned.params))}" if planned.params else ""
+        text = plain_line(f'{self._who} wants to run {what}: "{planned.text}"{params}', MAX_QUESTION)
+        text += ". May it, and what is tried if it fails, yes or no?"
         self._director.ask(text, self._limits.question_timeout_s, answered, now, YES_OR_NO)
 
     def _admit(self, request: Execute) -> PlannedTask | str:
@@ -196,14 +201,8 @@ class Steering:
         known = {task.id: task for task in skill.tasks}
         if known and request.task not in known:
             return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
-        if fault := value_fault(dict(request.params), skill.goal_params_schema or _NO_PARAMS, "params"):
-            return f"{skill.name}: {plain_line(fault)}"
-        try:
-            conditions = parse_stop_when(json.dumps(list(request.stop_when)) if request.stop_when else "")
-        except ContractError as error:
-            return plain_line(str(error))
-        if not 0 <= request.max_steps <= MAX_STEPS:
-            return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
+        if fault := _fault_of_goal(skill, request):
+            return fault
         instruction = request.instruction.strip() or (
             known[request.task].phrase if known else _words_of_motion(skill, request)
         )
@@ -224,7 +223,7 @@ class Steering:
             instruction,
             1.0,
             params=request.params,
-            stop_when=stop_when_text(conditions),
+            stop_when=json.dumps(list(request.stop_when)) if request.stop_when else "",
             max_steps=request.max_steps,
         )
 
@@ -251,3 +250,16 @@ def _words_of_motion(skill: Skill, request: Execute) -> str:
     if skill.kind != MOTION:
         return ""
     return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)
+
+
+def _fault_of_goal(skill: Skill, request: Execute) -> str:
+    """Return what is wrong with the parameters, the conditions or the bound of a goal; empty: nothing."""
+    if fault := value_fault(dict(request.params), skill.goal_params_schema or _NO_PARAMS, "params"):
+        return f"{skill.name}: {plain_line(fault)}"
+    try:
+        parse_stop_when(json.dumps(list(request.stop_when)))
+    except ContractError as error:
+        return plain_line(str(error))
+    if not 0 <= request.max_steps <= MAX_STEPS:
+        return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
+    return ""

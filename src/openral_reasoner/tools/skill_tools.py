@@ -54,10 +54,7 @@ def _schema(skill: Skill) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "task": task,
         "instruction": instruction,
-        "stop_when": {
-            "description": "conditions that end it; the first to hold counts",
-            **stop_when_schema(),
-        },
+        "stop_when": _stop_when(),
         "max_steps": {"type": "integer", "minimum": 1, "description": "control steps after which it ends"},
     }
     required = ["task"] if skill.tasks else ["instruction"]
@@ -73,6 +70,22 @@ def _schema(skill: Skill) -> dict[str, Any]:
         "properties": properties,
         "required": [*required, "why"],
         "additionalProperties": False,
+    }
+
+
+def _stop_when() -> dict[str, Any]:
+    """Return the schema of `stop_when` in few words: its own, with all numbers, would be most of what a model reads."""
+    conditions = stop_when_schema()["$defs"].values()
+    names = [each["properties"]["name"]["const"] for each in conditions]
+    told = "; ".join(
+        f"{name} ({', '.join(field for field in each['properties'] if field != 'name')}): {each['description']}"
+        for name, each in zip(names, conditions, strict=True)
+    )
+    item = {"type": "object", "properties": {"name": {"enum": names}}, "required": ["name"]}
+    return {
+        "type": "array",
+        "items": item,
+        "description": " ".join(f"conditions that end it, the first to hold counts; {told}".split()),
     }
 
 

@@ -28,8 +28,8 @@ LOOK_S = 0.25
 TELL_S = 5.0
 """[s] wall time without news after which a client is told that the call goes on."""
 STOP = "stop"
-STOP_PATIENCE_S = 1.0
-"""[s] wall time that a reasoner has to appear for a stop, before the goals of all skills are cancelled from here."""
+STOP_PATIENCE_S = 2.0
+"""[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
 EXECUTE_SKILL = "openral/action/ExecuteSkill"
 NOBODY = "no reasoner answers on /openral/tools; start a deployment, with `openral deploy sim` or ros2 launch"
 
@@ -112,10 +112,17 @@ class ToolClient:
     # -- calls -------------------------------------------------------------------------------------
 
     async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
-        """Call a tool and wait for its end; `ToolSource`."""
-        patience_s = STOP_PATIENCE_S if tool == STOP else self._patience_s
-        if not await self._until(self._client.server_is_ready, patience_s):
-            return await self._stop_directly() if tool == STOP else Reply(False, NOBODY)
+        """Call a tool and wait for its end; `ToolSource`. A stop needs no reasoner."""
+        if tool != STOP:
+            return await self._call(who, tool, arguments, told)
+        try:
+            return await asyncio.wait_for(self._call(who, tool, arguments, told), STOP_PATIENCE_S)
+        except asyncio.TimeoutError:
+            return await self._stop_directly()
+
+    async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+        if not await self._until(self._client.server_is_ready, self._patience_s):
+            return Reply(False, NOBODY)
         goal = CallTool.Goal(
             session=self._node.get_fully_qualified_name(),
             who=who,
@@ -181,7 +188,7 @@ class ToolClient:
         while self._loop.time() < end:
             await asyncio.sleep(0.1)
             self._stopper.retry()
-        return Reply(bool(found), f"{NOBODY}; {len(found)} skills were told to stop from here")
+        return Reply(bool(found), f"no reasoner answered; {len(found)} skills were told to stop from here")
 
 
 def _nothing() -> None:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 import anyio
-import mcp_types as types
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession

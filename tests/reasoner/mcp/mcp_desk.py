@@ -11,7 +11,7 @@ from uuid import uuid4
 import cv2
 from director_desk import SKILL, Desk
 from mcp import Client
-from mcp_types import CallToolResult
+from mcp.types import CallToolResult
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading

@@ -52,9 +52,9 @@ async def main() -> int:
     options = parser.parse_args()
     if options.url:
         headers = {"Authorization": f"Bearer {options.token_file.read_text()}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=None) as http:
-            async with Client(streamable_http_client(options.url, http_client=http)) as client:
-                return 0 if await play(client) else 1
+        http = httpx2.AsyncClient(headers=headers, timeout=None)
+        async with http, Client(streamable_http_client(options.url, http_client=http)) as client:
+            return 0 if await play(client) else 1
     openral = str(Path(sys.executable).parent / "openral")
     server = StdioServerParameters(command=openral, args=["mcp", "--approve", "none"], env=dict(os.environ))
     async with Client(server) as client:

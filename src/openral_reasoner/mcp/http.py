@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openral_core.errors import InstallationError
+from openral_core.files.output_folder import check_folder, make_private
 from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
 from openral_sidecar.server import is_loopback
@@ -61,6 +62,7 @@ class HttpServer:
 
         Raises:
             InstallationError: the address is another one, or the port is taken.
+            OutputError: the token's file cannot be written.
         """
         if not is_loopback(address):
             raise InstallationError(
@@ -79,6 +81,7 @@ class HttpServer:
             ) from error
         self._address, self.port = address, int(self._socket.getsockname()[1])
         self.token_file = token_file or run_folder() / f"mcp-{self.port}.token"
+        make_private(check_folder(self.token_file.parent, "--token-file"))
         self._token = secrets.token_urlsafe(32)
         write_private(self.token_file, self._token)
 

@@ -1,4 +1,4 @@
-"""A client of `openral mcp` beside a whole deployment: a drawer moves, a picture comes, a killed client stops the arm."""
+"""A client of `openral mcp` beside a whole deployment: a drawer moves, a picture comes, a killed client stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole deployment in simulation: bridge, one policy node a skill, reward monitor, reasoner.
+"""A whole deployment in simulation: bridge, one policy node a skill, motions, reward monitor, reasoner.
 
     ros2 launch openral deploy_sim.launch.py scene:=metaworld_drawer mission:="open the drawer"
 
@@ -98,6 +98,8 @@ def deployment(context):
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
+        if scene.motions:
+            nodes.append(motions(values, common))
     except OpenralError as error:
         raise RuntimeError(f"scene:={values['scene']}: {error}") from None
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
@@ -131,6 +133,14 @@ def policy(skill, values, common, left=RESTARTS):
     who = f"the policy node of {skill}"
     on_exit = again(who, partial(policy, skill, values, common), left, without(who))
     return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
+
+
+def motions(values, common, left=RESTARTS):
+    """The analytic motions of the scene, all in one node."""
+    parameters = {**common, "lockstep": values["mode"] == "lockstep", "use_sim_time": True}
+    who = "the node of the motions"
+    on_exit = again(who, partial(motions, values, common), left, without(who))
+    return node("motion_node", values, parameters, on_exit)
 
 
 def monitor(skill, values, common, left=RESTARTS):

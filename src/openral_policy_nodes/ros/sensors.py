@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -14,6 +14,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from openral_core.errors import ContractError
 from openral_core.image_message import decode_image, require_size
 from openral_core.scene import SceneCamera
+from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.synchroniser import StampSynchroniser
@@ -60,6 +61,8 @@ class SensorIntake:
         self._on_sensors = on_sensors
         self._synchroniser = StampSynchroniser[Any]([_JOINTS, _POSE, *(camera.name for camera in cameras)])
         self._cameras = {camera.name: camera for camera in cameras}
+        self._body = StampSynchroniser[Any]([_JOINTS, _POSE])
+        self._body_ns, self._body_parts = -1, dict[str, Any]()
         self._faults: dict[str, str] = {}
         self._logged_s: dict[str, float] = {}
         self.latest: SensorSet | None = None
@@ -79,6 +82,16 @@ class SensorIntake:
     def fault(self) -> str | None:
         """Why the inputs cannot be used: a camera or the joints are not what the scene says. None when all is well."""
         return "; ".join(self._faults.values()) or None
+
+    @property
+    def state(self) -> RobotState | None:
+        """The newest state of the robot, whatever its cameras do; None: nobody knows."""
+        if not self._body_parts:
+            return None
+        try:
+            return self._assemble(self._body_ns, self._body_parts)
+        except ContractError:
+            return None  # a fault that is told where the observations are put together
 
     def close(self) -> None:
         """Give the subscriptions back."""
@@ -108,6 +121,10 @@ class SensorIntake:
             text = f"dropped a message of {stream} that is stamped {1e-9 * (stamp - now):.0f} s ahead of the clock"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
             return
+        if stream not in self._cameras:
+            parts = self._body.add(stream, stamp, message)
+            if parts is not None and stamp >= self._body_ns:
+                self._body_ns, self._body_parts = stamp, parts
         found = self._synchroniser.add(stream, stamp, message)
         if found is None:
             if (
@@ -118,23 +135,23 @@ class SensorIntake:
         images = {
             name: image for name in self._cameras if (image := self._decode(name, found[name])) is not None
         }
-        joints, pose = found[_JOINTS], found[_POSE].pose
-        state = self._check(
-            _JOINTS,
-            lambda: self._assembler.assemble(
-                stamp,
-                joints.name,
-                joints.position,
-                (pose.position.x, pose.position.y, pose.position.z),
-                (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
-            ),
-        )
+        state = self._check(_JOINTS, lambda: self._assemble(stamp, found))
         if state is None or len(images) < len(self._cameras):
             return
         fresh = self.latest is None or stamp > self.latest.stamp_ns
         if self.latest is None or stamp >= self.latest.stamp_ns:
             self.latest = SensorSet(stamp, images, state, found[_POSE].header.frame_id)
             self._on_sensors(self.latest, fresh)
+
+    def _assemble(self, stamp: int, found: Mapping[str, Any]) -> RobotState:
+        joints, pose = found[_JOINTS], found[_POSE].pose
+        return self._assembler.assemble(
+            stamp,
+            joints.name,
+            joints.position,
+            (pose.position.x, pose.position.y, pose.position.z),
+            (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
+        )
 
     def _decode(self, name: str, message: Image) -> Any:
         return self._check(

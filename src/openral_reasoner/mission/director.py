@@ -13,14 +13,18 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
+from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
-from openral_reasoner.mission.question import YES_OR_NO, Answered, Question
+from openral_reasoner.mission.preparation import Preparation
+from openral_reasoner.mission.question import YES_OR_NO, Answered, Question, ask_which
 from openral_reasoner.mission.recovery import Recovery
+from openral_reasoner.mission.recovery_steps import Rung
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
 from openral_reasoner.mission.second_look import SecondLook
@@ -46,7 +50,18 @@ class Director:
         *,
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
+        outcomes: Outcomes | None = None,
+        awaits_policies: bool = False,
     ) -> None:
+        """Begin without a mission.
+
+        Args:
+            log: takes every step.
+            gate: when an attempt is done, or stands still.
+            config: how patient the director is.
+            outcomes: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            awaits_policies: motions alone are no palette to plan with; policies are still to come.
+        """
         self._log = log
         self._gate = gate or ProgressThresholds()
         self._config = config or DirectorConfig()
@@ -56,14 +71,16 @@ class Director:
         self._ticket = 0
         self._proposed = False
         self._waiting_since_wall_s = 0.0
-        self._estopped = False
+        self.estopped = False
         self._question: Question | None = None
         self._resumption: Resumption | None = None
         self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._recovery = Recovery(self.ask, self._config)
+        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes())
+        self._preparation = Preparation(self._goals, self._config)
+        self._awaits_policies = awaits_policies
         self.mission = Mission("", "", log)
         self.others_move = False
         """A policy node announces that it runs a goal."""
@@ -77,11 +94,6 @@ class Director:
     def running(self) -> bool:
         """A goal of the mission runs."""
         return self._goals.running
-
-    @property
-    def estopped(self) -> bool:
-        """The E-stop is latched."""
-        return self._estopped
 
     @property
     def recovering(self) -> bool:
@@ -102,7 +114,8 @@ class Director:
         """
         said, fresh = heard(text), self._seen.add(prompt_id)
         if self._is_stop(said):
-            return self._halt(prompt_id, text, now)
+            shown = f'"{plain_line(text)}"'
+            return self.halt(shown, f"stopped: the operator said {shown}", prompt_id[:MAX_ID], now)
         if not fresh:
             return []
         refusal = why_refused(prompt_id, text)
@@ -121,7 +134,7 @@ class Director:
         commands += self.stop(f'replaced by "{plain_line(text)}"', now)
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), now.wall_s)
         self.mission.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
-        if self._estopped:
+        if self.estopped:
             self.mission.end(MissionState.FAILED, now.stamp_s, LATCHED_ESTOP)
         return [*commands, *self.tick(now)]
 
@@ -132,18 +145,10 @@ class Director:
             return moves or (self._active and not self.question)
         return said is Heard.STOP or (said is Heard.STOP_AND_MORE and (moves or self._active))
 
-    def _halt(self, prompt_id: str, text: str, now: Instant) -> list[Command]:
-        shown = plain_line(text)
+    def halt(self, said: str, reason: str, sender: str, now: Instant) -> list[Command]:
+        """End every motion, whoever began it, and the mission for a reason; `said` and a sender's id are logged."""
         what = "the mission and every motion end" if self._active else "no mission is running"
-        self._log(LogEntry(now.stamp_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
-        commands = self.stop(f'stopped: the operator said "{shown}"', now)
-        return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
-
-    def halt(self, who: str, why: str, now: Instant) -> list[Command]:
-        """End every motion, whoever began it, and the mission, because somebody other than the operator says so."""
-        reason = f"stopped by {who}{f': {why}' if why else ''}"
-        what = "the mission and every motion end" if self._active else "no mission is running"
-        self._log(LogEntry(now.stamp_s, "stop", f"{reason}: {what}", self.mission.id))
+        self._log(LogEntry(now.stamp_s, "stop", f"{said}: {what}", sender))
         commands = self.stop(reason, now)
         return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
 
@@ -165,8 +170,8 @@ class Director:
 
     def estop(self, pressed: bool, now: Instant) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
-        fresh = pressed and not self._estopped
-        self._estopped = pressed
+        fresh = pressed and not self.estopped
+        self.estopped = pressed
         return self.stop("stopped: the E-stop was pressed", now) if fresh else []
 
     def resume(self, mission: Mission, policy: Resume, now: Instant) -> list[Command]:
@@ -186,6 +191,7 @@ class Director:
         self._proposed = False
         self._question = self._resumption = None
         self._recovery.forget()
+        self._preparation.forget()
         self._second.attempt_begins()
         self._decisions.forget()
         self._waiting_since_wall_s = wall_s
@@ -243,25 +249,10 @@ class Director:
         elif isinstance(result, Plan):
             self.mission.adopt(result, now.stamp_s)
         elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
-            self._ask_which(result, now)
+            ask_which(self.mission, result, self._config.ask_patience_s, self.ask, now)
         else:
             self.mission.end(MissionState.FAILED, now.stamp_s, result.sentence)
         return self.tick(now)
-
-    def _ask_which(self, asked: Ask, now: Instant) -> None:
-        """Let the operator choose between what the words may mean; silence chooses nothing."""
-        single = len(asked.options) == 1
-        signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
-        options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
-        answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
-
-        def answered(choice: str | None, now: Instant) -> None:
-            if choice is None or choice == "no":
-                self.mission.end(MissionState.FAILED, now.stamp_s, asked.sentence)
-            else:
-                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now.stamp_s)
-
-        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now, options)
 
     def _propose(self, now: Instant) -> list[Command]:
         if self._ready(now):
@@ -281,7 +272,7 @@ class Director:
     def _ready(self, now: Instant) -> bool:
         """Whether the palette has settled; a mission that waited too long for it has failed."""
         settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
-        if self._palette.skills and settled:
+        if settled and (self._palette.has_policies or (self._palette.skills and not self._awaits_policies)):
             return True
         if now.wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
@@ -327,19 +318,13 @@ class Director:
         self._waiting_since_wall_s = now.wall_s
 
     def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
-        """An agent outside the reasoner wants a mission of its own, to which it adds tasks and which it ends.
-
-        Returns:
-            Why it gets none; empty: it is the mission now.
-        """
-        if self._estopped:
-            return LATCHED_ESTOP
-        if self._active:
-            return f'a mission is in work: "{plain_line(self.mission.text)}"; wait for its end, or stop it'
+        """An agent outside wants a mission, to add tasks to it; return why it gets none, empty: it has it."""
+        if self.estopped or self._active:
+            busy = f'a mission is in work: "{plain_line(self.mission.text)}"; wait for its end, or stop it'
+            return LATCHED_ESTOP if self.estopped else busy
         held = Mission(mission_id, text, self._log, MissionState.ACTIVE, open_ended=True, outside=True)
         self._begin(held, now.wall_s)
-        self._proposed = True
-        self._ticket += 1
+        self._proposed, self._ticket = True, self._ticket + 1
         self.mission.say(now.stamp_s, "prompt", text)
         return ""
 
@@ -379,16 +364,40 @@ class Director:
         planned = self.mission.tasks[self.mission.active_task].planned
         skill = self._palette.find(planned.skill.name)
         if skill is not None:
-            self._second.attempt_begins()
-            return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
+            return self._attempt(skill, now)
         loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
         if now.wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
-                GateVerdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
+                GateVerdict.STALLED,
+                f"{planned.skill.node} did not come back within {patience_s:.0f} s",
+                broken_off=True,
             )
             self._recovery.fail(self.mission, self._palette, gone, now, lost=True)
         return []
+
+    def _attempt(self, skill: Skill, now: Instant) -> list[Command]:
+        """Prepare the next attempt at the current task, then begin it."""
+        task = self.mission.tasks[self.mission.active_task]
+        before = self._preparation.due(self.mission, task, self._palette, now)
+        if before is not None:
+            return before
+        failure = self._preparation.take_failure()
+        if failure:
+            self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
+            if task.way == Rung.RESTAGE.value:  # without its change the attempt would be the one that failed
+                self._preparation.forget()
+                self._recovery.fail(self.mission, self._palette, Judgement(GateVerdict.STALLED, failure), now)
+                return self.tick(now)
+        self._preparation.forget()
+        self._second.attempt_begins()
+        return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
+
+    def found(
+        self, key: int, point: tuple[float, float, float] | None, why: str, now: Instant
+    ) -> list[Command]:
+        """The answer to the `FindThing` of that key: where it is, [m] in the world frame; None: it was not found."""
+        return self.tick(now) if self._preparation.found(key, point, why) else []
 
     def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
         """Go on after a restart, as far as that is settled."""
@@ -430,6 +439,9 @@ class Director:
         self._waiting_since_wall_s = now.wall_s
         if not self._active or task is not self.mission.current:
             return  # the mission was stopped or replaced
+        if self._preparation.drives:
+            self._preparation.driven(judgement)
+            return
         if self._second.begin(judgement, now.wall_s):
             self.mission.say(now.stamp_s, "monitor", f"{judgement.reason}; it is asked when it is back")
         else:
@@ -445,10 +457,8 @@ class Director:
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is GateVerdict.SUCCEEDED:
+            self._recovery.count(self.mission.tasks[self.mission.active_task], success=True)
             self.mission.complete(now.stamp_s, judgement.reason)
-        elif judgement.verdict is GateVerdict.STOPPED and self.mission.open_ended:
-            self.mission.tasks[self.mission.active_task].ended_as_asked = True
-            self.mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
         else:
             self._recovery.fail(self.mission, self._palette, judgement, now)
 
@@ -462,6 +472,10 @@ class Director:
         """Whether the reward monitor owes readings of a goal that runs, and whether it is in the graph."""
         self._second.monitor(silent, there)
 
+    def perception(self, can_locate: bool) -> None:
+        """Whether somebody answers where a thing is."""
+        self._recovery.can_locate = can_locate
+
     def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
         self._goals.bridge_says(active_goal, wall_s)
@@ -470,9 +484,9 @@ class Director:
         """The policy node took the goal, or refused it."""
         return self._goals.answered(key, goal_id, accepted, now)
 
-    def goal_ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        self._goals.ended(key, outcome, check, message, now)
+    def goal_ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
+        self._goals.ended(key, report, now)
 
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""

@@ -24,8 +24,6 @@ class GateVerdict(Enum):
     DEADLINE = "deadline"
     UNVERIFIED = "unverified"
     """The deadline passed and nobody could say how far the attempt got."""
-    STOPPED = "stopped"
-    """A condition of its goal ended it, which says nothing about its task."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,8 @@ class Judgement:
 
     verdict: GateVerdict
     reason: str
+    broken_off: bool = False
+    """Something else than the attempt's own course ended it: a node died, a goal was refused, a restart."""
 
 
 def judge(

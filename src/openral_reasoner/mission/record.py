@@ -91,6 +91,7 @@ class MissionWriter:
                 open_ended=bool(kept["open_ended"]),
                 outside=bool(kept.get("outside", False)),
                 stamp_s=float(kept["stamp_s"]),
+                begun_s=None if kept.get("begun_s") is None else float(kept["begun_s"]),
             )
         except FileNotFoundError:
             return None
@@ -132,6 +133,7 @@ def written(mission: Mission) -> dict[str, Any]:
         "open_ended": mission.open_ended,
         "outside": mission.outside,
         "stamp_s": mission.stamp_s,
+        "begun_s": mission.begun_s,
         "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
     }
     return {**recorded(mission).model_dump(), "resume": kept}

@@ -14,9 +14,9 @@ from enum import Enum
 from pydantic import BaseModel, ConfigDict, Field
 
 from openral_core.errors import ContractError
+from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
-from openral_core.json_schema import value_fault
-from openral_core.stop_conditions import parse_stop_when
+from openral_core.stop_conditions import StopCondition, parse_stop_when
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
@@ -136,6 +136,8 @@ class Steering:
             self._running = None
             verified = task.state is TaskState.DONE
             word = "done, verified by the reward monitor" if verified else "not verified as done"
+            if task.planned.skill.judges_itself:
+                word = "done, as the motion measured" if verified else "not done"
             if task.ended_as_asked:
                 word = "ended as asked; whether it is done was not verified"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
@@ -201,13 +203,14 @@ class Steering:
         known = {task.id: task for task in skill.tasks}
         if known and request.task not in known:
             return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
-        if fault := _fault_of_goal(skill, request):
-            return fault
         instruction = request.instruction.strip() or (
             known[request.task].phrase if known else _words_of_motion(skill, request)
         )
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
+        conditions = _checked(skill, request)
+        if isinstance(conditions, str):
+            return conditions
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
         asked = (skill.name, request.task, request.params)
@@ -223,7 +226,7 @@ class Steering:
             instruction,
             1.0,
             params=request.params,
-            stop_when=json.dumps(list(request.stop_when)) if request.stop_when else "",
+            stop_when=conditions,
             max_steps=request.max_steps,
         )
 
@@ -241,10 +244,6 @@ class Steering:
         self._director.ask(plain_line(request.question), patience_s, answered, now)
 
 
-_NO_PARAMS = {"type": "object", "properties": {}, "additionalProperties": False}
-"""Of a skill that takes no parameters."""
-
-
 def _words_of_motion(skill: Skill, request: Execute) -> str:
     """What a skill without tasks is called in the log where nobody said it; empty: it needs words to work."""
     if skill.kind != MOTION:
@@ -252,14 +251,13 @@ def _words_of_motion(skill: Skill, request: Execute) -> str:
     return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)
 
 
-def _fault_of_goal(skill: Skill, request: Execute) -> str:
-    """Return what is wrong with the parameters, the conditions or the bound of a goal; empty: nothing."""
-    if fault := value_fault(dict(request.params), skill.goal_params_schema or _NO_PARAMS, "params"):
-        return f"{skill.name}: {plain_line(fault)}"
+def _checked(skill: Skill, request: Execute) -> tuple[StopCondition, ...] | str:
+    """Return the conditions of a goal, or what is wrong with them, its parameters or its bound."""
     try:
-        parse_stop_when(json.dumps(list(request.stop_when)))
+        check_goal_params(skill.name, skill.goal_params_schema, request.params)
+        conditions = parse_stop_when(json.dumps(list(request.stop_when)))
     except ContractError as error:
         return plain_line(str(error))
     if not 0 <= request.max_steps <= MAX_STEPS:
         return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
-    return ""
+    return conditions

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
-from openral_core.json_schema import schema_fault
+from openral_core.goal_params import check_params_schema
 from openral_core.manifest import StartPose
 from openral_core.message_fields import goal_id_field, text_field
 from openral_core.progress import ProgressReading
@@ -128,8 +128,7 @@ def _schema(text: str) -> Mapping[str, Any] | None:
         raise ContractError(f"goal_params_schema is no JSON: {plain_line(str(error))}") from error
     if not isinstance(schema, dict):
         raise ContractError("goal_params_schema is no JSON object; send a JSON Schema")
-    if fault := schema_fault(schema, "goal_params_schema"):
-        raise ContractError(plain_line(fault))
+    check_params_schema("the skill", schema)
     return schema
 
 

@@ -172,7 +172,8 @@ class OutsideCalls:
     ) -> list[Command]:
         if isinstance(asked, Stop):
             self._forget(session)
-            commands = self._director.halt(session.who, plain_line(asked.why), now)
+            reason = f"stopped by {session.who}{f': {plain_line(asked.why)}' if asked.why else ''}"
+            commands = self._director.halt(reason, reason, self._director.mission.id, now)
             answer(Reply(True, "every motion was told to stop; `state` says what the bridge does"))
             return commands
         if isinstance(asked, ReadState):

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from openral_core.json_schema import value_fault
+from openral_core.errors import ContractError
+from openral_core.goal_params import check_goal_params
 from openral_reasoner.mission.request_queue import Reply, Request
 
 MAX_ARGUMENTS = 16_384
@@ -41,10 +42,16 @@ class Tool:
 
     def refusal(self, arguments: Arguments) -> str:
         """Return why the arguments are refused, in words for whoever gave them; empty: they are not."""
-        fault = value_fault(arguments, _types_only(self.schema) if self.gate_judges else self.schema, "it")
-        if not fault and not self.gate_judges:
-            fault = next(filter(None, (_odd(name, value) for name, value in arguments.items())), "")
-        return f"refused: {self.name}: {fault.removeprefix('it.')}" if fault else ""
+        try:
+            check_goal_params(
+                self.name, _types_only(self.schema) if self.gate_judges else self.schema, arguments
+            )
+        except ContractError as error:
+            return f"refused: {str(error).replace(': params_json', '', 1)}"
+        if self.gate_judges:
+            return ""
+        odd = next(filter(None, (_odd(name, value) for name, value in arguments.items())), "")
+        return f"refused: {self.name}: {odd}" if odd else ""
 
 
 def parse_arguments(text: str) -> Arguments | str:

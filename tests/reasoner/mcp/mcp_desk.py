@@ -74,6 +74,7 @@ class McpDesk:
             self.desk.director, self.planning, self._table, lambda: {"estopped": False}, self.desk.log.append
         )
         self._heard = 0
+        self._arrived: set[int] = set()
 
     @property
     def now(self) -> Instant:
@@ -120,6 +121,10 @@ class McpDesk:
     def step(self) -> None:
         """A third of a second passes."""
         self.on_step()
+        goal = self.desk.sent[-1] if self.desk.sent else None
+        if goal is not None and goal.skill.judges_itself and goal.key not in self._arrived:
+            self._arrived.add(goal.key)
+            self.desk.end("SUCCEEDED", "reached")
         self.desk.run(1 / 3, *self.progress[-1:])
         self.do(self.planning.tick(self.now))
         self.do(self.calls.tick(self.now))

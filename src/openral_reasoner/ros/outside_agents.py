@@ -17,6 +17,7 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.record import recorded
+from openral_reasoner.palette import Palette
 from openral_reasoner.ros.messages import control_of
 from openral_reasoner.ros.skill_registry import SkillRegistry
 from openral_reasoner.ros.tool_server import ToolServer
@@ -55,6 +56,8 @@ class OutsideAgents:
         self._locates = locates
         self._control: tuple[float, dict[str, object]] | None = None
         self._server: ToolServer | None = None
+        self._made_of: tuple[Palette, bool] | None = None
+        self._table: tuple[Tool, ...] = ()
         self._calls = OutsideCalls(director, planning, self._tools, self._state, log)
 
     def open(
@@ -89,12 +92,14 @@ class OutsideAgents:
         self._control = (time.monotonic(), control_of(status))
 
     def _tools(self) -> tuple[Tool, ...]:
-        return outside_table(
-            self._registry.palette(),
-            cameras=[camera.name for camera in self._deployment.cameras],
-            memory=self._memory,
-            locates=self._locates(),
-        )
+        """Return the same table as before for as long as nothing in it changes."""
+        made_of = (self._registry.palette(), self._locates())
+        if made_of != self._made_of:
+            self._made_of = made_of
+            palette, locates = made_of
+            cameras = [camera.name for camera in self._deployment.cameras]
+            self._table = outside_table(palette, cameras=cameras, memory=self._memory, locates=locates)
+        return self._table
 
     def _state(self) -> dict[str, object]:
         palette, control = self._registry.palette(), self._control

@@ -62,7 +62,7 @@ class ToolServer:
         Args:
             node: the owner.
             calls: decides about each call.
-            table: the tools as they are now.
+            table: the tools as they are now; another tuple when they changed.
             run: carries commands out.
             now: this moment.
         """
@@ -70,7 +70,7 @@ class ToolServer:
         self._open: list[_OpenCall] = []
         self._since_wall_s: dict[str, float] = {}
         self._seen: set[str] = set()
-        self._shown: tuple[Any, ...] | None = None
+        self._shown: tuple[Tool, ...] | None = None
         self._publisher = node.create_publisher(ToolTable, TOPIC, NEWEST)
         self._server = ActionServer(
             node,
@@ -102,15 +102,10 @@ class ToolServer:
             self._tell_progress(open_)
 
     def _show(self) -> None:
-        table = tuple(
-            (tool.name, tool.description, json.dumps(tool.schema), tool.moves, tool.reads)
-            for tool in self._table()
-        )
-        if table != self._shown:
+        table = self._table()
+        if table is not self._shown:
             self._shown = table
-            names = ("name", "description", "schema", "moves", "reads")
-            tools = [ToolMessage(**dict(zip(names, values, strict=True))) for values in table]
-            self._publisher.publish(ToolTable(tools=tools))
+            self._publisher.publish(ToolTable(tools=[tool_message(tool) for tool in table]))
 
     def _look_for_lost_sessions(self, now: Instant) -> None:
         if not self._since_wall_s:
@@ -162,6 +157,17 @@ class ToolServer:
         else:
             handle.abort()
         return CallTool.Result(ok=reply.ok, text=reply.text, image_png=reply.image_png)
+
+
+def tool_message(tool: Tool) -> ToolMessage:
+    """Return a tool as it is published."""
+    return ToolMessage(
+        name=tool.name,
+        description=tool.description,
+        schema=json.dumps(tool.schema),
+        moves=tool.moves,
+        reads=tool.reads,
+    )
 
 
 def call_of(goal: Any) -> Call:

@@ -130,6 +130,15 @@ class Backend(Protocol):
         """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
         ...
 
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera, pixel by pixel beside `render`.
+
+        inf where nothing is drawn (REP 118). Raises SimulationError: this backend draws no depth.
+        """
+        ...
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         ...

@@ -63,6 +63,10 @@ def profile(name: str) -> RenderProfile:
     return PROFILES[name]
 
 
+NEARLY_FAR = 0.999
+"""Share of the distance to the far plane from which on a depth means that nothing was drawn there."""
+
+
 class OffscreenRenderer:
     """Renders any camera of one MjModel at one size. Bound to the thread that made it."""
 
@@ -115,6 +119,27 @@ class OffscreenRenderer:
         self._renderer.update_scene(data, camera=camera, scene_option=self._option)
         image: NDArray[np.uint8] = self._renderer.render()
         return image
+
+    def render_depth(self, data: mujoco.MjData, camera: str) -> NDArray[np.float32]:
+        """Return (H, W) float32 [m] along the optical axis; inf where nothing is nearer than the far plane."""
+        self._renderer.enable_depth_rendering()
+        try:
+            self._renderer.update_scene(data, camera=camera, scene_option=self._option)
+            depth: NDArray[np.float32] = self._renderer.render()
+        finally:
+            self._renderer.disable_depth_rendering()
+        depth[depth >= NEARLY_FAR * self.model.vis.map.zfar * self.model.stat.extent] = np.inf
+        return depth
+
+    def render_geoms(self, data: mujoco.MjData, camera: str) -> NDArray[np.int32]:
+        """Return (H, W) int32: the number of the geom that each pixel shows; -1 where it shows none."""
+        self._renderer.enable_segmentation_rendering()
+        try:
+            self._renderer.update_scene(data, camera=camera, scene_option=self._option)
+            numbers: NDArray[np.int32] = self._renderer.render()
+        finally:
+            self._renderer.disable_segmentation_rendering()
+        return np.where(numbers[..., 1] == mujoco.mjtObj.mjOBJ_GEOM, numbers[..., 0], -1)
 
     def close(self) -> None:
         """Free the OpenGL context."""

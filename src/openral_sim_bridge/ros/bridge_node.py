@@ -29,7 +29,9 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.ros.admission_topics import AdmissionTopics
-from openral_sim_bridge.ros.bridge_topics import BridgeTopics, to_time
+from openral_sim_bridge.ros.bridge_topics import BridgeTopics
+from openral_sim_bridge.ros.camera_messages import to_time
+from openral_sim_bridge.ros.depth_topics import DepthTopics
 from openral_sim_bridge.ros.estop_services import EStop
 from openral_sim_bridge.simulation import BridgeOptions, Simulation, read_reset
 
@@ -81,6 +83,7 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
             simulation.links,
             simulation.joint_positions,
             simulation.robot.urdf,
+            DepthTopics(self, simulation.scene.cameras, simulation.cameras, simulation.depth_images),
         )
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)

@@ -56,6 +56,9 @@ class DepthSettings:
 
     radius_px: int = 2
     """Half the side of the neighbourhood whose median counts: 2 takes 5 x 5 pixels."""
+    quantile: float = 0.5
+    """Share of the neighbourhood's depths that are nearer than the surface that is meant: 0.5 is the median; less, for
+    things that are smaller than the neighbourhood and stand before what is around them."""
     near_m: float = 0.05
     """[m] nearer depth is no measurement."""
     far_m: float = 4.0
@@ -78,6 +81,10 @@ class DepthSettings:
     """[rad] standard deviation of the camera's rotation, about each axis."""
 
 
+TRUSTED = DepthSettings()
+"""What is trusted where nobody says otherwise."""
+
+
 @dataclass(frozen=True)
 class LocatedPoint:
     """A point in the world, and how well it is known."""
@@ -97,17 +104,17 @@ def locate_pixel(
     depth: NDArray[np.float32],
     u: float,
     v: float,
-    settings: DepthSettings = DepthSettings(),
+    settings: DepthSettings = TRUSTED,
     *,
     pixel_sigma: float | None = None,
     inward_m: float = 0.0,
 ) -> LocatedPoint:
     """Return the point of the surface that a pixel shows.
 
-    The depth is the median of the pixel's neighbourhood, of those values that lie on the median's surface. With
-    p = d ((u - cx) / fx, (v - cy) / fy, 1) in the optical frame, the covariance is J diag(su^2, sv^2, sd^2) J^T with
-    J = dp / d(u, v, d), turned into the world, plus that of the camera's pose: sp^2 I + sr^2 (|r|^2 I - r r^T) for the
-    vector r from the camera to the point.
+    With the default settings, the depth is the median of the pixel's neighbourhood, of those values that lie on the
+    median's surface. With p = d ((u - cx) / fx, (v - cy) / fy, 1) in the optical frame, the covariance is
+    J diag(su^2, sv^2, sd^2) J^T with J = dp / d(u, v, d), turned into the world, plus that of the camera's pose:
+    sp^2 I + sr^2 (|r|^2 I - r r^T) for the vector r from the camera to the point.
 
     Args:
         camera: of the depth image.
@@ -127,7 +134,7 @@ def locate_pixel(
         raise NotLocatedError(
             f"only {known.size} of {window.size} pixels around ({u:.0f}, {v:.0f}) have depth; name another pixel"
         )
-    median = float(np.median(known))
+    median = float(np.quantile(known, settings.quantile))
     if median > settings.far_m:
         raise NotLocatedError(
             f"what is seen at ({u:.0f}, {v:.0f}) is {median:.2f} m away; depth is trusted to {settings.far_m:g} m"

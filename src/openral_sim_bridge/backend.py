@@ -139,6 +139,13 @@ class Backend(Protocol):
         """
         ...
 
+    def object_positions(self, env: int = 0) -> Mapping[str, NDArray[np.float64]]:
+        """Return where the simulator has the things of one world, (3,) [m] by name.
+
+        Nobody acts on it unless a deployment says so. Raises SimulationError: this backend does not say.
+        """
+        ...
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         ...

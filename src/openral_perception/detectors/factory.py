@@ -25,4 +25,10 @@ def load_detector(package: RSkillPackage, device: str = "cpu") -> ObjectDetector
         from openral_perception.detectors.mini.model import load_folder
 
         return load_folder(package.weights_path().parent, section.score_threshold, name, device)
-    raise PolicyError(f"{package.manifest.name}: detector.engine {section.engine} is not there yet; use mini")
+    if section.engine == "zeroshot_hf":
+        from openral_perception.detectors.zeroshot.model import load
+
+        return load(package, device)
+    raise PolicyError(
+        f"{package.manifest.name}: nothing here runs detector.engine {section.engine}; use mini or zeroshot_hf"
+    )

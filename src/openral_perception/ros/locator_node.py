@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import rclpy
+from numpy.typing import NDArray
 from openral.srv import Locate
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -25,6 +27,8 @@ from openral_perception.detectors.factory import load_detector
 from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError
 from openral_perception.locator import Answer, CameraView, Locator
 from openral_perception.ros.intake import WORLD, ViewIntake
+from openral_perception.ros.truth_intake import TruthIntake
+from openral_perception.truth import SIMULATOR, TruePositions
 from openral_rskill.contract import match, require
 from openral_rskill.registry import resolve
 
@@ -34,7 +38,7 @@ SERVICE = "/openral/perception/locate"
 class LocatorNode(GuardedCallbacks, LifecycleNode):
     """Parameters: `scene`, `skill` (default: the scene's `detector_skill`), `device`, `allow_unevaluated`, `autostart`,
     `stale_after_s` [s], `far_m` [m], `camera_sigma_m` [m] and `camera_sigma_rad` [rad] (how well the cameras' poses are
-    known)."""
+    known), `sim_positions` (answer words by the simulator's own positions)."""
 
     def __init__(self) -> None:
         super().__init__("locator", namespace="/openral")
@@ -47,6 +51,8 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         self.declare_parameter("far_m", TRUSTED.far_m)
         self.declare_parameter("camera_sigma_m", TRUSTED.position_sigma_m)
         self.declare_parameter("camera_sigma_rad", TRUSTED.rotation_sigma_rad)
+        self.declare_parameter("sim_positions", False)
+        self._truth: TruthIntake | None = None
         self._detector: ObjectDetector | None = None
         self._locator: Locator | None = None
         self._intake: ViewIntake | None = None
@@ -69,6 +75,9 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         assert self._scene is not None
         cameras = [camera for camera in self._scene.cameras if camera.depth]
         self._intake = ViewIntake(self, cameras, self._now_s, self._inputs)
+        if self._value("sim_positions"):
+            self.get_logger().warning("words are answered by the simulator's own positions, source simulator")
+            self._truth = TruthIntake(self, self._now_s, self._inputs)
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
@@ -95,8 +104,10 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
 
     def _stop(self) -> None:
         intake, self._intake = self._intake, None
-        if intake is not None:
-            intake.close()
+        truth, self._truth = self._truth, None
+        for listening in (intake, truth):
+            if listening is not None:
+                listening.close()
 
     def _load(self) -> None:
         scene = load_scene(self._value("scene"))
@@ -131,17 +142,18 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
 
     def _on_locate(self, request: Any, response: Any) -> Any:
         try:
-            view, answer = self._answer(request)
-        except (NotLocatedError, OpenralError) as error:
+            words = text_field("words", request.words, MAX_WORDS).strip()
+            if words and self._truth is not None:
+                return fill_truth(response, self._truth.newest(), words, float(self._value("stale_after_s")))
+            return fill(response, *self._answer(request, words))
+        except OpenralError as error:
             response.ok, response.message = False, str(error)
             return response
-        return fill(response, view, answer)
 
-    def _answer(self, request: Any) -> tuple[CameraView, Answer]:
+    def _answer(self, request: Any, words: str) -> tuple[CameraView, Answer]:
         locator, intake = self._locator, self._intake
         if locator is None or intake is None:
             raise NotLocatedError("the locator is not active")
-        words = text_field("words", request.words, MAX_WORDS).strip()
         camera = text_field("camera", request.camera, MAX_NAME) or intake.cameras[0]
         if camera not in intake.cameras:
             raise ContractError(f"camera '{camera}' has no depth here; there is {', '.join(intake.cameras)}")
@@ -154,16 +166,29 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
 def fill(response: Any, view: CameraView, answer: Answer) -> Any:
     """Write an answer into a response of `Locate`, and return it."""
     response.ok, response.message, response.source = True, answer.remark, answer.source
-    header, point = response.point.header, response.point.point
-    header.frame_id = WORLD
-    sec, nanosec = divmod(round(view.stamp_s * 1e9), 1_000_000_000)
-    header.stamp.sec, header.stamp.nanosec = sec, nanosec
-    point.x, point.y, point.z = (float(value) for value in answer.point.position)
+    _fill_point(response.point, view.stamp_s, answer.point.position)
     response.covariance = [float(value) for value in answer.point.covariance.flatten()]
     response.confidence, response.age_s = float(answer.confidence), float(view.age_s)
     response.u, response.v = float(answer.u), float(answer.v)
     response.others = list(answer.others)
     return response
+
+
+def fill_truth(response: Any, truth: TruePositions, words: str, stale_after_s: float) -> Any:
+    """Write the simulator's own position of what words name into a response of `Locate`, and return it."""
+    name, position = truth.find(words, stale_after_s)
+    response.ok, response.message, response.source = True, name, SIMULATOR
+    _fill_point(response.point, truth.stamp_s, position)
+    response.confidence, response.age_s = 1.0, float(truth.age_s)
+    response.others = [other for other in truth.positions if other != name]
+    return response
+
+
+def _fill_point(message: Any, stamp_s: float, position: NDArray[np.float64]) -> None:
+    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
+    message.header.frame_id = WORLD
+    message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
+    message.point.x, message.point.y, message.point.z = (float(value) for value in position)
 
 
 def main(args: list[str] | None = None) -> int:

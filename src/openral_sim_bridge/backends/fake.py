@@ -174,6 +174,10 @@ class FakeBackend:
         floors = {camera: _floor_depth(self.camera(camera)) for camera in cameras}
         return {camera: np.stack([floor] * len(chosen)) for camera, floor in floors.items()}
 
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where the points (3,) [m] are that the tasks ask for, by task."""
+        return {task: self.target(task) for task in self.task_ids}
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])

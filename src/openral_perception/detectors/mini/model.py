@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from openral_perception.detection import Detection
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
-from openral_perception.detectors.mini.words import Wanted, read_words
+from openral_perception.words import Wanted, read_words
 from openral_rskill.mini.checkpoint import load_network
 
 COLOUR_KNOWN = 0.5

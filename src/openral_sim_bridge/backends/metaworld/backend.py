@@ -32,6 +32,18 @@ LEVEL = 0.1
 ROBOT_ROOT = "base"
 """Body of the Sawyer that all its links hang from."""
 
+THINGS = {
+    "reach": "puck",
+    "push": "puck",
+    "pick-place": "puck",
+    "door": "door handle",
+    "drawer": "drawer handle",
+    "window": "window handle",
+    "button": "button",
+    "peg": "peg",
+}
+"""Beginning of a task's name -> what its first object is."""
+
 
 class MetaWorldBackend:
     """N Sawyers over a table; every camera is shown as a person would hold it, though four hang upside down."""
@@ -123,6 +135,12 @@ class MetaWorldBackend:
             self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
         return self._renderer
 
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it; named as in `THINGS`."""
+        world = self._worlds[env]
+        task = world.active_task
+        return {thing_of(task): world.look(task)[4:7].copy()}
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
 
@@ -188,6 +206,11 @@ class MetaWorldBackend:
             names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, i) for i in range(model.ncam)]
             raise NotFoundError(f"MetaWorld has no camera '{name}'; it has {', '.join(names)}")
         return index
+
+
+def thing_of(task_id: str) -> str:
+    """Return what the first object of a task's observation is."""
+    return next((thing for start, thing in THINGS.items() if task_id.startswith(start)), "object")
 
 
 def _upside_down(model: mujoco.MjModel) -> frozenset[int]:

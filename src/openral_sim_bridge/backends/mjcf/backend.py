@@ -104,6 +104,13 @@ class MjcfBackend:
             )
         return self._renderer
 
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where each named body (3,) [m] is that is not of the robot, by its name in the model."""
+        model, data = self._scene.model, self._worlds[env].data
+        others = [body for body in range(1, model.nbody) if self._articulation.link_of(body) is None]
+        named = {model.body(body).name: np.array(data.xpos[body]) for body in others}
+        return {name: position for name, position in named.items() if name}
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
 

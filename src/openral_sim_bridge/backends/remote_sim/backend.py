@@ -124,6 +124,12 @@ class ArmBackend:
         """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
         return self._drawn("render_depth", 4, cameras, envs)
 
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Raises SimulationError: the server does not say where things are."""
+        raise SimulationError(
+            "simulators in a process of their own do not say where things are; deploy without sim_positions"
+        )
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
 

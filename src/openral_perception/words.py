@@ -1,4 +1,4 @@
-"""Which of the small detector's labels and colours a phrase names."""
+"""Which of a closed set of labels, and which colours, a phrase names."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def read_words(words: str, labels: Sequence[str], synonyms: Mapping[str, Sequenc
         unknown = sorted(telling - set().union(*own.values()))
         what = f"the word '{unknown[0][:_SHOWN]}'" if unknown else "things that are all of this at once"
         raise ContractError(
-            f"this detector does not know {what}; it knows {', '.join(labels)}, and the colours {', '.join(COLOURS)}"
+            f"nothing here knows {what}; it knows {', '.join(labels)}, and the colours {', '.join(COLOURS)}"
         )
     return Wanted(meant, colours)

@@ -15,7 +15,7 @@ from openral_sim_bridge.frames import intrinsics
 
 SCENE, CAMERA, INIT_ID = "tabletop_panda", "front", 3
 COMING = ("has come yet", "stood when")
-FIVE_MM = 0.005
+FIVE_MM, FIVE_CM = 0.005, 0.05
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,17 @@ def test_the_top_of_the_cube_is_four_centimetres_high(asker: Asker, world: MjcfB
     assert answer.point.point.z == pytest.approx(cube[2], abs=FIVE_MM)
 
 
+def test_the_red_cube_is_found_by_words(asker: Asker, world: MjcfBackend) -> None:
+    asker.ask_until(COMING, u=128.0, v=150.0)
+    answer = asker.ask(words="the red cube")
+    assert answer.ok, answer.message
+    assert (answer.source, answer.point.header.frame_id) == ("mini-detector", "world")
+    point, cube = answer.point.point, world.world(0).data.body("cube").xpos
+    assert np.linalg.norm(np.array([point.x, point.y, point.z]) - cube) < FIVE_CM
+    assert 0.0 < answer.confidence <= 1.0
+    assert any("tray" in other for other in answer.others)
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -76,7 +87,8 @@ def test_the_top_of_the_cube_is_four_centimetres_high(asker: Asker, world: MjcfB
         ({"camera": "wrist", "u": 9.0, "v": 9.0}, "'wrist' has no depth here; there is front"),
         ({"camera": "x" * 61}, "camera has 61 characters"),
         ({"words": "the\ncube"}, "control character"),
-        ({"words": "the cube"}, "no detector is deployed"),
+        ({"words": "a banana"}, "the word 'banana'; it knows puck"),
+        ({"words": "the door handle"}, "'the door handle' is not seen by camera front"),
     ],
 )
 def test_what_cannot_be_located_has_a_reason(asker: Asker, fields, reason) -> None:

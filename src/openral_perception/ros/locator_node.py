@@ -23,7 +23,7 @@ from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detection import ObjectDetector
-from openral_perception.detectors.factory import load_detector
+from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError
 from openral_perception.locator import Answer, CameraView, Locator
 from openral_perception.ros.intake import WORLD, ViewIntake
@@ -61,7 +61,7 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         self.create_service(Locate, SERVICE, self._on_locate, callback_group=self._questions)
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Check the scene, and load the detector if there is one."""
+        """Check the scene, and the detector if there is one; it is loaded when it is first asked."""
         try:
             self._load()
         except OpenralError as error:
@@ -122,7 +122,7 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
             allowed = bool(self._value("allow_unevaluated"))
             robot = load_robot(scene.robot_id)
             require(match(package.manifest, robot, scene, folder=package.folder, allow_unevaluated=allowed))
-            self._detector = load_detector(package, self._value("device"))
+            self._detector = DetectorOnDemand(package, self._value("device"))
             what = f"words by {package.manifest.name} {package.manifest.version}, and pixels"
         settings = DepthSettings(
             far_m=float(self._value("far_m")),

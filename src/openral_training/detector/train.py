@@ -147,7 +147,7 @@ def train(
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
         optimiser.step()
-        progress(step, float(loss))
+        progress(step, loss.item())
         if step % SAVE_EVERY == 0:
             save_run(state, network, optimiser, step, run)
     seen = recipe.train_init_ids

@@ -15,7 +15,7 @@ from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, v
 from openral_core.suite import with_task
 
 
-class Thing(Schema):
+class ModelThing(Schema):
     """A thing of a world, by the names that its model has for it."""
 
     geoms: Many[Word] = ()
@@ -35,7 +35,7 @@ class DetectorWorld(Schema):
     """Task of a benchmark scene; absent: the scene as it is, in its first task."""
     camera: Word
     """Which camera sees it."""
-    things: dict[Word, Thing]
+    things: dict[Word, ModelThing]
     """Label -> what it is there."""
     free: Vector3
     """[m] half width along x, half width along y, and greatest height of the space for what is added or moved."""

@@ -16,7 +16,7 @@ from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
 from openral_sim_bridge.frames import intrinsics
-from openral_training.detector.recipe import DetectorWorld, Thing
+from openral_training.detector.recipe import DetectorWorld, ModelThing
 
 GREATEST_STEPS = 140
 """Control steps of MetaWorld's 80 Hz after which a picture is taken at most; of slower scenes in proportion."""
@@ -134,7 +134,7 @@ class SeenWorld:
             elif self.model.joint(joint).name == "drawer" and rng.random() < 0.6:
                 self.data.qpos[address] = rng.uniform(*self.model.jnt_range[joint])
 
-    def _position(self, thing: Thing) -> NDArray[np.float64]:
+    def _position(self, thing: ModelThing) -> NDArray[np.float64]:
         if thing.at is None:
             assert isinstance(self.backend, MetaWorldBackend)
             position: NDArray[np.float64] = self.backend.world(0).look(self._task)[4:7].copy()
@@ -143,7 +143,7 @@ class SeenWorld:
             return np.array(self.data.body(thing.at).xpos)
         return np.array(self.data.geom(thing.at).xpos)
 
-    def _geoms(self, label: str, thing: Thing) -> tuple[int, ...]:
+    def _geoms(self, label: str, thing: ModelThing) -> tuple[int, ...]:
         if thing.at is None and not isinstance(self.backend, MetaWorldBackend):
             raise ContractError(f"{self.plan.scene}: things.{label}.at: is missing; name a body or a geom")
         named = [

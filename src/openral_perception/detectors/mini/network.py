@@ -36,7 +36,7 @@ class MiniDetectorConfig:
         object.__setattr__(self, "colours", tuple(self.colours))
 
 
-class _Block(nn.Module):
+class ResidualBlock(nn.Module):
     """Two convolutions around which their input goes."""
 
     def __init__(self, channels: int) -> None:
@@ -58,12 +58,12 @@ class MiniDetectorNetwork(nn.Module):
         self.config = config
         a, b, c = config.width, config.width * 3 // 2, config.width * 2
         self.stem = nn.Sequential(_convolution(3, a // 2, 5, 2), _convolution(a // 2, a, 3, 2))
-        self.fine = _Block(a)
-        self.middle = nn.Sequential(_convolution(a, b, 3, 2), _Block(b))
-        self.coarse = nn.Sequential(_convolution(b, c, 3, 2), _Block(c), _Block(c))
+        self.fine = ResidualBlock(a)
+        self.middle = nn.Sequential(_convolution(a, b, 3, 2), ResidualBlock(b))
+        self.coarse = nn.Sequential(_convolution(b, c, 3, 2), ResidualBlock(c), ResidualBlock(c))
         self.to_middle = nn.Conv2d(c, b, 1)
         self.to_fine = nn.Conv2d(b, a, 1)
-        self.joined = nn.Sequential(_Block(b), nn.Upsample(scale_factor=2, mode="nearest"))
+        self.joined = nn.Sequential(ResidualBlock(b), nn.Upsample(scale_factor=2, mode="nearest"))
         last = nn.Conv2d(a, len(config.labels) + len(config.colours) + 2, 1)
         self.head = nn.Sequential(_convolution(a, a), last)
         self.up = nn.Upsample(scale_factor=2, mode="nearest")

@@ -27,6 +27,9 @@ def train_detector(
     recipe: RecipeOption = "mini_detector",
     pictures: Annotated[int, numbers.count("Pictures to draw and train on.")] = 2520,
     steps: Annotated[int, numbers.steps("Optimiser steps.")] = 1600,
+    warm_start: Annotated[
+        Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
+    ] = None,
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -52,7 +55,7 @@ def train_detector(
         def progress(step: int, loss: float) -> None:
             bar.update(task, completed=step, note=f"loss {loss:.3f}")
 
-        train(file, loaded, out, DetectorTraining(steps, seed, threads), progress)
+        train(file, loaded, out, DetectorTraining(steps, seed, threads), warm_start, progress)
     console.print(f"{out}: config.json and model.safetensors written")
 
 

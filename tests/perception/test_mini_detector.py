@@ -40,7 +40,7 @@ def test_it_is_as_good_as_its_evaluation_says(detector, scene: str) -> None:
         looks = Looks(world.backend.renderer)
         for init_id in range(RECIPE.heldout_init_ids.first + 40, RECIPE.heldout_init_ids.first + 40 + STATES):
             world.begin(init_id, rng, RECIPE.camera_shift_m)
-            rows += ask(detector, take(world, looks, RECIPE.labels, None), RECIPE)
+            rows += ask(detector, take(world, looks, RECIPE.labels, None), RECIPE, RECIPE.labels)
     there = [row for row in rows if row["there"]]
     absent = [row for row in rows if not row["there"]]
     found = sum(row.get("error_cm", np.inf) <= NEAR_CM for row in there)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +27,9 @@ from openral_training.detector.world import SeenWorld
 
 NEAR_CM = 5.0
 """[cm] a found point this near to the true position counts as found."""
-LOOKS = ("plain", "random")
-"""As the scene has it; and with colours, lights and other shapes drawn at random, as in training."""
+LOOKS = ("plain", "random", "removed")
+"""As the scene has it; with colours, lights and other shapes drawn at random; and as the scene has it but without its
+things, so that whoever finds one of them has looked at no more than the place where it uses to be."""
 
 
 @dataclass(frozen=True)
@@ -77,21 +78,26 @@ def evaluate(
                 for init_id in init_ids:
                     world.begin(init_id, rng, plan.recipe.camera_shift_m)
                     for look in LOOKS:
-                        seen = take(world, looks, plan.recipe.labels, rng if look == "random" else None)
+                        hidden = tuple(world_plan.things) if look == "removed" else ()
+                        random = rng if look == "random" else None
+                        seen = take(world, looks, plan.recipe.labels, random, hidden)
                         where = {
                             "scene": world_plan.task or world_plan.scene,
                             "init_id": init_id,
                             "look": look,
                         }
-                        rows += [{**where, **row} for row in ask(detector, seen, plan.recipe)]
+                        asked = hidden or plan.recipe.labels
+                        rows += [{**where, **row} for row in ask(detector, seen, plan.recipe, asked)]
                         progress(1)
     finally:
         detector.close()
     return {**_source(plan, init_ids, command), "results": {**measures(rows), "rollouts": rows}}
 
 
-def ask(detector: ObjectDetector, seen: LabelledPicture, recipe: DetectorRecipe) -> list[dict[str, Any]]:
-    """Ask for each label, by words, in one picture; return a row for each: what was answered and what is true.
+def ask(
+    detector: ObjectDetector, seen: LabelledPicture, recipe: DetectorRecipe, labels: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Ask for each of the labels, by words, in one picture; return a row for each: what was answered and what is true.
 
     Of labels that are there more than once, the nearest of them counts. A label of which a few pixels only are visible
     is not asked for: it is neither there nor absent.
@@ -100,7 +106,7 @@ def ask(detector: ObjectDetector, seen: LabelledPicture, recipe: DetectorRecipe)
     view = CameraView("camera", 0.0, 0.0, seen.image, seen.depth, seen.camera)
     least = LEAST_PIXELS * (seen.image.shape[0] / recipe.image_size) ** 2
     rows = []
-    for label in recipe.labels:
+    for label in labels:
         true = [thing for thing in seen.things if thing.label == label]
         if any(thing.pixels < least for thing in true):
             continue

@@ -39,6 +39,11 @@ class Looks:
         self._model.vis.headlight.diffuse[:], self._model.vis.headlight.ambient[:] = self._headlight
         self._renderer.added = []
 
+    def hide(self, place: TruePlace) -> None:
+        """Draw a thing no more, until the next look."""
+        self._model.geom_matid[list(place.geoms)] = -1
+        self._model.geom_rgba[list(place.geoms), 3] = 0.0
+
     def shuffle(
         self,
         plan: DetectorWorld,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +21,10 @@ from openral_training.detector.world import SeenWorld, TruePlace
 
 LEAST_PIXELS = 8
 """[px] at the network's size: a thing of fewer visible pixels is neither there nor absent."""
-LOOKS_A_STATE = 4
+LOOKS_A_STATE = 5
 """Pictures of each state that the world is brought into."""
+WHOLE, REMOVED = 2, 0.8
+"""Number of the last of these pictures with everything in it; share of the things that later ones lack."""
 NO_COLOUR = -1
 """In place of a colour's number, where it has no clear name."""
 
@@ -66,12 +68,21 @@ class LabelledPicture:
 
 
 def take(
-    world: SeenWorld, looks: Looks, labels: Sequence[str], rng: np.random.Generator | None
+    world: SeenWorld,
+    looks: Looks,
+    labels: Sequence[str],
+    rng: np.random.Generator | None,
+    hidden: Collection[str] = (),
 ) -> LabelledPicture:
-    """Draw the present state: in a random look, or, without `rng`, as the scene has it."""
+    """Draw the present state: in a random look, or, without `rng`, as the scene has it; things that are hidden are
+    not drawn."""
     places, name = world.places(), world.plan.camera
     looks.plain()
     painted = looks.shuffle(world.plan, places, labels, rng) if rng is not None else {}
+    for place in places:
+        if place.label in hidden:
+            looks.hide(place)
+    places = [place for place in places if place.label not in hidden]
     backend = world.backend
     image, depth, shown = (
         draw([name])[name][0] for draw in (backend.render, backend.render_depth, backend.render_geoms)
@@ -103,7 +114,9 @@ def draw_all(
             for _ in range(each):
                 world.begin(int(rng.choice(recipe.train_init_ids.ids())), rng, recipe.camera_shift_m)
                 for look in range(LOOKS_A_STATE):
-                    taken = take(world, looks, recipe.labels, rng if look or rng.random() < 0.5 else None)
+                    random = rng if look % 3 or rng.random() < 0.5 else None
+                    hidden = [label for label in plan.things if look > WHOLE and rng.random() < REMOVED]
+                    taken = take(world, looks, recipe.labels, random, hidden)
                     rows += [_row(len(images), thing, taken, recipe) for thing in taken.things]
                     side = recipe.image_size
                     images.append(cv2.resize(taken.image, (side, side), interpolation=cv2.INTER_AREA))

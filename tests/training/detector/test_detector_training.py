@@ -66,7 +66,7 @@ def test_the_same_seed_draws_the_same_pictures(small: DetectorRecipe, pictures: 
 def test_it_learns_and_says_what_it_is_made_of(small: DetectorRecipe, pictures: Path, tmp_path: Path) -> None:
     losses: list[float] = []
     config = DetectorTraining(steps=STEPS)
-    train(pictures, small, tmp_path, config, lambda step, loss: losses.append(loss))
+    train(pictures, small, tmp_path, config, progress=lambda step, loss: losses.append(loss))
     assert len(losses) == STEPS
     assert np.mean(losses[-2:]) < np.mean(losses[:2])
     made_of = read_metadata(tmp_path / "model.safetensors")

@@ -1,9 +1,9 @@
 """Leads the hand along a straight line to a target: from each new state to the next displacements.
 
 A controller's set point runs ahead of the hand, which follows with a lag. The guide takes the set point from the state,
-or counts where it has led it where the state has none, moves it at a bounded speed to the target, and stops it there; a hand that then stands off the target is drawn
-closer by an integral of its error. So the hand does not overshoot, whatever its lag, and a hand that something holds up
-is pressed with a bounded displacement.
+or counts where it has led it where the state has none, moves it at a bounded speed to the target, and stops it there; a
+hand that then stands off the target is drawn closer by an integral of its error. So the hand does not overshoot,
+whatever its lag, and a hand that something holds up is pressed with a bounded displacement.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from director_desk import CONFIG, Desk
+from director_desk import CONFIG, HOME, SKILL, Desk
 
 from openral_reasoner.heartbeat import ASLEEP_S, Heartbeats
 from openral_reasoner.mission.monitor_watch import MonitorWatch
+from openral_reasoner.palette import Palette
 
 
 def watched(beats: Heartbeats, begin_s: float, end_s: float) -> set[str]:
@@ -82,7 +83,7 @@ def test_nobody_expects_readings_without_a_goal() -> None:
 def test_what_the_monitor_missed_is_judged_when_it_is_back(
     holds: bool | None, state: str, goals: int
 ) -> None:
-    desk = Desk(world=lambda asked: holds)
+    desk = Desk(palette=Palette((SKILL, HOME)), world=lambda asked: holds)
     desk.say("open the drawer")
     desk.director.monitor(silent=True, there=False)
     desk.run(11)

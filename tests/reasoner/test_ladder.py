@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from openral_core.instant import Instant
 from openral_core.manifest import StartPose
 from openral_core.progress import ProgressReading
 from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.planner import Plan, PlannedTask, Proposal
 from openral_reasoner.playbook import Procedure
 from openral_reasoner.playbook_planner import PlaybookPlanner
 
@@ -261,3 +264,36 @@ def test_motions_alone_are_no_palette_to_plan_with_while_policies_are_still_to_c
     desk.director.palette(Palette((SKILL, HOME)), desk.now)
     desk.run(1)
     assert len(desk.sent) == 1
+
+
+@pytest.mark.parametrize(("sees", "state"), [(True, "done"), (False, "failed"), (None, "failed")])
+def test_motions_in_the_place_of_a_task_are_no_proof_that_it_is_done(sees: bool | None, state: str) -> None:
+    asked: list[str] = []
+
+    def world(question: AskWorld) -> bool | None:
+        asked.append(question.condition.task)
+        return sees
+
+    steps = Plan(tuple(PlannedTask(motion.name, motion, "", "go", 1.0) for motion in (MOVE_TO, HOME)))
+    book = Procedure("openral/rskill-by-hand", "", "", failures=("open the drawer",), steps=("a", "b"))
+    desk = Desk(palette=Palette((SKILL, HOME, MOVE_TO), playbooks=(book,)), world=world)
+    desk.director.monitor(silent=False, there=True)
+    plan = desk.planner
+    desk.planner = Scripted(
+        lambda words, palette: (
+            steps if palette.recoveries and words == "open the drawer" else plan.plan(words, palette)
+        )
+    )
+    desk.say("open the drawer")
+    desk.run(20, 0.2)
+    assert [goal.skill for goal in desk.driven[-2:]] == [MOVE_TO, HOME]
+    assert asked == ["open the drawer"], "the task itself, not its last motion"
+    assert desk.mission.state.value == state
+    assert any("nobody saw" in entry.reason for entry in desk.log)
+
+
+@dataclass
+class Scripted:
+    """A planner that is one function."""
+
+    plan: Callable[[str, Palette], Proposal]

@@ -442,14 +442,14 @@ class Director:
         if self._preparation.drives:
             self._preparation.driven(judgement)
             return
-        if self._second.begin(judgement, now.wall_s):
-            self.mission.say(now.stamp_s, "monitor", f"{judgement.reason}; it is asked when it is back")
+        if put_off := self._second.begin(judgement, task, now.wall_s):
+            self.mission.say(now.stamp_s, "monitor", put_off)
         else:
             self._judged(judgement, now)
 
     def _look_again(self, now: Instant) -> list[Command]:
         """Judge the task that the reward monitor did not see to its end, as soon as it can be asked."""
-        due = self._second.due(self.mission.tasks[self.mission.active_task].planned, now.wall_s)
+        due = self._second.due(now.wall_s)
         if isinstance(due, Judgement):
             self._judged(due, now)
             return self.tick(now)

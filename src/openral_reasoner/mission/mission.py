@@ -67,6 +67,8 @@ class Task:
     """Skills that failed at it."""
     report: GoalReport | None = None
     """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
+    stands_for: PlannedTask | None = None
+    """The task whose steps end with this one."""
     way: str = ""
     """Rung by which it is tried now; empty: as it was planned."""
 
@@ -235,8 +237,9 @@ class Mission:
     def decompose(self, steps: Sequence[PlannedTask]) -> None:
         """Put steps, one level deeper, in the place of the current task."""
         here = self.active_task
-        depth = self.tasks[here].depth + 1
-        self.tasks[here : here + 1] = [Task(step, depth=depth) for step in steps]
+        failed = self.tasks[here]
+        self.tasks[here : here + 1] = [Task(step, depth=failed.depth + 1) for step in steps]
+        self.tasks[here + len(steps) - 1].stands_for = failed.stands_for or failed.planned
 
     def history(self) -> tuple[str, ...]:
         """What became of its tasks so far, one line each."""

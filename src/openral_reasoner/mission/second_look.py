@@ -1,10 +1,12 @@
-"""An attempt that the reward monitor did not see to its end, because it was away, is judged when it is back."""
+"""What the reward monitor is asked after the fact: an attempt that it did not see to its end because it was away, and
+motions in the place of a task, which measured that they arrived and not what came of it."""
 
 from __future__ import annotations
 
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.mission import Task
 from openral_reasoner.planner import PlannedTask
 
 KEY = -2
@@ -22,6 +24,7 @@ class SecondLook:
         """
         self._patience_s = patience_s
         self._first: Judgement | None = None
+        self._of: PlannedTask | None = None
         self._until_wall_s = 0.0
         self._asked = self._missed = self._there = False
 
@@ -38,20 +41,32 @@ class SecondLook:
         """Take in whether the monitor owes readings, and whether it is in the graph."""
         self._missed, self._there = self._missed or silent, there
 
-    def begin(self, judgement: Judgement, wall_s: float) -> bool:
-        """Put a judgement off; False: there is no reason to, the monitor was there all the time."""
-        if judgement.verdict is not GateVerdict.UNVERIFIED or not self._missed:
-            return False
-        self._first, self._asked, self._missed = judgement, False, False
-        self._until_wall_s = wall_s + self._patience_s
-        return True
+    def begin(self, judgement: Judgement, task: Task, wall_s: float) -> str:
+        """Put a judgement off and return why; empty: there is no reason to."""
+        if (
+            judgement.verdict is GateVerdict.SUCCEEDED
+            and task.stands_for
+            and task.planned.skill.judges_itself
+        ):
+            unseen = f'the motions for "{task.stands_for.text}" are done, and whether it is nobody saw'
+            self._put_off(Judgement(GateVerdict.UNVERIFIED, unseen), task.stands_for, wall_s)
+            return f"{unseen}; the reward monitor is asked"
+        if judgement.verdict is GateVerdict.UNVERIFIED and self._missed:
+            self._put_off(judgement, task.planned, wall_s)
+            return f"{judgement.reason}; it is asked when it is back"
+        return ""
 
-    def due(self, planned: PlannedTask, wall_s: float) -> list[AskWorld] | Judgement:
+    def _put_off(self, judgement: Judgement, planned: PlannedTask, wall_s: float) -> None:
+        self._first, self._of, self._asked, self._missed = judgement, planned, False, False
+        self._until_wall_s = wall_s + self._patience_s
+
+    def due(self, wall_s: float) -> list[AskWorld] | Judgement:
         """What is to be asked now, or the judgement where the monitor does not come back."""
         if self._first is not None and not self._asked and not self._there and wall_s > self._until_wall_s:
             first, self._first = self._first, None
             return first
-        if self._asked or not self._there:
+        planned = self._of
+        if self._asked or not self._there or planned is None:
             return []
         self._asked = True
         return [AskWorld(KEY, Condition(text=f'"{planned.text}" is done', task=planned.instruction))]
@@ -63,5 +78,5 @@ class SecondLook:
             return first
         verdict = GateVerdict.SUCCEEDED if holds else GateVerdict.STALLED
         return Judgement(
-            verdict, f"the reward monitor is back and sees it{'' if holds else ' not'} done: {why}"
+            verdict, f"the reward monitor, asked about it, sees it{'' if holds else ' not'} done: {why}"
         )

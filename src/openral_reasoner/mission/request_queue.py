@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openral_core.progress import ProgressReading
+from openral_core.stop_conditions import StopCondition
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Execute:
     """The agent's reason, for the mission log."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
+    stop_when: tuple[StopCondition, ...] = ()
+    """Conditions that end the goal before its deadline."""
+    max_steps: int = 0
+    """Control steps after which the goal ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,16 @@ class Steering:
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(instruction, skill, request.task, instruction, 1.0, params=request.params)
+        return PlannedTask(
+            instruction,
+            skill,
+            request.task,
+            instruction,
+            1.0,
+            params=request.params,
+            stop_when=request.stop_when,
+            max_steps=request.max_steps,
+        )
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:

@@ -29,7 +29,7 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
+from openral_reasoner.mission.request_queue import QueryProgress, Reply, Sensing
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import MOTION, Palette
 from openral_reasoner.planner import Plan
@@ -105,9 +105,9 @@ class SimulatedDeployment:
                 time.sleep(0.0005)  # somebody thinks in another thread
         self._planning.close()
 
-    def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
+    def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
         """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Perception`."""
-        if isinstance(request, Look):
+        if not isinstance(request, QueryProgress):
             answer(Reply(False, "there is no camera"))
             return
         level = 0.97 if self._is_done(request.task) else 0.04

@@ -70,6 +70,12 @@ class Task:
     way: str = ""
     """Rung by which it is tried now; empty: as it was planned."""
 
+    @property
+    def ended_as_asked(self) -> bool:
+        """A condition or a bound that its agent gave ended its goal, which says nothing about whether it is done."""
+        asked = bool(self.planned.stop_when or self.planned.max_steps)
+        return asked and self.report is not None and bool(self.report.stop)
+
 
 @dataclass(frozen=True)
 class LogEntry:
@@ -80,8 +86,8 @@ class LogEntry:
     kind: str
     """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
     mission; of the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart
-    resume; of an agent steps, says, reason, refused or model; of words that became no mission stop or refused; of the
-    reward monitor's silence monitor."""
+    resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and reply; of words
+    that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -107,6 +113,8 @@ class Mission:
     message: str = ""
     open_ended: bool = False
     """An agent adds the tasks one at a time and says when the mission is over."""
+    outside: bool = False
+    """That agent is outside the reasoner, and no operator's words began the mission."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
     stamp_s: float = 0.0

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
+from openral_core.goal_params import check_params_schema
 from openral_core.manifest import StartPose
 from openral_core.message_fields import goal_id_field, text_field
 from openral_core.progress import ProgressReading
@@ -127,6 +128,7 @@ def _schema(text: str) -> Mapping[str, Any] | None:
         raise ContractError(f"goal_params_schema is no JSON: {plain_line(str(error))}") from error
     if not isinstance(schema, dict):
         raise ContractError("goal_params_schema is no JSON object; send a JSON Schema")
+    check_params_schema("the skill", schema)
     return schema
 
 
@@ -149,6 +151,19 @@ def goal_of(status: ControlStatus) -> str:
         ContractError: it is none.
     """
     return goal_id_field("active_goal", status.active_goal)
+
+
+def control_of(status: ControlStatus) -> dict[str, object]:
+    """What the bridge says about itself, as plain values for an agent."""
+    return {
+        "executes": plain_line(status.instruction),
+        "skill": plain_line(status.skill),
+        "holding": bool(status.holding),
+        "estopped": bool(status.estopped),
+        "steps_executed": int(status.executed),
+        "chunks_rejected": int(status.rejected),
+        "last_rejection": plain_line(status.last_rejection),
+    }
 
 
 def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReading]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from action_msgs.msg import GoalStatus
-from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for
+from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
 from openral.msg import TaskProgress
 
 from openral_policy_nodes.supervisor import GoalOutcome
@@ -118,8 +118,7 @@ def test_done_is_what_the_monitor_says_of_this_goal(bridge, start):
     assert "no reward monitor" in refused.message
     monitor = bridge.node.create_publisher(TaskProgress, "/openral/progress", 10)
     wait_for(lambda: monitor.get_subscription_count() > 0, "the policy node's subscription")
-    handle = bridge.send(instruction=WORDS, deadline_s=60.0, stop_when=done)
-    goal_id = bytes(handle.goal_id.uuid).hex()
+    goal_id, ended_goal = run_once_the_monitor_is_seen(bridge, done)
     for goal, success in (
         (goal_id, 0.1),
         ("f" * 32, 0.99),
@@ -128,10 +127,21 @@ def test_done_is_what_the_monitor_says_of_this_goal(bridge, start):
         ("x" * 99, 1.0),
     ):
         tell(bridge, monitor, goal, success)
-    assert not handle.get_result_async().done()
+    assert not ended_goal.done()
     tell(bridge, monitor, goal_id, 0.99)
     tell(bridge, monitor, goal_id, 0.99)
-    assert ended(result_of(handle)) == (GoalOutcome.STOPPED, "stop_when", "done")
+    assert ended(wait_future(ended_goal).result) == (GoalOutcome.STOPPED, "stop_when", "done")
+
+
+def run_once_the_monitor_is_seen(bridge: FakeBridge, stop_when: str):
+    """Send a goal until it runs, which the node refuses until it has heard of the monitor; return id and end."""
+    for _ in range(100):
+        handle = bridge.send(instruction=WORDS, deadline_s=60.0, stop_when=stop_when)
+        goal_id, end = bytes(handle.goal_id.uuid).hex(), handle.get_result_async()
+        wait_for(lambda goal_id=goal_id, end=end: end.done() or bridge.infos[-1].goal_id == goal_id, "a goal")
+        if not end.done():
+            return goal_id, end
+    raise AssertionError("the monitor was never seen")
 
 
 def tell(bridge: FakeBridge, monitor, goal_id: str, success: float) -> None:

@@ -34,11 +34,11 @@ def fingers() -> list[str]:
     """Return what counts as fingers on something, in the numbers of the code."""
     least = load_robot("sawyer").end_effectors[0].min_opening_m
     return [
-        f"Fingers are told to close by a gripper number of {CLOSES:g} or more. They are at rest when they moved no more",
-        f"than {1e3 * REST_M:g} mm in {REST_S:g} s, and on something when they are then more than {1e3 * MARGIN_M:g} mm",
-        "from either end of their travel. The closed end is `min_opening_m` of the robot's description: MetaWorld's fingers",
-        f"stop {1e3 * least:g} mm apart on nothing, and hold the peg of peg-insert-side at the same opening, so that",
-        "`lifted` never holds there.",
+        f"Fingers are told to close by a gripper number of {CLOSES:g} or more. They are at rest when they moved",
+        f"no more than {1e3 * REST_M:g} mm in {REST_S:g} s, and on something when they are then more than",
+        f"{1e3 * MARGIN_M:g} mm from either end of their travel. The closed end is `min_opening_m` of the",
+        f"robot's description: MetaWorld's fingers stop {1e3 * least:g} mm apart on nothing, and hold the peg of",
+        "peg-insert-side at the same opening, so that `lifted` never holds there.",
     ]
 
 

@@ -16,6 +16,7 @@ from openral_core.stop_conditions import (
     Lifted,
     StopCondition,
     commands_closing,
+    moves_fingers,
 )
 from openral_core.types import RobotState
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest
@@ -66,7 +67,7 @@ class GoalStops:
         self._watch.reading(reading)
 
     def _closing(self, stamp_ns: int, chunk: PolicyChunk | None) -> bool | None:
-        """Return whether the action before the observation tells the fingers to close; before any they are not told.
+        """Return whether the action before the observation tells the fingers to close; None before any.
 
         Row i of a chunk belongs to step i after its observation; behind its last row the arm holds, the gripper as it
         was told last.
@@ -103,7 +104,7 @@ class Stopping:
         conditions = request.stop_when
         representation = self._scene.action.representation
         for condition in conditions:
-            if needs_gripper(condition) and not representation.endswith("_plus_gripper"):
+            if _needs_gripper(condition) and not moves_fingers(representation):
                 text = f"{condition.name}: nobody can tell from {representation} when the fingers close"
                 raise GoalRefused(CHECK, f"{text}; leave it out")
         thresholds = self._thresholds(monitors) if _asks_monitor(conditions) else None
@@ -121,7 +122,7 @@ class Stopping:
             raise GoalRefused(CHECK, f"done: the scene's reward skill is unknown here: {error}") from error
 
 
-def needs_gripper(condition: StopCondition) -> bool:
+def _needs_gripper(condition: StopCondition) -> bool:
     """Return whether a condition needs to know what the fingers were told."""
     return isinstance(condition, Lifted) or (
         isinstance(condition, GripperClosed) and condition.opening_m is None

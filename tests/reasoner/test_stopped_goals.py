@@ -10,10 +10,13 @@ import pytest
 from director_desk import SKILL, Desk
 from openral.action import ExecuteSkill
 
+from openral_core.instant import Instant
 from openral_core.progress import ProgressReading
 from openral_core.stop_conditions import parse_stop_when
-from openral_reasoner.mission.attempt import SendGoal
+from openral_reasoner.mission.attempt import Propose, SendGoal
 from openral_reasoner.mission.record import MissionWriter
+from openral_reasoner.mission.request_queue import Execute, Reply
+from openral_reasoner.mission.steering import Steering
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, PlannedTask
 from openral_reasoner.ros.skill_client import goal_of_command, report_of
@@ -47,6 +50,16 @@ def test_a_plans_conditions_go_to_the_goal_and_a_plain_goal_has_none() -> None:
     plain = Desk()
     plain.say("open the drawer")
     assert [(goal.stop_when, goal.max_steps) for goal in plain.sent] == [((), 0)]
+
+
+def test_an_agents_conditions_go_to_the_goal() -> None:
+    desk, replies = Desk(), list[Reply]()
+    now = Instant(desk.now, desk.now)
+    [proposed] = [each for each in desk.director.prompt("p", "pick it up", now) if isinstance(each, Propose)]
+    assert desk.director.steered(proposed.ticket, "an agent", desk.now)
+    request = Execute(SKILL.name, "drawer-open-v3", "pick it up", stop_when=LIFTED, max_steps=160)
+    desk.do(Steering(desk.director).handle(request, replies.append, now))
+    assert [(goal.stop_when, goal.max_steps) for goal in desk.sent] == [(LIFTED, 160)]
 
 
 def test_a_goal_goes_out_with_its_conditions_as_json() -> None:

@@ -1,6 +1,6 @@
 """Conditions that end a goal before its deadline: what they are called, their numbers, and when they hold."""
 
-from openral_core.stop_conditions.fingers import FingerTravel, commands_closing
+from openral_core.stop_conditions.fingers import FingerTravel, commands_closing, moves_fingers
 from openral_core.stop_conditions.models import (
     GripperClosed,
     JudgedDone,
@@ -25,6 +25,7 @@ __all__ = [
     "Still",
     "StopCondition",
     "commands_closing",
+    "moves_fingers",
     "parse_stop_when",
     "stop_when_schema",
     "stop_when_text",

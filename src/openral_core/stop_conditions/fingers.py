@@ -24,9 +24,14 @@ REST_S = 0.15
 which bounces off a puck, is at rest 0.35 s after it was told to close."""
 
 
+def moves_fingers(representation: Representation) -> bool:
+    """Return whether actions of this sort have a gripper number."""
+    return representation.endswith("_plus_gripper")
+
+
 def commands_closing(row: NDArray[Any], representation: Representation) -> bool | None:
     """Return whether an action (A,) tells the fingers to close; None: actions of this sort have no gripper number."""
-    return bool(row[-1] >= CLOSES) if representation.endswith("_plus_gripper") else None
+    return bool(row[-1] >= CLOSES) if moves_fingers(representation) else None
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ class Deployment:
     scene_tasks: tuple[str, ...] = ()
     """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
     gate: ProgressThresholds = field(default_factory=ProgressThresholds)
-    policies: tuple[str, ...] = ()
-    """References of the skills that policy nodes bring; nothing is planned before one of them is there."""
     cameras: tuple[SceneCamera, ...] = ()
     """What an agent may look through."""
     reasoner: Mapping[str, object] = field(default_factory=dict)
@@ -49,7 +47,6 @@ def load_deployment(scene: str) -> Deployment:
         embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
         gate=progress_thresholds(loaded),
-        policies=loaded.skills,
         cameras=loaded.cameras,
         reasoner=loaded.reasoner,
         resume=loaded.resume,

@@ -44,6 +44,8 @@ class Hosting:
     """What is to be seen with each state of the robot."""
     replay_steps: int
     """Control steps between the observations that are worth an answer."""
+    with_target: bool = False
+    """States are to hold where the controller leads the hand."""
 
 
 class HostingNode(ExecuteActionHost):
@@ -116,7 +118,9 @@ class HostingNode(ExecuteActionHost):
         gripper = hosting.robot.gripper_joint
         assert gripper is not None  # `require_gripper`
         assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
-        self._intake = SensorIntake(self, hosting.cameras, assembler, server.on_sensors)
+        self._intake = SensorIntake(
+            self, hosting.cameras, assembler, server.on_sensors, with_target=hosting.with_target
+        )
         server.intake = self._intake
         self._announce("active")
         return super().on_activate(state)

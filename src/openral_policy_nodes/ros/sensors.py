@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
+import numpy as np
+from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -47,6 +49,8 @@ class SensorIntake:
         cameras: Sequence[SceneCamera],
         assembler: StateAssembler,
         on_sensors: Callable[[SensorSet, bool], None],
+        *,
+        with_target: bool = False,
     ) -> None:
         """Subscribe.
 
@@ -55,6 +59,7 @@ class SensorIntake:
             cameras: the cameras that the skill looks through.
             assembler: turns joints and pose into the robot's state.
             on_sensors: called with each complete set, and whether its stamp is newer than any before.
+            with_target: states hold where the controller leads the hand, if that arrived before its pose.
         """
         self._node = node
         self._assembler = assembler
@@ -75,6 +80,11 @@ class SensorIntake:
                 PoseStamped, _POSE, lambda message: self._add(_POSE, message), STATE_QOS
             ),
         ]
+        self._target = (-1, np.zeros(3))
+        if with_target:
+            self._subscriptions.append(
+                node.create_subscription(PointStamped, "/openral/ee_target", self._on_target, STATE_QOS)
+            )
         for camera in cameras:
             self._subscribe_camera(camera)
 
@@ -114,6 +124,11 @@ class SensorIntake:
         self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, CAMERA_QOS))
         self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, CAMERA_QOS))
 
+    def _on_target(self, message: PointStamped) -> None:
+        point = np.array([message.point.x, message.point.y, message.point.z])
+        if np.isfinite(point).all():
+            self._target = stamp_ns(message), point
+
     def _add(self, stream: str, message: Any) -> None:
         stamp = stamp_ns(message)
         now = self._node.get_clock().now().nanoseconds
@@ -145,13 +160,15 @@ class SensorIntake:
 
     def _assemble(self, stamp: int, found: Mapping[str, Any]) -> RobotState:
         joints, pose = found[_JOINTS], found[_POSE].pose
-        return self._assembler.assemble(
+        state = self._assembler.assemble(
             stamp,
             joints.name,
             joints.position,
             (pose.position.x, pose.position.y, pose.position.z),
             (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
         )
+        target_ns, target = self._target
+        return replace(state, ee_target=target) if target_ns == stamp else state
 
     def _decode(self, name: str, message: Image) -> Any:
         return self._check(

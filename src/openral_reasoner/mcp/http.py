@@ -74,6 +74,7 @@ class HttpServer:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((address, port))
+            self._socket.listen()  # who reads the address connects at once, and waits for the server
         except OSError as error:
             self._socket.close()
             raise InstallationError(

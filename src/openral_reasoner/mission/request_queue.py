@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from openral_core.progress import ProgressReading
+from openral_core.stop_conditions import StopCondition
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ class Execute:
     """The agent's reason, for the mission log."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
-    stop_when: Sequence[Any] = field(default=(), hash=False)
-    """Conditions that end it, as `openral_core.stop_conditions` has them in JSON; empty: none."""
+    stop_when: tuple[StopCondition, ...] = ()
+    """Conditions that end the goal before its deadline."""
     max_steps: int = 0
-    """Control steps after which it ends; 0: no such bound."""
+    """Control steps after which the goal ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)

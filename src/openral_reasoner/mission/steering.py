@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
-from openral_core.stop_conditions import StopCondition, parse_stop_when
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
@@ -208,9 +207,8 @@ class Steering:
         )
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
-        conditions = _checked(skill, request)
-        if isinstance(conditions, str):
-            return conditions
+        if fault := _fault_of_goal(skill, request):
+            return fault
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
         asked = (skill.name, request.task, request.params)
@@ -226,7 +224,7 @@ class Steering:
             instruction,
             1.0,
             params=request.params,
-            stop_when=conditions,
+            stop_when=request.stop_when,
             max_steps=request.max_steps,
         )
 
@@ -251,13 +249,12 @@ def _words_of_motion(skill: Skill, request: Execute) -> str:
     return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)
 
 
-def _checked(skill: Skill, request: Execute) -> tuple[StopCondition, ...] | str:
-    """Return the conditions of a goal, or what is wrong with them, its parameters or its bound."""
+def _fault_of_goal(skill: Skill, request: Execute) -> str:
+    """Return what is wrong with the parameters or the bound of a goal; empty: nothing."""
     try:
         check_goal_params(skill.name, skill.goal_params_schema, request.params)
-        conditions = parse_stop_when(json.dumps(list(request.stop_when)))
     except ContractError as error:
         return plain_line(str(error))
     if not 0 <= request.max_steps <= MAX_STEPS:
         return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
-    return conditions
+    return ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from openral_core.stop_conditions import stop_when_schema
-from openral_reasoner.mission.request_queue import Execute
+from openral_core.errors import ContractError
+from openral_core.stop_conditions import parse_stop_when, stop_when_schema
+from openral_reasoner.mission.request_queue import Execute, Reply
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.tools.tool import Arguments, Tool
 
@@ -29,14 +31,18 @@ def skill_tool_name(skill: Skill) -> str:
 def skill_tool(skill: Skill) -> Tool:
     """Return the tool that runs a skill until it was judged."""
 
-    def ask(given: Arguments) -> Execute:
+    def ask(given: Arguments) -> Execute | Reply:
+        try:
+            conditions = parse_stop_when(json.dumps(given.get("stop_when", [])))
+        except ContractError as error:
+            return Reply(False, f"refused: {error}")
         return Execute(
             skill.name,
             given.get("task", ""),
             given.get("instruction", ""),
             given.get("why", ""),
             params=given.get("params", {}),
-            stop_when=given.get("stop_when", []),
+            stop_when=conditions,
             max_steps=int(given.get("max_steps", 0)),
         )
 

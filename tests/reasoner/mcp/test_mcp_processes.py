@@ -48,6 +48,11 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
+async def until_offered(client: Client) -> None:
+    while RUN not in {tool.name for tool in (await client.list_tools()).tools}:
+        await asyncio.sleep(0.05)
+
+
 async def until_running(client: Client) -> None:
     while '"executes": "open the drawer"' not in text(await client.call_tool("state")):
         await asyncio.sleep(0.05)
@@ -64,7 +69,7 @@ def test_a_mission_over_stdio_with_leave_progress_and_an_end(graph: Graph) -> No
 
     async def play() -> None:
         async with Client(over_stdio()) as client:
-            assert RUN in {tool.name for tool in (await client.list_tools()).tools}
+            await until_offered(client)
             call = asyncio.ensure_future(client.call_tool(RUN, OPEN, progress_callback=told))
             while not graph.run_dir.exists() or "question" not in {step["kind"] for step in graph.steps()}:
                 await asyncio.sleep(0.05)
@@ -89,7 +94,7 @@ def test_stop_works_in_mid_motion_and_when_the_reasoner_is_gone(graph: Graph) ->
 
     async def play() -> None:
         async with Client(over_stdio("--approve", "none", "--patience", "2")) as client:
-            await client.list_tools()
+            await until_offered(client)
             call = asyncio.ensure_future(client.call_tool(RUN, OPEN))
             await until_running(client)
             assert not (await client.call_tool("stop", {"why": "enough"})).is_error
@@ -111,13 +116,14 @@ from mcp import Client, StdioServerParameters
 async def main():
     command, *args = json.loads(sys.argv[1])
     async with Client(StdioServerParameters(command=command, args=args, env=json.loads(sys.argv[2]))) as client:
+        while sys.argv[3] not in {tool.name for tool in (await client.list_tools()).tools}:
+            await asyncio.sleep(0.1)
         await client.call_tool(sys.argv[3], json.loads(sys.argv[4]))
 asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("what", ["client", "server"])
-def test_a_client_or_a_server_that_is_killed_in_mid_motion_ends_the_mission(graph: Graph, what: str) -> None:
+def test_a_client_that_is_killed_in_mid_motion_ends_the_mission(graph: Graph) -> None:
     graph.skill()
     graph.monitor(levels=[0.6])
     graph.reasoner(**{"gate.default_patience_s": 60.0})
@@ -125,13 +131,8 @@ def test_a_client_or_a_server_that_is_killed_in_mid_motion_ends_the_mission(grap
     words = [json.dumps([OPENRAL, "mcp", "--approve", "none"]), json.dumps(marked), RUN, json.dumps(OPEN)]
     with subprocess.Popen([sys.executable, "-c", CLIENT, *words], stderr=subprocess.DEVNULL) as client:
         graph.wait_for("reading")
-        if what == "client":
-            client.kill()
-        else:
-            children = Path(f"/proc/{client.pid}/task/{client.pid}/children").read_text().split()
-            os.kill(int(children[0]), signal.SIGKILL)
-        until(lambda: graph.mission()["state"] == "stopped", "the end of the mission")
         client.kill()
+        until(lambda: graph.mission()["state"] == "stopped", "the end of the mission")
     assert graph.mission()["message"].startswith("stopped: mcp 0.1.0 ")
     assert graph.mission()["tasks"][0]["state"] == "abandoned"
 
@@ -183,7 +184,7 @@ def test_http_needs_the_token_and_no_web_page_gets_in(graph: Graph) -> None:
                 await http.post(url, json=body, headers={**right, "Host": "evil.example"})
             ).status_code == 421
         async with over_http(url, token) as client:
-            assert RUN in {tool.name for tool in (await client.list_tools()).tools}
+            await until_offered(client)
             call = asyncio.ensure_future(client.call_tool(RUN, OPEN))
             await until_running(client)
             call.cancel()

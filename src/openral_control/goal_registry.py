@@ -14,8 +14,8 @@ EXPIRY_S = 5.0
 """[s] wall time after which a node that says nothing holds no goal any more."""
 DISCOVERY_S = 2.0
 """[s] wall time within which a node that announces itself must appear in the graph."""
-MAX_NODES = 64
-"""How many nodes may be announced at a time."""
+MAX_SKILLS = 64
+"""How many skills of nodes may be announced at a time."""
 MAX_ENDED = 256
 """How many ended goals are remembered, so that none of them comes back."""
 
@@ -49,7 +49,8 @@ class GoalRegistry:
     """The announced nodes that are active. All times are monotonic wall time [s]; not safe for several threads."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[tuple[str, str], _Entry] = {}
+        # Keyed by node and skill: a node may host several, and runs one goal at a time.
         self._ended: OrderedDict[str, None] = OrderedDict()
 
     def announce(self, said: GoalAnnouncement, now_s: float) -> list[str]:
@@ -59,26 +60,35 @@ class GoalRegistry:
             The goals that have ended by it: a node holds one at a time, and none when it is not active.
 
         Raises:
-            LookupError: there are too many nodes.
+            LookupError: there are too many skills.
         """
         self.expire(now_s)
         ended: list[str] = []
-        before = self._entries.get(said.node)
+        key = (said.node, said.skill)
+        before = self._entries.get(key)
         if before is not None and before.said.goal_id != (said.goal_id if said.active else ""):
             ended = self._end(before)
+        if said.active and said.goal_id:
+            others = (e for k, e in self._entries.items() if k[0] == said.node and k != key)
+            ended += [
+                goal
+                for entry in others
+                if not self.has_ended(entry.said.goal_id)
+                for goal in self._end(entry)
+            ]
         if not said.active:
-            self._entries.pop(said.node, None)
+            self._entries.pop(key, None)
         elif before is not None:
             before.said, before.heard_s = said, now_s
-        elif len(self._entries) < MAX_NODES:
-            self._entries[said.node] = _Entry(said, now_s, now_s)
+        elif len(self._entries) < MAX_SKILLS:
+            self._entries[key] = _Entry(said, now_s, now_s)
         else:
-            raise LookupError(f"{MAX_NODES} nodes are announced already")
+            raise LookupError(f"{MAX_SKILLS} skills are announced already")
         return ended
 
     def expire(self, now_s: float) -> None:
         """Forget the nodes that have said nothing for too long; one that speaks again has its goal again."""
-        self._entries = {n: entry for n, entry in self._entries.items() if now_s - entry.heard_s <= EXPIRY_S}
+        self._entries = {k: entry for k, entry in self._entries.items() if now_s - entry.heard_s <= EXPIRY_S}
 
     def compare(self, present: Collection[str], now_s: float) -> list[str]:
         """Forget the nodes that are not in the graph; return the goals that have ended by it.
@@ -88,12 +98,12 @@ class GoalRegistry:
             now_s: now. A node that was never seen there is given time to be discovered.
         """
         absent = []
-        for name, entry in self._entries.items():
-            if name in present:
+        for key, entry in self._entries.items():
+            if entry.said.node in present:
                 entry.in_graph = True
             elif entry.in_graph or now_s - entry.since_s > DISCOVERY_S:
-                absent.append(name)
-        return [goal for name in absent for goal in self._end(self._entries.pop(name))]
+                absent.append(key)
+        return [goal for key in absent for goal in self._end(self._entries.pop(key))]
 
     def end_all(self) -> None:
         """End every goal that is held now; none of them comes back."""

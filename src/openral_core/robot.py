@@ -60,6 +60,8 @@ class EndEffector(Schema):
     """Joint whose position in `/joint_states` is the opening [m]."""
     max_opening_m: Positive | None = None
     """[m] distance between the open fingers."""
+    min_opening_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """[m] distance between fingers that closed on nothing, as `/joint_states` has it."""
 
 
 class Intrinsics(Schema):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from openral_core.errors import ContractError, OpenralError
+from openral_core.goal_params import parse_goal_params
 from openral_core.manifest import RSkillManifest
 from openral_core.message_fields import text_field
 
-MAX_INSTRUCTION, MAX_TASK, MAX_PARAMS = 1000, 128, 16_384
+MAX_INSTRUCTION, MAX_TASK = 1000, 128
 """Characters."""
 MAX_DEADLINE_S = 86_400.0
 """[s]"""
@@ -48,17 +48,17 @@ def parse_goal(
 
     Args:
         manifest: the skill's.
-        instruction: words for the policy; empty: the first phrase of `task`.
+        instruction: words for the policy; empty: the first phrase of `task`, or the name of a skill that reads none.
         task: one of the skill's task ids, or empty.
         deadline_s: [s], at most a day; 0: the skill's `max_execution_s`, else `default_deadline_s`.
         params_json: JSON object for the manifest's `goal_params_schema`, or empty.
         default_deadline_s: [s] for skills that suggest none.
 
     Raises:
-        GoalRefused: no words, an unknown task, a deadline that is none, parameters the skill does not take, or a text
-            that is too long or holds control characters.
+        GoalRefused: no words, an unknown task, a deadline that is none, parameters that do not fit the skill's schema,
+            or a text that is too long or holds control characters.
     """
-    _check_texts(instruction, task, params_json)
+    _check_texts(instruction, task)
     if not (math.isfinite(deadline_s) and 0.0 <= deadline_s <= MAX_DEADLINE_S):
         text = f"deadline_s is {deadline_s:g}; send seconds from 0 (the skill's own) to {MAX_DEADLINE_S:g}"
         raise GoalRefused("deadline", text)
@@ -67,53 +67,25 @@ def parse_goal(
         known = ", ".join(phrases) or "none"
         raise GoalRefused("task", f"{manifest.name} has no task {task!r}; its tasks: {known}")
     words = instruction.strip() or phrases.get(task, "")
+    if not words and manifest.kind != "vla":
+        words = manifest.short_name  # it reads its parameters, and no words
     if not words:
         raise GoalRefused("instruction", "no instruction and no task; say in words what to do")
     suggested = manifest.latency_budget.max_execution_s or default_deadline_s
     return GoalRequest(words, deadline_s or suggested, _params(manifest, params_json))
 
 
-def _check_texts(instruction: str, task: str, params_json: str) -> None:
+def _check_texts(instruction: str, task: str) -> None:
     """Raise GoalRefused unless the texts of a goal are such that they may be read, logged and passed on."""
     for check, value, longest in (("instruction", instruction, MAX_INSTRUCTION), ("task", task, MAX_TASK)):
         try:
             text_field(check, value, longest)
         except ContractError as error:
             raise GoalRefused(check, str(error)) from error
-    if len(params_json) > MAX_PARAMS:
-        raise GoalRefused(
-            "params", f"params_json has {len(params_json)} characters; send at most {MAX_PARAMS}"
-        )
 
 
 def _params(manifest: RSkillManifest, text: str) -> Mapping[str, Any]:
-    schema = manifest.goal_params_schema
-    required = _names(schema, "required")
-    if not text.strip():
-        params: Any = {}
-    else:
-        try:
-            params = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise GoalRefused("params", f"params_json is not JSON: {error}") from error
-    if not isinstance(params, dict):
-        raise GoalRefused("params", 'params_json is not a JSON object; write one such as {"speed": 0.5}')
-    known = _names(schema, "properties")
-    unknown, missing = sorted(set(params) - known), sorted(required - set(params))
-    if unknown or missing:
-        raise GoalRefused(
-            "params",
-            f"params_json: unknown {_named(unknown)}; missing {', '.join(missing) or 'none'}; "
-            f"{manifest.name} takes {', '.join(sorted(known)) or 'no parameters'}",
-        )
-    return params
-
-
-def _named(names: list[str]) -> str:
-    """Return a list of names for a message, the first few of them and not at any length."""
-    return ascii(", ".join(names))[1:-1][:100] or "none"
-
-
-def _names(schema: Mapping[str, Any] | None, key: str) -> set[str]:
-    value = (schema or {}).get(key, ())
-    return {str(name) for name in value} if isinstance(value, (dict, list, tuple)) else set()
+    try:
+        return parse_goal_params(manifest.name, manifest.goal_params_schema, text)
+    except ContractError as error:
+        raise GoalRefused("params", str(error)) from error

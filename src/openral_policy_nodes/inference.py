@@ -16,6 +16,7 @@ from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Observation, Policy, RobotState, StepView
+from openral_policy_nodes.supervisor import GoalEnd
 
 WARM_UP = "warm-up"
 """Name of the episode that warming up is, for the policy."""
@@ -52,6 +53,8 @@ class PolicyChunk:
     """(H, A) in the scene's action contract; values that are not finite are left in, for the bridge to reject."""
     latency_s: float
     """[s] wall time from observation to chunk."""
+    end: GoalEnd | None = None
+    """How the goal has ended by what its skill saw itself; then there are no actions. Policies never say so."""
 
 
 class Inference:

@@ -7,15 +7,36 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from openral_core.adapters.history import FrameHistory
 from openral_core.errors import OpenralError
 from openral_core.types import StepView
-from openral_policy_nodes.inference import Inference, PolicyChunk, SensorSet
+from openral_policy_nodes.inference import PolicyChunk, SensorSet
 from openral_policy_nodes.latency import LatencyStatistics
-from openral_policy_nodes.supervisor import InferenceHealth
+from openral_policy_nodes.supervisor import GoalEnd, InferenceHealth
 
 _log = logging.getLogger(__name__)
+
+
+class ChunkSource(Protocol):
+    """What answers observations with chunks: the `Inference` of a policy, or motions."""
+
+    def new_history(self) -> FrameHistory[StepView]:
+        """Return an empty history of the instants that it looks at, for one goal."""
+        ...
+
+    def step_of(self, stamp_ns: int) -> int:
+        """Return the control step of a stamp [ns]."""
+        ...
+
+    def reset(self, goal_id: str) -> None:
+        """Hear that a goal begins."""
+        ...
+
+    def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
+        """Return one chunk, or the goal's end."""
+        ...
 
 
 @dataclass
@@ -35,6 +56,8 @@ class GoalRun:
     """Chunks published."""
     error: str | None = None
     """Why inference failed; the runner does no more for this goal."""
+    end: GoalEnd | None = None
+    """How the goal has ended by what its skill saw itself; the runner does no more for it."""
 
 
 class PolicyRunner:
@@ -44,12 +67,12 @@ class PolicyRunner:
     """
 
     def __init__(
-        self, inference: Inference, publish: Callable[[PolicyChunk], None], replay_ns: int, slack_ns: int
+        self, inference: ChunkSource, publish: Callable[[PolicyChunk], None], replay_ns: int, slack_ns: int
     ) -> None:
         """Start the worker thread.
 
         Args:
-            inference: the skill's inference.
+            inference: answers observations.
             publish: receives each chunk of the running goal.
             replay_ns: [ns] time between the observations that are worth an inference (`n_action_steps` control steps).
             slack_ns: [ns] how much earlier an observation may come and still count (half a control step).
@@ -89,7 +112,7 @@ class PolicyRunner:
         """
         with self._condition:
             goal = self._goal
-            if goal is None or goal.error is not None or self._closed:
+            if goal is None or goal.error is not None or goal.end is not None or self._closed:
                 return False
             step = self._inference.step_of(sensors.stamp_ns)
             goal.history.add(step, StepView(sensors.images, sensors.state))
@@ -105,7 +128,10 @@ class PolicyRunner:
         """How inference is doing for the running goal."""
         with self._condition:
             busy = 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
-            return InferenceHealth(self._goal.error if self._goal else None, busy, self._last_done)
+            goal = self._goal
+            return InferenceHealth(
+                goal.error if goal else None, busy, self._last_done, goal.end if goal else None
+            )
 
     def close(self, timeout_s: float = 2.0) -> bool:
         """End the worker; return False if the policy still hangs (its thread dies with the process)."""
@@ -154,6 +180,9 @@ class PolicyRunner:
             goal.error = error
             if chunk is not None:
                 goal.latency.add(chunk.latency_s)
+                goal.end = chunk.end
+                if chunk.end is not None:
+                    return
                 goal.chunks += 1
                 try:
                     # Under the lock, so that no chunk follows the end of its goal.

@@ -72,6 +72,8 @@ class InferenceHealth:
     """[s] wall time of the inference under way, 0 when none is."""
     last_done_s: float = 0.0
     """[s] monotonic clock at which the last one ended."""
+    end: GoalEnd | None = None
+    """How the goal has ended by what its skill saw itself."""
 
 
 class GoalSupervisor:
@@ -148,6 +150,8 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
         if worker.error is not None:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)
+        if worker.end is not None:
+            return worker.end
         if worker.busy_s > self._limits.inference_wall_s:
             text = f"the policy has not answered for {worker.busy_s:.1f} s; restart its node"
             return GoalEnd(GoalOutcome.FAILED, "policy_error", text)

@@ -20,6 +20,8 @@ class Deployment:
     scene_tasks: tuple[str, ...] = ()
     """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
     gate: ProgressThresholds = field(default_factory=ProgressThresholds)
+    policies: tuple[str, ...] = ()
+    """References of the skills that policy nodes bring; nothing is planned before one of them is there."""
     cameras: tuple[SceneCamera, ...] = ()
     """What an agent may look through."""
     reasoner: Mapping[str, object] = field(default_factory=dict)
@@ -28,6 +30,8 @@ class Deployment:
     """What becomes of a mission that a restart broke off."""
     playbooks: tuple[Procedure, ...] = ()
     """Written procedures."""
+    has_policies: bool = False
+    """The scene deploys skills that are more than motions."""
 
 
 def load_deployment(scene: str) -> Deployment:
@@ -48,8 +52,10 @@ def load_deployment(scene: str) -> Deployment:
         embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
         gate=gate,
+        policies=loaded.skills,
         cameras=loaded.cameras,
         reasoner=loaded.reasoner,
         resume=loaded.resume,
         playbooks=tuple(load_playbook(resolve(reference)) for reference in loaded.playbooks),
+        has_policies=bool(loaded.skills),
     )

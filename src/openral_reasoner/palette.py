@@ -10,8 +10,12 @@ from openral_core.manifest import StartPose
 from openral_reasoner.playbook import Procedure
 from openral_reasoner.vocabulary import words
 
+MOTION = "ros_action"
+"""Kind of a skill that is an analytic motion, which measures itself whether it got where it was sent."""
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
+MOTION = "ros_action"
+"""Kind of analytic motions."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,14 @@ class Skill:
     """Where the hand stands when it begins."""
     leaves: str = "anything"
     """What it leaves in the hand: nothing, object, anything."""
-    goal_params_schema: Mapping[str, Any] | None = None
+    goal_params_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     """JSON Schema of the parameters of a goal; None: it takes none."""
+
+    @property
+    def judges_itself(self) -> bool:
+        """Whether its own result says how it ended: an analytic motion measures where it arrived, and no reward
+        model was shown it."""
+        return self.kind == MOTION
 
     def start_of(self, task: str) -> StartPose | None:
         """Where the hand stands when it begins a task; None: nobody recorded it."""
@@ -88,6 +98,16 @@ class Palette:
         """The skill of that manifest name, if it may be used now."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
+    def motion(self, name: str) -> Skill | None:
+        """The motion of that name, such as `home` or `move_to`, if it may be used now."""
+        ending = f"/rskill-motion-{name.replace('_', '-')}"
+        return next((s for s in self.skills if s.kind == MOTION and s.name.endswith(ending)), None)
+
+    @property
+    def has_policies(self) -> bool:
+        """Some usable skill is more than a motion."""
+        return any(skill.kind != MOTION for skill in self.skills)
+
 
 def build_palette(
     deployed: Iterable[Skill],
@@ -118,7 +138,7 @@ def build_palette(
 
 
 def _why_not(skill: Skill, embodiment_tags: Collection[str], commercial: bool) -> str:
-    if skill.kind not in ("vla", "ros_action"):
+    if skill.kind not in ("vla", MOTION):
         return f"it is of kind {skill.kind}, which moves nothing"
     if not skill.active:
         return f"its node {skill.node} is not active"

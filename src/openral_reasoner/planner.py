@@ -6,8 +6,9 @@ A planner proposes; the mission's gates decide what happens with the plan. The o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from openral_reasoner.condition import Guard, Until
 from openral_reasoner.palette import Palette, Skill
@@ -30,6 +31,8 @@ class PlannedTask:
     """What must hold for this task, and those behind it that the guard spans, to run."""
     until: Until | None = None
     """What ends the repetition of this task, and of those before it that the loop spans."""
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
 
     @property
     def meant(self) -> str:

@@ -11,6 +11,7 @@ kills the server by itself as well.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import os
@@ -18,12 +19,15 @@ import runpy
 import select
 import signal
 import sys
+import time
 
 from openral_core.errors import OpenralError
-from openral_sidecar.identity import is_alive
+from openral_sidecar.identity import forget, is_alive
 
 LOOK_S = 0.2
 """How often the guard looks at processes; the end of file wakes it at once."""
+PATIENCE_S = 2.0
+"""For the kernel to end a killed server; its files are removed then in any case."""
 PR_SET_PDEATHSIG = 1
 """prctl(2)"""
 
@@ -62,7 +66,21 @@ def guard(parent: int | None) -> None:
     while os.getppid() == server and (parent is None or is_alive(parent)):
         if select.select(watched, [], [], LOOK_S)[0] and not os.read(0, 1):
             break
-    os.killpg(0, signal.SIGKILL)
+    try:
+        _remove_files(server)
+    finally:
+        os.killpg(0, signal.SIGKILL)
+
+
+def _remove_files(server: int) -> None:
+    """Kill the server and remove what it kept beside its port, as it does itself where it is given the time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(server, signal.SIGKILL)
+    until = time.monotonic() + PATIENCE_S
+    while is_alive(server) and time.monotonic() < until:
+        time.sleep(0.01)
+    with contextlib.suppress(OSError):  # `openral sidecar clean` finds what is left
+        forget(server)
 
 
 if __name__ == "__main__":

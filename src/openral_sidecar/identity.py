@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
@@ -104,12 +105,32 @@ def announcements() -> Iterator[ServerIdentity]:
 
 
 def forget(pid: int) -> None:
-    """Remove the identity files of a process that has ended."""
+    """Remove what a process that has ended kept beside its port, and every socket that nobody announced or serves."""
     for path in run_folder().glob("[0-9]*.json"):
         found = _read(path)
         if found is not None and found.pid == pid:
             path.unlink(missing_ok=True)
             path.with_suffix(".sock").unlink(missing_ok=True)
+            if Path(found.token_file).parent == run_folder():  # made for this server alone
+                Path(found.token_file).unlink(missing_ok=True)
+    for path in run_folder().glob(
+        "[0-9]*.sock"
+    ):  # of a server that was killed between binding and announcing
+        if not path.with_suffix(".json").exists() and not _is_served(path):
+            path.unlink(missing_ok=True)
+
+
+def _is_served(path: Path) -> bool:
+    """Return whether a process listens on a Unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:  # its queue is full, so somebody listens
+            return True
+        return True
 
 
 def write_private(path: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from openral_control.goal_registry import (
     DISCOVERY_S,
     EXPIRY_S,
     MAX_ENDED,
-    MAX_NODES,
+    MAX_SKILLS,
     GoalAnnouncement,
     GoalRegistry,
 )
@@ -169,7 +169,7 @@ def test_the_emergency_stop_ends_every_goal_for_good(door):
 
 def test_the_registry_is_bounded():
     registry = GoalRegistry()
-    for number in range(MAX_NODES):
+    for number in range(MAX_SKILLS):
         registry.announce(dataclasses.replace(MINE, node=f"/n{number}"), 0.0)
     with pytest.raises(LookupError):
         registry.announce(OTHER, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
@@ -12,6 +12,7 @@ from openral_reasoner.mission.attempt import (
     CancelGoal,
     Command,
     DirectorConfig,
+    FindThing,
     Propose,
     SendGoal,
     StopSkills,
@@ -34,6 +35,23 @@ SKILL = Skill(
     ),
     max_execution_s=10.0,
 )
+HOME = Skill(
+    name="openral/rskill-motion-home",
+    slug="motion_home",
+    node="/openral/motions",
+    action_server="/openral/skills/motion_home/execute",
+    kind="ros_action",
+    description="Drives the hand home.",
+    actions=("home",),
+    max_execution_s=6.0,
+)
+MOVE_TO = replace(
+    HOME,
+    name="openral/rskill-motion-move-to",
+    slug="motion_move_to",
+    action_server="/openral/skills/motion_move_to/execute",
+    actions=("move",),
+)
 GATE = ProgressThresholds(default_patience_s=3.0, plateau_window_s=2.0)
 CONFIG = DirectorConfig(
     palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
@@ -47,6 +65,11 @@ class Desk:
     log: list[LogEntry] = field(default_factory=list)
     now: float = 1.0
     sent: list[SendGoal] = field(default_factory=list)
+    """Goals of policies."""
+    driven: list[SendGoal] = field(default_factory=list)
+    """Goals of the two motions above."""
+    motion_ends: str = "SUCCEEDED"
+    """Outcome of every motion; empty: it does not end."""
     cancelled: list[int] = field(default_factory=list)
     polite: bool = True
     """The policy node answers cancellations."""
@@ -55,6 +78,8 @@ class Desk:
     planner: Planner = field(default_factory=OfflinePlanner)
     world: Callable[[AskWorld], bool | None] = lambda asked: None
     """What is so in the world; None: nobody can tell."""
+    where: Callable[[str], tuple[float, float, float] | None] = lambda words: None
+    """Where a thing is; None: it is not found."""
     stops: int = 0
     """How often all skills were told to stop."""
 
@@ -76,16 +101,22 @@ class Desk:
                 plan = self.planner.plan(command.sentence, command.palette)
                 self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):
-                self.sent.append(command)
-                self.do(
-                    self.director.goal_answered(
-                        command.key, f"g{command.key}", True, Instant(self.now, self.now)
-                    )
-                )
+                motion = command.skill in (HOME, MOVE_TO)
+                (self.driven if motion else self.sent).append(command)
+                now = Instant(self.now, self.now)
+                self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))
+                if motion and self.motion_ends:
+                    self.director.goal_ended(command.key, self.motion_ends, "motion", "it was told so", now)
+                    self.do(self.director.tick(now))
+            elif isinstance(command, FindThing):
+                point = self.where(command.words)
+                why = "the fake says so"
+                self.do(self.director.found(command.key, point, why, Instant(self.now, self.now)))
             elif isinstance(command, CancelGoal):
                 self.cancelled.append(command.key)
                 if self.polite:
-                    self.end("CANCELED", "client_cancel")
+                    now = Instant(self.now, self.now)
+                    self.director.goal_ended(command.key, "CANCELED", "client_cancel", "", now)
             elif isinstance(command, AskWorld):
                 holds = self.world(command)
                 self.do(

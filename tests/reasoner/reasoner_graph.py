@@ -44,6 +44,9 @@ class Graph:
     def skill(self, **parameters: object) -> subprocess.Popen[str]:
         return self.start("ros.fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
 
+    def home(self) -> subprocess.Popen[str]:
+        return self.start("ros.fakes_node", "home")
+
     def monitor(self, **parameters: object) -> subprocess.Popen[str]:
         return self.start("ros.fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
 

@@ -43,14 +43,14 @@ def test_done_is_not_done_when_the_monitor_saw_nothing() -> None:
     table.say("open the drawer")
     assert table.director.mission.state is MissionState.FAILED
     assert 'called done, but "open the drawer" was not' in table.director.mission.message
-    assert len(table.sent) == 3  # the ladder's own attempts
+    assert len(table.sent) == 1, "another way is the model's own choice"
 
 
 def test_a_task_that_works_the_second_time_counts() -> None:
-    table = Table(Script([OPEN, OPEN, finish()]), works=lambda goal: goal.key > 3)
+    table = Table(Script([OPEN, OPEN, finish()]), works=lambda goal: goal.key > 1)
     table.say("open the drawer")
     assert table.director.mission.state is MissionState.DONE
-    assert len(table.sent) == 4
+    assert len(table.sent) == 2
 
 
 def test_what_is_not_offered_is_refused_in_words() -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from director_desk import CONFIG, SKILL, Desk
+from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk
 
 from openral_core.instant import Instant
+from openral_core.manifest import StartPose
+from openral_core.progress import ProgressReading
+from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.mission.director import Director
 from openral_reasoner.offline.planner import OfflinePlanner
-from openral_reasoner.palette import Palette
+from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.playbook import Procedure
 from openral_reasoner.playbook_planner import PlaybookPlanner
 
@@ -141,3 +148,111 @@ def test_nobody_is_asked_where_nobody_is() -> None:
     stall(desk, 3)
     assert desk.mission.state.value == "failed"
     assert "question" not in desk.kinds()
+
+
+# -- ways that change something -----------------------------------------------------------------------
+
+
+def started(*positions: tuple[float, float, float]) -> Skill:
+    """The skill of the desk, beginning its tasks at a recorded place, and good with drawers."""
+    starts = tuple(StartPose(position=position) for position in positions)
+    return replace(SKILL, start_poses=starts, objects=("drawer", "handle"))
+
+
+HERE = (0.0, 0.6, 0.2)
+
+
+def locating(palette: Palette, **fields: Any) -> Desk:
+    desk = Desk(palette=palette, **fields)
+    desk.director.perception(can_locate=True)
+    return desk
+
+
+def test_the_hand_is_driven_to_where_the_skill_begins_before_every_attempt() -> None:
+    desk = Desk(palette=Palette((started(HERE), HOME)))
+    desk.say("open the drawer, then close it")
+    assert [json.loads(goal.params_json) for goal in desk.driven] == [{"position": [0.0, 0.6, 0.2]}]
+    desk.run(2, 0.9)
+    assert len(desk.driven) == 2
+    assert desk.mission.tasks[0].attempts == 1, "a motion is no attempt"
+
+
+def test_a_motion_is_judged_by_its_own_measurement_not_by_the_monitor() -> None:
+    desk = Desk(palette=Palette((started(HERE), HOME)), motion_ends="")
+    desk.say("open the drawer")
+    desk.director.reading(f"g{desk.driven[0].key}", ProgressReading(desk.now + 0.1, 1.0, 1.0), desk.now + 0.1)
+    desk.run(3)
+    assert (desk.sent, desk.mission.state.value) == ([], "active")
+    desk.director.goal_ended(desk.driven[0].key, "SUCCEEDED", "motion", "", Instant(desk.now, desk.now))
+    desk.run(0.4)
+    assert len(desk.sent) == 1
+
+
+@pytest.mark.parametrize("ends", ["FAILED", ""])
+def test_an_attempt_is_made_even_where_the_drive_before_it_failed(ends: str) -> None:
+    desk = Desk(palette=Palette((started(HERE), HOME)), motion_ends=ends)
+    desk.say("open the drawer")
+    desk.run(10)  # a motion that never ends is ended after its deadline and some patience
+    assert len(desk.sent) == 1
+    assert any(e.kind == "prepare" and "did not work" in e.reason for e in desk.log)
+
+
+def test_after_a_failure_home_then_above_the_object_then_another_skill_and_nothing_twice() -> None:
+    other = replace(OTHER, objects=("drawer",))
+    palette = Palette((started(HERE), other, HOME, MOVE_TO))
+    desk = locating(palette, where=lambda words: (0.1, 0.7, 0.05) if words == "drawer" else None)
+    desk.say("open the drawer")
+    desk.run(60, 0.2)
+    assert [goal.skill.name for goal in desk.sent] == [SKILL.name] * 3 + [other.name] * 3
+    ways = [kind for kind in desk.kinds() if kind in ("retry", "home", "restage", "other skill")]
+    assert ways == ["home", "restage", "other skill", "other skill", "home", "restage"]
+    stages = [json.loads(goal.params_json)["position"] for goal in desk.driven if goal.skill is MOVE_TO]
+    assert stages == [[0.1, 0.7, 0.22]] * 2, "17 cm above the object"
+    assert "abandoned after 6 attempts" in desk.mission.message
+
+
+def test_an_object_that_is_not_found_costs_no_attempt() -> None:
+    desk = locating(Palette((started(HERE), HOME, MOVE_TO)), where=lambda words: None)
+    desk.say("open the drawer")
+    desk.run(30, 0.2)
+    assert (len(desk.sent), desk.mission.tasks[0].attempts) == (2, 2)
+    assert desk.mission.state.value == "failed"
+
+
+def test_what_is_left_of_the_mission_s_time_decides_which_rungs_are_possible() -> None:
+    short = CONFIG.model_copy(update={"mission_time_s": 12.0})
+    desk = Desk(palette=Palette((started(HERE), HOME)), config=short)
+    desk.say("open the drawer")
+    desk.run(20, 0.2)
+    assert len(desk.sent) == 1, "another attempt of 10 s and its way home of 6 s do not fit"
+    assert any(e.kind == "time" for e in desk.log)
+
+
+def test_what_worked_here_before_is_tried_first(tmp_path: Path) -> None:
+    outcomes = Outcomes(tmp_path / "outcomes.json")
+    for _ in range(5):
+        outcomes.add(SKILL.name, "drawer-open-v3", "restage", success=True)
+        outcomes.add(SKILL.name, "drawer-open-v3", "home", success=False)
+    desk = Desk(palette=Palette((started(HERE), HOME, MOVE_TO)), where=lambda words: (0.1, 0.7, 0.05))
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, outcomes=outcomes)
+    desk.director.palette(desk.palette, desk.now)
+    desk.director.perception(can_locate=True)
+    desk.say("open the drawer")
+    desk.run(4, 0.2)
+    assert [kind for kind in desk.kinds() if kind in ("home", "restage")] == ["restage"]
+    desk.run(2, 0.9)
+    kept = {(row.task, row.rung): (row.successes, row.tries) for row in outcomes.rows()}
+    assert kept["drawer-open-v3", "first"] == (0, 1)
+    assert kept["drawer-open-v3", "restage"] == (6, 6)
+
+
+def test_motions_alone_are_no_palette_to_plan_with_while_policies_are_still_to_come() -> None:
+    desk = Desk(palette=Palette((HOME,)))
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, awaits_policies=True)
+    desk.director.palette(desk.palette, desk.now)
+    desk.say("open the drawer")
+    desk.run(2)
+    assert desk.mission.state.value == "active"
+    desk.director.palette(Palette((SKILL, HOME)), desk.now)
+    desk.run(1)
+    assert len(desk.sent) == 1

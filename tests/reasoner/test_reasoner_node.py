@@ -34,14 +34,17 @@ def test_two_tasks_are_done_and_the_process_ends(graph: Graph) -> None:
     assert [task["attempts"] for task in mission["tasks"]] == [1, 1]
 
 
-def test_retry_then_success(graph: Graph) -> None:
+def test_a_stalled_attempt_is_made_again_from_home(graph: Graph) -> None:
     graph.skill()
+    graph.home()
     graph.monitor(levels=[0.3, 1.0])
     code, output = end_of(graph.reasoner("open the drawer"))
     mission = graph.mission()
     assert (code, mission["state"]) == (0, "done"), output
     assert mission["tasks"][0]["attempts"] == 2
     assert "stalled: progress stands at 0.30" in " ".join(step["reason"] for step in graph.steps())
+    kinds = [step["kind"] for step in graph.steps()]
+    assert kinds.index("home") < kinds.index("prepare") < kinds.index("done")
 
 
 def test_no_task_begins_before_the_monitor_watches_where_one_is_awaited(graph: Graph) -> None:

@@ -172,7 +172,7 @@ def test_all_of_a_mission_survives_the_disk(tmp_path: Path, order: str) -> None:
     desk = Desk(world=lambda asked: True)
     desk.say(order)
     assert desk.mission.tasks, desk.mission.message
-    desk.run(5, 0.2)  # in its second attempt
+    desk.run(2, 0.2)  # in its attempt
     record = MissionWriter(tmp_path)
     record.state(desk.mission)
     found = record.unfinished(desk.log.append)

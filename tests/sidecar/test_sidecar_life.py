@@ -329,6 +329,7 @@ def test_nothing_outlives_a_parent_that_is_killed(stopped: bool) -> None:
     parent.kill()
     parent.communicate()
     wait_for(lambda: not running(server) and not running(grandchild), "the end of the server")
+    wait_for(lambda: files() == [], "the files to be gone")
 
 
 def test_a_parent_that_forgets_to_close_ends_and_so_does_its_server() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from geometry_msgs.msg import Point, Pose, Quaternion
 from openral.action import ExecuteSkill
 from openral.msg import ControlStatus
 from rclpy.action import ActionServer, CancelResponse
@@ -38,11 +40,24 @@ class ExecuteActionHost(GuardedCallbacks, LifecycleNode):
     """A lifecycle node whose callbacks are guarded."""
 
 
+@dataclass(frozen=True)
+class SkillOffer:
+    """One skill of a node, as an action."""
+
+    manifest: RSkillManifest
+    action: str
+    """Full name of the action."""
+    plan: Callable[[str, GoalRequest], None] = lambda goal_id, request: None
+    """Called with the goal's hex UUID before it begins; raises GoalRefused where it cannot be run."""
+
+
 @dataclass
 class ActiveGoal:
     """The goal that is running."""
 
     handle: Any
+    skill: str
+    """Manifest name of what runs it."""
     run: GoalRun
     supervisor: GoalSupervisor
     ended: Any = field(default_factory=Future)
@@ -50,7 +65,8 @@ class ActiveGoal:
 
 
 class ExecuteServer:
-    """Serves `ExecuteSkill` for one skill. Everything but inference runs in the executor's thread.
+    """Serves `ExecuteSkill` for the skills of a node, one goal at a time. Everything but inference runs in the
+    executor's thread.
 
     Every goal is accepted on the wire and answered with a result, because a ROS rejection cannot say why: a refused
     goal is aborted at once with outcome REJECTED and the reason.
@@ -59,25 +75,24 @@ class ExecuteServer:
     def __init__(
         self,
         node: ExecuteActionHost,
-        manifest: RSkillManifest,
-        action: str,
+        offers: Sequence[SkillOffer],
         runner: PolicyRunner,
         limits: Limits,
-        hold: Callable[[str], None],
+        hold: Callable[[str, str], None],
         announce: Callable[[], None],
     ) -> None:
         """Create the server.
 
         Args:
             node: owner of the server; its clock counts deadlines.
-            manifest: the skill's.
-            action: full name of the action.
+            offers: the skills.
             runner: does the inference.
             limits: when a goal is given up.
-            hold: tells the bridge that the goal with this hex UUID has ended and the arm holds from now on.
+            hold: tells the bridge that the goal with this hex UUID, of the skill of this name, has ended and the arm
+                holds from now on.
             announce: called when `goal_id` has changed, and when it is about to send the first chunk of a goal.
         """
-        self._node, self._manifest, self._runner, self._limits = node, manifest, runner, limits
+        self._node, self._runner, self._limits = node, runner, limits
         self._hold, self._announce = hold, announce
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
@@ -103,21 +118,29 @@ class ExecuteServer:
                 ),
             ),
         ]
-        self._server = ActionServer(
-            node,
-            ExecuteSkill,
-            action,
-            node.guard(self._execute, f"action {action}", failed=_broken),
-            callback_group=group,
-            cancel_callback=node.guard(
-                self._on_cancel, f"action {action}", lambda why: CancelResponse.ACCEPT
-            ),
-        )
+        self._servers = [
+            ActionServer(
+                node,
+                ExecuteSkill,
+                offer.action,
+                node.guard(partial(self._execute, offer), f"action {offer.action}", failed=_broken),
+                callback_group=group,
+                cancel_callback=node.guard(
+                    self._on_cancel, f"action {offer.action}", lambda why: CancelResponse.ACCEPT
+                ),
+            )
+            for offer in offers
+        ]
 
     @property
     def goal_id(self) -> str:
         """Hex UUID of the running goal; empty: none runs."""
         return self._goal.run.goal_id if self._goal is not None else ""
+
+    @property
+    def skill(self) -> str:
+        """Manifest name of the skill whose goal runs; empty: none runs."""
+        return self._goal.skill if self._goal is not None else ""
 
     def on_sensors(self, sensors: SensorSet, fresh: bool) -> None:
         """Take a complete set of inputs; `fresh` if its stamp is new."""
@@ -140,7 +163,8 @@ class ExecuteServer:
     def close(self) -> None:
         """Give everything back to the node."""
         self.abandon("node_state", "the node left its active state")
-        self._server.destroy()
+        for server in self._servers:
+            server.destroy()
         for destroy, entity in self._entities:
             destroy(entity)
         self._entities.clear()
@@ -175,22 +199,24 @@ class ExecuteServer:
     def _stop_motion(self, goal: ActiveGoal) -> None:
         """No further chunk goes out, and nothing that is left of the last one is executed."""
         self._runner.stop()
-        self._hold(goal.run.goal_id)
+        self._hold(goal.run.goal_id, goal.skill)
 
-    async def _execute(self, handle: Any) -> Any:
+    async def _execute(self, offer: SkillOffer, handle: Any) -> Any:
         try:
-            return await self._serve(handle)
+            return await self._serve(offer, handle)
         finally:
             # A goal whose serving broke must not keep the skill busy.
             goal = self._goal
             if goal is not None and goal.handle is handle:
                 self._end(goal, GoalEnd(GoalOutcome.FAILED, "internal_error", "see the log of this node"))
 
-    async def _serve(self, handle: Any) -> Any:
+    async def _serve(self, offer: SkillOffer, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
             await self._goal.ended
         try:
-            goal = self._start(handle, self._request(handle.request))
+            request = self._request(offer.manifest, handle.request)
+            offer.plan(bytes(handle.goal_id.uuid).hex(), request)
+            goal = self._start(offer, handle, request)
         except GoalRefused as refused:
             self._node.get_logger().warning(f"goal refused ({refused.check}): {refused}")
             handle.abort()
@@ -200,14 +226,16 @@ class ExecuteServer:
         result = await goal.ended
         if result.outcome == GoalOutcome.CANCELED:
             handle.canceled()
+        elif result.outcome == GoalOutcome.SUCCEEDED:
+            handle.succeed()
         else:
             handle.abort()
         return result
 
-    def _request(self, asked: Any) -> GoalRequest:
+    def _request(self, manifest: RSkillManifest, asked: Any) -> GoalRequest:
         """Return what is to be run, or raise GoalRefused."""
         if self.intake is None:
-            raise GoalRefused("node_state", f"{self._manifest.name} is not active; activate its node first")
+            raise GoalRefused("node_state", f"{manifest.name} is not active; activate its node first")
         if self._estopped:
             raise GoalRefused("estop", "the E-stop is latched; reset it with /openral/estop_reset")
         if self._goal is not None:
@@ -223,7 +251,7 @@ class ExecuteServer:
                 "policy_error", f"the policy has not answered for {busy_s:.0f} s; restart its node"
             )
         return parse_goal(
-            self._manifest,
+            manifest,
             asked.instruction,
             asked.task,
             asked.deadline_s,
@@ -231,13 +259,14 @@ class ExecuteServer:
             self._default_deadline_s,
         )
 
-    def _start(self, handle: Any, request: GoalRequest) -> ActiveGoal:
+    def _start(self, offer: SkillOffer, handle: Any, request: GoalRequest) -> ActiveGoal:
         goal_id = bytes(handle.goal_id.uuid).hex()
         self._node.get_logger().info(
             f"goal {goal_id}: {request.instruction!r}, at most {request.deadline_s:g} s"
         )
         supervisor = GoalSupervisor(goal_id, request.deadline_s, self._limits, self._now(), self._status)
-        goal = self._goal = ActiveGoal(handle, self._runner.start(goal_id, request.instruction), supervisor)
+        run = self._runner.start(goal_id, request.instruction)
+        goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor)
         self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
@@ -283,7 +312,7 @@ class ExecuteServer:
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # Two calls, not one: rclpy forbids a call site to change its severity.
-        if verdict.outcome in (GoalOutcome.CANCELED, GoalOutcome.DEADLINE):
+        if verdict.outcome in (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE):
             self._node.get_logger().info(words)
         else:
             self._node.get_logger().error(words)
@@ -297,8 +326,18 @@ class ExecuteServer:
                 duration_s=goal.supervisor.elapsed_s(self._now_s()),
                 latency_p50_s=goal.run.latency.percentile(50),
                 latency_p95_s=goal.run.latency.percentile(95),
+                **self._hand(),
             )
         )
+
+    def _hand(self) -> dict[str, Any]:
+        """Return the result's fields of the hand as it was seen last."""
+        if self.intake is None or self.intake.latest is None:
+            return {"gripper_m": -1.0}
+        state = self.intake.latest.state
+        (x, y, z), (qx, qy, qz, qw) = state.ee_position.tolist(), state.ee_quaternion.tolist()
+        pose = Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+        return {"hand": pose, "gripper_m": state.gripper_opening}
 
 
 def _broken(why: str) -> ExecuteSkill.Result:

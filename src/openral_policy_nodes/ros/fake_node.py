@@ -10,7 +10,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from openral_policy_nodes.ros.policy_node import HEARTBEAT_S
+from openral_policy_nodes.ros.hosting_node import HEARTBEAT_S
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, STATE_QOS
 
 

@@ -16,10 +16,11 @@ import numpy as np
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
-from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.evaluation.motions import ANYWHERE, MOTION_S, with_motions
+from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, FindThing, Propose, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState
-from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.palette import MOTION, Palette, Skill, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask
 
 STALLS = 0.5
@@ -94,7 +95,8 @@ class _World:
             config=DirectorConfig(palette_settle_s=0.0, ask_patience_s=patience_s),
         )
         self._palette = Palette(tuple(_skill(f"flaky-{n + 1}") for n in range(variant.skills)))
-        self.director.palette(self._palette, self._now)
+        self.director.palette(with_motions(self._palette), self._now)
+        self.director.perception(can_locate=True)
 
     def run(self) -> MissionOutcome:
         """Give the order, and let the mission come to its end."""
@@ -151,6 +153,11 @@ class _World:
             if isinstance(command, Propose):
                 plan = Plan(_plan(command.sentence, command.palette))
                 self._do(self.director.planned(command.ticket, plan, Instant(self._now, self._now)))
+            elif isinstance(command, SendGoal) and command.skill.kind == MOTION:
+                self._drive(command.key)
+            elif isinstance(command, FindThing):
+                now = Instant(self._now, self._now)
+                self._do(self.director.found(command.key, ANYWHERE, "everything is there", now))
             elif isinstance(command, SendGoal):
                 self._goal, self._begun = command, self._now
                 self.attempts += 1
@@ -163,6 +170,14 @@ class _World:
                 )
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel")
+
+    def _drive(self, key: int) -> None:
+        """A motion: it takes its time, and ends well."""
+        self._do(self.director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
+        self._now += MOTION_S
+        now = Instant(self._now, self._now)
+        self.director.goal_ended(key, "SUCCEEDED", "motion", "it is there", now)
+        self._do(self.director.tick(now))
 
     def _end(self, outcome: str, check: str) -> None:
         goal, self._goal = self._goal, None
@@ -213,6 +228,7 @@ def _skill(slug: str) -> Skill:
         name=f"openral/rskill-{slug}",
         slug=slug,
         node=f"/openral/policy/{slug}",
+        objects=("drawer", "window", "button"),
         tasks=tasks,
         action_server=f"/openral/skills/{slug}/execute",
         max_execution_s=DEADLINE_S,

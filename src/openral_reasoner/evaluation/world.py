@@ -13,15 +13,24 @@ from collections.abc import Callable, Sequence
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_reasoner.evaluation.motions import ANYWHERE, MOTION_S, with_motions
 from openral_reasoner.evaluation.suite import WrittenMission
-from openral_reasoner.mission.attempt import AskWorld, CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.mission.attempt import (
+    AskWorld,
+    CancelGoal,
+    Command,
+    DirectorConfig,
+    FindThing,
+    Propose,
+    SendGoal,
+)
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
 from openral_reasoner.offline.planner import OfflinePlanner
-from openral_reasoner.palette import Palette
+from openral_reasoner.palette import MOTION, Palette
 from openral_reasoner.planner import Plan
 
 TICK_S = 0.1
@@ -60,7 +69,8 @@ class SimulatedDeployment:
             gate=gate,
             config=DirectorConfig(palette_settle_s=0.0, palette_patience_s=5.0, ask_patience_s=1.0),
         )
-        self._director.palette(palette, self._now)
+        self._director.palette(with_motions(palette), self._now)
+        self._director.perception(can_locate=True)
         self._palette = palette
         self._planning = PlanningService(
             self._director, PLANNER, make_agent=make_agent, who=who, perception=self
@@ -127,6 +137,11 @@ class SimulatedDeployment:
         for command in commands:
             if isinstance(command, Propose):
                 self._planning.propose(command, self._now)
+            elif isinstance(command, SendGoal) and command.skill.kind == MOTION:
+                self._drive(command.key)
+            elif isinstance(command, FindThing):
+                now = Instant(self._now, self._now)
+                self._do(self._director.found(command.key, ANYWHERE, "everything is there", now))
             elif isinstance(command, SendGoal):
                 self._running = command
                 self._tries[command.task] += 1
@@ -140,6 +155,14 @@ class SimulatedDeployment:
                 self._end("CANCELED", "client_cancel", "")
             elif isinstance(command, AskWorld):
                 self._condition_query.ask(command, self._now)
+
+    def _drive(self, key: int) -> None:
+        """A motion: it takes its time, and ends well."""
+        self._do(self._director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
+        self._now += MOTION_S
+        now = Instant(self._now, self._now)
+        self._director.goal_ended(key, "SUCCEEDED", "motion", "it is there", now)
+        self._do(self._director.tick(now))
 
     def _end(self, outcome: str, check: str, words: str) -> None:
         goal, self._running = self._running, None

@@ -1,7 +1,8 @@
-"""The verbs of `openral memory`: see, write and delete the notes that a language model gets to read."""
+"""The verbs of `openral memory`: see, write and delete notes and counts of what worked, and take them elsewhere."""
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +11,20 @@ import typer
 
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import check_file
+from openral_core.statistics import wilson_interval
 from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
+from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
-memory = typer.Typer(help="Notes that outlive a mission, in a plain file.", no_args_is_help=True)
+memory = typer.Typer(help="Notes and counts that outlive a mission, in plain files.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
 
 
 def _memory(file: Path | None) -> Memory:
     return Memory(file or default_memory_file())
+
+
+def _outcomes(file: Path | None) -> Outcomes:
+    return Outcomes(outcomes_beside(file or default_memory_file()))
 
 
 @memory.command("list")
@@ -53,13 +60,52 @@ def add_note(
         raise typer.Exit(1)
 
 
+@memory.command("show")
+def show_outcomes(file: File = None) -> None:
+    """Print how often each way of trying worked, by skill and task; the best is tried first after a failure."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("skill", "task", "tried as", "worked", "of", "95 % interval", box=None)
+    rows = sorted(_outcomes(file).rows(), key=lambda row: (row.skill, row.task, row.rung))
+    for row in rows:
+        low, high = wilson_interval(row.successes, row.tries)
+        cells = (row.skill, row.task, row.rung, str(row.successes), str(row.tries), f"{low:.2f}-{high:.2f}")
+        table.add_row(*(Text(cell) for cell in cells))
+    Console().print(table if rows else f"nothing was counted in {_outcomes(file).path}")
+
+
 @memory.command("forget")
 def forget_note(
-    number: Annotated[int, typer.Argument(min=1, max=10**6, help="As `openral memory list` shows it.")],
+    number: Annotated[
+        int | None, typer.Argument(min=1, max=10**6, help="Of a note, as `openral memory list` shows it.")
+    ] = None,
+    counts: Annotated[bool, typer.Option("--counts", help="Delete all counts of what worked.")] = False,
     file: File = None,
 ) -> None:
-    """Delete a note."""
+    """Delete a note, or all counts."""
+    if counts is (number is not None):
+        raise typer.BadParameter("name the number of a note, or --counts", param_hint="NUMBER")
+    if number is None:
+        typer.echo(f"forgotten: {_outcomes(file).forget()} counts")
+        return
     gone = _memory(file).forget(number)
     if gone is None:
         raise NotFoundError(f"there is no note {number}; see `openral memory list`")
     typer.echo(f"forgotten: {gone.text}")
+
+
+@memory.command("export")
+def export_memory(
+    out: Annotated[Path, typer.Argument(help="The JSON file to write.")], file: File = None
+) -> None:
+    """Write notes and counts to one JSON file."""
+    check_file(out, "OUT")
+    notes = [
+        {"text": n.text, "source": n.source, "written": str(n.written), "expires": str(n.expires)}
+        for n in _memory(file).notes()
+    ]
+    counts = [row.model_dump() for row in _outcomes(file).rows()]
+    out.write_text(json.dumps({"notes": notes, "counts": counts}, indent=2) + "\n", encoding="utf-8")
+    typer.echo(f"{out}: {len(notes)} notes, {len(counts)} counts")

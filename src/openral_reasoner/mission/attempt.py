@@ -20,7 +20,11 @@ class DirectorConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
-    """Attempts at a task with one skill before the next rung of the ladder."""
+    """Attempts in one way at a task, where something else than their own course broke them off."""
+    mission_time_s: float = Field(default=0.0, ge=0)
+    """How long a mission may take; what is left of it decides which rungs of the ladder are possible. 0: no bound."""
+    stage_height_m: float = Field(default=0.17, gt=0, le=1)
+    """[m] above an object at which an attempt begins that is staged there."""
     max_skills: int = Field(default=3, ge=1)
     """Skills that may try the same task, one after the other."""
     max_depth: int = Field(default=2, ge=0)
@@ -89,6 +93,14 @@ class AskWorld:
 
 
 @dataclass(frozen=True)
+class FindThing:
+    """Find out where a thing is; answer with `Director.found`."""
+
+    key: int
+    words: str
+
+
+@dataclass(frozen=True)
 class StopSkills:
     """Cancel every goal of every skill in the graph, whoever sent it: "stop" means the arm, not one's own goal."""
 
@@ -96,7 +108,7 @@ class StopSkills:
     """Hex UUID of a goal that the bridge still executes, and shall drop at once; empty: the cancellation is enough."""
 
 
-Command = Propose | SendGoal | CancelGoal | AskWorld | StopSkills
+Command = Propose | SendGoal | CancelGoal | AskWorld | FindThing | StopSkills
 
 
 @dataclass
@@ -119,20 +131,25 @@ class Attempt:
     abstaining: bool = False
 
     def judge(self, now_s: float, gate: ProgressThresholds) -> Judgement:
-        """What the readings say while the goal runs."""
+        """What the readings say while the goal runs; a motion ends by itself."""
+        if self.skill.judges_itself:
+            return Judgement(GateVerdict.RUNNING, f"{self.skill.name} ends by itself")
         return self._judge(now_s, self.deadline_s, gate)
 
     def judge_own_end(self, outcome: str, why: str, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say about a goal that ended without being asked to.
 
-        What the skill calls itself does not count: its success is one only if the gate agrees, and a success that
-        the gate sees is one even if the deadline was a moment faster.
+        What a policy calls itself does not count: its success is one only if the gate agrees, and a success that the
+        gate sees is one even if the deadline was a moment faster. A motion measured how it ended.
         """
+        if self.skill.judges_itself:
+            verdicts = {"SUCCEEDED": GateVerdict.SUCCEEDED, "DEADLINE": GateVerdict.DEADLINE}
+            return Judgement(verdicts.get(outcome, GateVerdict.STALLED), f"{self.skill.name} ended: {why}")
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
-        if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
+        if judgement.verdict is GateVerdict.SUCCEEDED or outcome in ("DEADLINE", "STOPPED"):
             return judgement
         if outcome != "SUCCEEDED":
-            return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}")
+            return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}", broken_off=True)
         if judgement.verdict is GateVerdict.UNVERIFIED:
             return judgement
         return Judgement(GateVerdict.STALLED, "the skill calls itself done, the reward monitor does not")

@@ -13,14 +13,17 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
+from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
+from openral_reasoner.mission.preparation import Preparation
 from openral_reasoner.mission.question import YES_OR_NO, Answered, Question
 from openral_reasoner.mission.recovery import Recovery
+from openral_reasoner.mission.recovery_steps import Rung
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
 from openral_reasoner.mission.second_look import SecondLook
@@ -44,7 +47,18 @@ class Director:
         *,
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
+        outcomes: Outcomes | None = None,
+        awaits_policies: bool = False,
     ) -> None:
+        """Begin without a mission.
+
+        Args:
+            log: takes every step.
+            gate: when an attempt is done, or stands still.
+            config: how patient the director is.
+            outcomes: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            awaits_policies: motions alone are no palette to plan with; policies are still to come.
+        """
         self._log = log
         self._gate = gate or ProgressThresholds()
         self._config = config or DirectorConfig()
@@ -61,7 +75,9 @@ class Director:
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._recovery = Recovery(self.ask, self._config)
+        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes())
+        self._preparation = Preparation(self._goals, self._config)
+        self._awaits_policies = awaits_policies
         self.mission = Mission("", "", log)
         self.others_move = False
         """A policy node announces that it runs a goal."""
@@ -170,6 +186,7 @@ class Director:
         self._proposed = False
         self._question = self._resumption = None
         self._recovery.forget()
+        self._preparation.forget()
         self._second.attempt_begins()
         self._decisions.forget()
         self._waiting_since_wall_s = wall_s
@@ -265,7 +282,7 @@ class Director:
     def _ready(self, now: Instant) -> bool:
         """Whether the palette has settled; a mission that waited too long for it has failed."""
         settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
-        if self._palette.skills and settled:
+        if settled and (self._palette.has_policies or (self._palette.skills and not self._awaits_policies)):
             return True
         if now.wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
@@ -347,16 +364,40 @@ class Director:
         planned = self.mission.tasks[self.mission.active_task].planned
         skill = self._palette.find(planned.skill.name)
         if skill is not None:
-            self._second.attempt_begins()
-            return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
+            return self._attempt(skill, now)
         loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
         if now.wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
-                GateVerdict.STALLED, f"{planned.skill.node} did not come back within {patience_s:.0f} s"
+                GateVerdict.STALLED,
+                f"{planned.skill.node} did not come back within {patience_s:.0f} s",
+                broken_off=True,
             )
             self._recovery.fail(self.mission, self._palette, gone, now, lost=True)
         return []
+
+    def _attempt(self, skill: Skill, now: Instant) -> list[Command]:
+        """Prepare the next attempt at the current task, then begin it."""
+        task = self.mission.tasks[self.mission.active_task]
+        before = self._preparation.due(self.mission, task, self._palette, now)
+        if before is not None:
+            return before
+        failure = self._preparation.take_failure()
+        if failure:
+            self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
+            if task.way == Rung.RESTAGE.value:  # without its change the attempt would be the one that failed
+                self._preparation.forget()
+                self._recovery.fail(self.mission, self._palette, Judgement(GateVerdict.STALLED, failure), now)
+                return self.tick(now)
+        self._preparation.forget()
+        self._second.attempt_begins()
+        return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
+
+    def found(
+        self, key: int, point: tuple[float, float, float] | None, why: str, now: Instant
+    ) -> list[Command]:
+        """The answer to the `FindThing` of that key: where it is, [m] in the world frame; None: it was not found."""
+        return self.tick(now) if self._preparation.found(key, point, why) else []
 
     def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
         """Go on after a restart, as far as that is settled."""
@@ -398,6 +439,9 @@ class Director:
         self._waiting_since_wall_s = now.wall_s
         if not self._active or task is not self.mission.current:
             return  # the mission was stopped or replaced
+        if self._preparation.drives:
+            self._preparation.driven(judgement)
+            return
         if self._second.begin(judgement, now.wall_s):
             self.mission.say(now.stamp_s, "monitor", f"{judgement.reason}; it is asked when it is back")
         else:
@@ -413,6 +457,7 @@ class Director:
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is GateVerdict.SUCCEEDED:
+            self._recovery.count(self.mission.tasks[self.mission.active_task], success=True)
             self.mission.complete(now.stamp_s, judgement.reason)
         else:
             self._recovery.fail(self.mission, self._palette, judgement, now)
@@ -426,6 +471,10 @@ class Director:
     def monitor(self, silent: bool, there: bool) -> None:
         """Whether the reward monitor owes readings of a goal that runs, and whether it is in the graph."""
         self._second.monitor(silent, there)
+
+    def perception(self, can_locate: bool) -> None:
+        """Whether somebody answers where a thing is."""
+        self._recovery.can_locate = can_locate
 
     def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""

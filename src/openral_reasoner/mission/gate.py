@@ -32,6 +32,8 @@ class Judgement:
 
     verdict: GateVerdict
     reason: str
+    broken_off: bool = False
+    """Something else than the attempt's own course ended it: a node died, a goal was refused, a restart."""
 
 
 def judge(

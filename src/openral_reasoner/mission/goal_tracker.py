@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
@@ -11,6 +13,8 @@ from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Task, TaskState
 from openral_reasoner.palette import Skill
 
+MAX_WORDS = 200
+"""Characters of the words that go with a motion."""
 Say = Callable[[float, str, str], None]
 """([s] node clock, kind of the step, reason): a line of the mission log."""
 Settled = Callable[[Task, Judgement, Instant], None]
@@ -37,20 +41,38 @@ class GoalTracker:
 
     @property
     def running(self) -> bool:
-        """A policy node took the goal in flight, and it is not being ended."""
-        return self._attempt is not None and bool(self._attempt.goal_id) and self._attempt.ending is None
+        """A policy node took the goal in flight, the reward monitor judges it, and it is not being ended."""
+        attempt = self._attempt
+        return (
+            attempt is not None
+            and bool(attempt.goal_id)
+            and attempt.ending is None
+            and not attempt.skill.judges_itself
+        )
 
     def send(self, task: Task, skill: Skill, now: Instant) -> SendGoal:
         """Begin an attempt at a task."""
         planned = task.planned
-        self._keys += 1
         deadline_s = skill.max_execution_s or self._config.default_deadline_s
-        self._attempt = Attempt(self._keys, skill, now.stamp_s, deadline_s, now.wall_s)
-        self._task = task
-        self._bridge_wall_s = now.wall_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
-        return SendGoal(self._keys, skill, planned.instruction, planned.skill_task, deadline_s)
+        params_json = json.dumps(dict(planned.params)) if planned.params else ""
+        words, name = planned.instruction, planned.skill_task
+        goal = SendGoal(self._keys + 1, skill, words, name, deadline_s, params_json)
+        return self._begin(goal, task, now)
+
+    def drive(self, task: Task, motion: Skill, params: Mapping[str, Any], now: Instant) -> SendGoal:
+        """Begin a motion for a task, which is no attempt at it."""
+        deadline_s = motion.max_execution_s or self._config.default_deadline_s
+        words = motion.description or motion.name
+        goal = SendGoal(self._keys + 1, motion, words[:MAX_WORDS], "", deadline_s, json.dumps(dict(params)))
+        return self._begin(goal, task, now)
+
+    def _begin(self, goal: SendGoal, task: Task, now: Instant) -> SendGoal:
+        self._keys, self._task = goal.key, task
+        self._attempt = Attempt(goal.key, goal.skill, now.stamp_s, goal.deadline_s, now.wall_s)
+        self._bridge_wall_s = now.wall_s
+        return goal
 
     def watch(self, now: Instant) -> list[Command]:
         """Look at the time."""
@@ -65,12 +87,22 @@ class GoalTracker:
         if not attempt.goal_id:
             if now.wall_s - attempt.sent_wall_s > patience:
                 silent = f"{attempt.skill.node} did not answer the goal within {patience:.0f} s"
-                return self.cancel(Judgement(GateVerdict.STALLED, silent), now.wall_s)
+                return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
             return []
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
             silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
-            return self.cancel(Judgement(GateVerdict.STALLED, silent), now.wall_s)
+            return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
+        if attempt.skill.judges_itself:
+            return self._watch_motion(attempt, now)
         return self._judge(attempt, now)
+
+    def _watch_motion(self, attempt: Attempt, now: Instant) -> list[Command]:
+        """A motion ends itself; one whose node forgets to is ended here."""
+        late_s = now.stamp_s - attempt.started_s - attempt.deadline_s
+        if late_s <= self._config.answer_patience_s:
+            return []
+        late = f"{attempt.skill.name} did not end within its {attempt.deadline_s:.1f} s"
+        return self.cancel(Judgement(GateVerdict.STALLED, late, broken_off=True), now.wall_s)
 
     def _judge(self, attempt: Attempt, now: Instant) -> list[Command]:
         judgement = attempt.judge(now.stamp_s, self._gate)
@@ -103,6 +135,8 @@ class GoalTracker:
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
             return
+        if attempt.skill.judges_itself:
+            return
         if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
             return  # the same frame once more tells nothing new
         attempt.readings.append(reading)
@@ -120,7 +154,7 @@ class GoalTracker:
             return [CancelGoal(key)] if accepted else []  # a late yes to a goal that was given up
         if not accepted:
             reason = f"{attempt.skill.node} refused the goal"
-            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason), now)
+            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason, broken_off=True), now)
             return []
         attempt.goal_id = goal_id
         attempt.started_s = now.stamp_s
@@ -141,7 +175,7 @@ class GoalTracker:
         """The policy node of that skill is gone; a goal it held will never be answered."""
         attempt = self._attempt
         if attempt is not None and attempt.skill.name == name:
-            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason), now)
+            self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason, broken_off=True), now)
 
     def _settle(self, judgement: Judgement, now: Instant) -> None:
         task, self._task, self._attempt = self._task, None, None

@@ -10,6 +10,8 @@ from openral_reasoner.condition import Guard, Until
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
+PER_SKILL = ("home", "restage")
+"""Rungs of the ladder that another skill may climb once more."""
 
 
 class TaskState(str, Enum):
@@ -62,6 +64,8 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.recovery_steps`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    way: str = ""
+    """Rung by which it is tried now; empty: as it was planned."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,10 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of the ladder
-    retry, other skill, decompose, question or answer; after a restart resume; of an agent steps, says, reason, refused
-    or model; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
+    """prompt, plan, condition, prepare, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of
+    the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart resume; of an
+    agent steps, says, reason, refused or model; of words that became no mission stop or refused; of the reward
+    monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -103,6 +108,8 @@ class Mission:
     """What the operator is asked just now; empty: nothing."""
     stamp_s: float = 0.0
     """[s] node clock of its last step."""
+    begun_s: float | None = None
+    """[s] node clock of its first step."""
 
     @property
     def current(self) -> Task | None:
@@ -112,6 +119,7 @@ class Mission:
     def say(self, now_s: float, kind: str, reason: str) -> None:
         """Log one step and make its reason the mission's last words."""
         self.message, self.stamp_s = reason, now_s
+        self.begun_s = now_s if self.begun_s is None else self.begun_s
         task = self.current
         self.log(
             LogEntry(
@@ -211,6 +219,7 @@ class Mission:
         before = task.planned
         task.planned = replace(planned, text=before.text, guard=before.guard, until=before.until)
         task.state, task.tries = TaskState.PENDING, 0
+        task.climbed = [rung for rung in task.climbed if rung not in PER_SKILL]
 
     def decompose(self, steps: Sequence[PlannedTask]) -> None:
         """Put steps, one level deeper, in the place of the current task."""

@@ -90,6 +90,7 @@ class MissionWriter:
                 message=str(fields["message"]),
                 open_ended=bool(kept["open_ended"]),
                 stamp_s=float(kept["stamp_s"]),
+                begun_s=None if kept.get("begun_s") is None else float(kept["begun_s"]),
             )
         except FileNotFoundError:
             return None
@@ -130,6 +131,7 @@ def written(mission: Mission) -> dict[str, Any]:
     kept = {
         "open_ended": mission.open_ended,
         "stamp_s": mission.stamp_s,
+        "begun_s": mission.begun_s,
         "tasks": _TASKS.dump_python(mission.tasks, mode="json"),
     }
     return {**recorded(mission).model_dump(), "resume": kept}

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from openral_core.instant import Instant
+from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.mission.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
-from openral_reasoner.mission.recovery_steps import Rung, next_rung, others, recoveries
+from openral_reasoner.mission.recovery_steps import Rung, Surroundings, next_rung, others, recoveries
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, Proposal
+
+_WAYS = {
+    Rung.HOME: "again, from its start pose",
+    Rung.RESTAGE: "again, from above the object",
+}
+"""What a rung changes, for the mission log."""
 
 
 class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
-    def __init__(self, ask: AskOperatorFor, config: DirectorConfig) -> None:
-        self._ask, self._config = ask, config
+    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes) -> None:
+        """Begin with nothing to recover from.
+
+        Args:
+            ask: asks the operator.
+            config: the limits.
+            outcomes: what the rungs were worth before; each attempt with a verdict is counted there.
+        """
+        self._ask, self._config, self._outcomes = ask, config, outcomes
+        self.can_locate = False
+        """Somebody answers where a thing is."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
@@ -61,17 +79,35 @@ class Recovery:
             return
         if lost:
             task.tries = max(task.tries, self._config.max_attempts)
-        rung = next_rung(task, mission, palette, self._config)
-        if rung is not Rung.RETRY and task.planned.skill.name not in task.tried:
-            task.tried.append(task.planned.skill.name)
-            rung = next_rung(task, mission, palette, self._config)
-        self._take(rung, mission, task, now)
+        elif not judgement.broken_off:
+            self.count(task, success=False)
+        self._take(self._next(mission, task, now), mission, task, now)
+
+    def count(self, task: Task, *, success: bool) -> None:
+        """Take down what an attempt came to that ran its course."""
+        planned = task.planned
+        self._outcomes.add(planned.skill.name, planned.skill_task, task.way or "first", success)
+
+    def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
+        passed_s = now.stamp_s - (now.stamp_s if mission.begun_s is None else mission.begun_s)
+        left_s = self._config.mission_time_s - passed_s if self._config.mission_time_s else inf
+        around = Surroundings(self._palette, self.can_locate, left_s, self._outcomes)
+        rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
+        if left_s < inf:
+            mission.say(now.stamp_s, "time", f"{max(left_s, 0.0):.0f} s of the mission's time are left")
+        return rung
 
     def _take(self, rung: Rung, mission: Mission, task: Task, now: Instant) -> None:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
             mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; trying again")
+        elif rung in (Rung.HOME, Rung.RESTAGE):
+            task.climbed.append(rung.value)
+            task.way, task.tries = rung.value, 0
+            mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; {_WAYS[rung]}")
         elif rung is Rung.OTHER_SKILL:
+            if task.planned.skill.name not in task.tried:
+                task.tried.append(task.planned.skill.name)
             mission.say(
                 now.stamp_s,
                 rung.value,
@@ -95,6 +131,7 @@ class Recovery:
         steps = result.tasks if isinstance(result, Plan) else ()
         if rung is Rung.OTHER_SKILL and len(steps) == 1 and steps[0].skill.name not in task.tried:
             mission.reassign(steps[0])
+            task.way = rung.value
             mission.say(now.stamp_s, rung.value, f'{steps[0].skill.name} tries "{task.planned.text}"')
         elif rung is Rung.DECOMPOSE and len(steps) > 1:
             words = "; ".join(f'"{step.text}"' for step in steps)
@@ -104,7 +141,7 @@ class Recovery:
             mission.decompose(steps)
         else:
             task.climbed.append(rung.value if rung else "")
-            self._take(next_rung(task, mission, self._palette, self._config), mission, task, now)
+            self._take(self._next(mission, task, now), mission, task, now)
 
     def _ask_what_now(self, mission: Mission, task: Task, now: Instant) -> None:
         task.climbed.append(Rung.ASK.value)
@@ -112,7 +149,8 @@ class Recovery:
 
         def answered(choice: str | None, now: Instant) -> None:
             if choice == "retry":
-                task.tries = 0
+                task.tries, task.way = 0, Rung.RETRY.value
+                task.climbed = [rung for rung in task.climbed if rung == Rung.ASK.value]
                 mission.say(now.stamp_s, Rung.RETRY.value, "the operator wants it tried again")
             elif choice == "skip":
                 mission.leave_out(now.stamp_s, f"skipped by the operator: {reason}")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from openral_core.progress import ProgressReading
 
@@ -26,6 +28,8 @@ class Execute:
     """Words for the policy; empty: the skill's own phrase for the task."""
     why: str = ""
     """The agent's reason, for the mission log."""
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
 
 
 @dataclass(frozen=True)

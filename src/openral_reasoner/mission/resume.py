@@ -93,7 +93,8 @@ class Resumption:
             return Judgement(GateVerdict.UNVERIFIED, f"the restart broke it off: {why}")
         if holds:
             return Judgement(GateVerdict.SUCCEEDED, f"it was done when the reasoner came back: {why}")
-        return Judgement(GateVerdict.STALLED, f"the restart broke it off, and it is not done: {why}")
+        reason = f"the restart broke it off, and it is not done: {why}"
+        return Judgement(GateVerdict.STALLED, reason, broken_off=True)
 
     def _ask_leave(self, now: Instant, ready: Callable[[], bool]) -> None:
         mission = self._mission

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_core.errors import ContractError
+from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
@@ -129,14 +131,19 @@ class Steering:
         instruction = request.instruction.strip() or (known[request.task].phrase if known else "")
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
+        try:
+            check_goal_params(skill.name, skill.goal_params_schema, request.params)
+        except ContractError as error:
+            return plain_line(str(error))
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
-        same = [(t.planned.skill.name, t.planned.skill_task) == (skill.name, request.task) for t in tasks]
+        asked = (skill.name, request.task, request.params)
+        same = [(t.planned.skill.name, t.planned.skill_task, t.planned.params) == asked for t in tasks]
         if len(same) >= self._limits.max_repeats and all(same[-self._limits.max_repeats :]):
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(instruction, skill, request.task, instruction, 1.0)
+        return PlannedTask(instruction, skill, request.task, instruction, 1.0, params=request.params)
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:

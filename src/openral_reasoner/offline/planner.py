@@ -51,6 +51,9 @@ class OfflinePlanner:
         """See `Planner.plan`. The same sentence and palette always give the same plan."""
         if known := _word_for_word(sentence, palette):
             return Plan(known)
+        # A motion is ordered by its very words alone; the matcher was never shown any.
+        policies = tuple(skill for skill in palette.skills if not skill.judges_itself)
+        palette = replace(palette, skills=policies)
         try:
             return self._read(sentence, palette)
         except InstallationError as missing:
@@ -213,7 +216,7 @@ def _word_for_word(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:
     """
     phrases = {
         tuple(words(phrase)): (skill, task)
-        for skill in reversed(palette.skills)
+        for skill in sorted(palette.skills, key=lambda skill: skill.judges_itself)[::-1]
         for task in skill.tasks
         for phrase in (task.phrase, *task.phrases)
     }

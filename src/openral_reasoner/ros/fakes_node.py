@@ -1,16 +1,19 @@
 """Scripted stand-ins for the reasoner's neighbours: a policy node with its bridge, and a reward monitor.
 
     python -m openral_reasoner.ros.fakes_node skill   --ros-args -p phrases:="['open the drawer']"
+    python -m openral_reasoner.ros.fakes_node home
     python -m openral_reasoner.ros.fakes_node monitor --ros-args -p levels:="[0.3, 1.0]"
 
 Nothing moves and nothing is learned: the skill runs every goal until it is cancelled or its deadline
-passes, the monitor's progress rises to the level that the script gives for this attempt.
+passes, the motion `home` has got there after a moment, the monitor's progress rises to the level that the script gives
+for this attempt.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
@@ -23,9 +26,12 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 
 from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.palette import MOTION
 from openral_reasoner.ros.messages import LATCHED
 
 PERIOD_S = 0.05
+MOTION_S = 0.2
+"""[s] that a motion takes."""
 HEARTBEAT_S = 1.0
 """[s] between two announcements of a skill."""
 
@@ -37,13 +43,21 @@ class FakeSkillServer(GuardedCallbacks, Node):
     [s], `tag` (embodiment).
     """
 
-    def __init__(self, slug: str = "fake", **kwargs: Any) -> None:
-        super().__init__(slug, namespace="/openral/policy", **kwargs)
+    def __init__(self, slug: str = "fake", *, moves: bool = False, **kwargs: Any) -> None:
+        """Begin to announce it.
+
+        Args:
+            slug: of the skill.
+            moves: it is a motion without tasks, which succeeds after `MOTION_S`.
+            **kwargs: of the node.
+        """
+        super().__init__(slug.replace("-", "_"), namespace="/openral/policy", **kwargs)
         self.declare_parameter("phrases", ["open the drawer", "close the drawer"])
         self.declare_parameter("max_execution_s", 6.0)
         self.declare_parameter("tag", "any")
+        self._moves = moves
         self._active: tuple[str, str] = ("", "")
-        name = f"/openral/skills/{slug}/execute"
+        name = f"/openral/skills/{slug.replace('-', '_')}/execute"
         self._info = self.create_publisher(SkillInfo, "/openral/skills", LATCHED)
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
         self._server = ActionServer(
@@ -55,18 +69,19 @@ class FakeSkillServer(GuardedCallbacks, Node):
             cancel_callback=lambda goal: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup(),
         )
-        self.create_timer(PERIOD_S, self._report)
+        if not moves:
+            self.create_timer(PERIOD_S, self._report)
         self._announced = (slug, name)
         self.create_timer(HEARTBEAT_S, self._announce)
         self._announce()
 
     def _announce(self) -> None:
         slug, server = self._announced
-        phrases = list(self.get_parameter("phrases").value)
+        phrases = [] if self._moves else list(self.get_parameter("phrases").value)
         info = SkillInfo(
             name=f"openral/rskill-{slug}",
-            slug=slug,
-            kind="vla",
+            slug=slug.replace("-", "_"),
+            kind=MOTION if self._moves else "vla",
             license="apache-2.0",
             commercial_use=True,
             embodiment_tags=[self.get_parameter("tag").value],
@@ -97,6 +112,10 @@ class FakeSkillServer(GuardedCallbacks, Node):
         while True:
             time.sleep(PERIOD_S)
             result.duration_s = time.monotonic() - begin
+            if self._moves and result.duration_s >= MOTION_S:
+                goal.succeed()
+                result.outcome, result.check = ExecuteSkill.Result.SUCCEEDED, "motion"
+                break
             if goal.is_cancel_requested:
                 goal.canceled()
                 result.outcome, result.check = ExecuteSkill.Result.CANCELED, "client_cancel"
@@ -151,8 +170,12 @@ class FakeMonitor(GuardedCallbacks, Node):
 
 
 def main() -> None:
-    """Run one of the two until the process is told to end."""
-    kinds = {"skill": FakeSkillServer, "monitor": FakeMonitor}
+    """Run one of the three until the process is told to end."""
+    kinds: dict[str, Callable[[], Node]] = {
+        "skill": FakeSkillServer,
+        "home": lambda: FakeSkillServer("motion-home", moves=True),
+        "monitor": FakeMonitor,
+    }
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         raise SystemExit(f"usage: fakes_node ({' | '.join(kinds)}) [--ros-args …]")
     rclpy.init(args=sys.argv)

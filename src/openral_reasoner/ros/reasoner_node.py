@@ -32,11 +32,13 @@ from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
+from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
     Command,
     DirectorConfig,
+    FindThing,
     Propose,
     SendGoal,
     StopSkills,
@@ -52,6 +54,7 @@ from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.camera_client import CameraAndMonitor
+from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import (
     LATCHED,
     NEWEST,
@@ -115,6 +118,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._director = Director(self._note)
         self._planning = PlanningService(self._director, self._planner)
         self._perception: CameraAndMonitor | None = None
+        self._locator: LocateClient | None = None
         self._condition_query: ConditionQuery
         self.finished: Any = Future()
         """Done when the process may end (`exit_when_done`)."""
@@ -143,7 +147,14 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             patience_s=director.heartbeat_patience_s,
         )
         self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
-        self._director = Director(self._note, gate=gate, config=director)
+        self._director = Director(
+            self._note,
+            gate=gate,
+            config=director,
+            outcomes=self._outcomes(),
+            awaits_policies=self._deployment.has_policies,
+        )
+        self._locator = LocateClient(self, self.guard, self._on_found)
         self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
         self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
@@ -178,6 +189,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             if said == policy:
                 return policy  # type: ignore[no-any-return]
         raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
+
+    def _outcomes(self) -> Outcomes:
+        memory_file = self.get_parameter("memory_file").value
+        return Outcomes(outcomes_beside(Path(memory_file).expanduser()) if memory_file else None)
 
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
@@ -214,9 +229,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _end_thinking(self) -> None:
         self._planning.close()
-        if self._perception:
-            self._perception.close()
-        self._perception = None
+        for served in (self._perception, self._locator):
+            if served:
+                served.close()
+        self._perception = self._locator = None
 
     def _release(self) -> None:
         for kind, entity in self._listeners:
@@ -285,6 +301,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._look_for_lost_nodes()
         if self._perception:
             self._perception.tick()
+        self._director.perception(can_locate=bool(self._locator and self._locator.ready))
         self._run(self._planning.tick(self._now()))
         if told := self._condition_query.tick(time.monotonic()):
             self._run(self._director.found_out(*told, self._now()))
@@ -329,6 +346,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._goals.cancel(command.key)
             elif isinstance(command, AskWorld):
                 self._condition_query.ask(command, time.monotonic())
+            elif isinstance(command, FindThing) and self._locator:
+                self._locator.find(command)
             elif isinstance(command, StopSkills):
                 self._stop_everything(command.goal)
 
@@ -346,6 +365,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
         self._director.goal_ended(key, outcome, check, message, self._now())
+        self._flush()
+
+    def _on_found(self, key: int, point: tuple[float, float, float] | None, why: str) -> None:
+        self._run(self._director.found(key, point, why, self._now()))
         self._flush()
 
     # -- words -------------------------------------------------------------------------------------

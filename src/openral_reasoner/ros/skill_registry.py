@@ -35,6 +35,7 @@ class SkillRegistry:
         """
         self._node, self._deployment, self._commercial = node, deployment, commercial
         self._monitor_seen = not await_monitor
+        self._policy_seen = not deployment.policies
         self._deployed: dict[str, Skill] = {}
         self._goals: dict[str, str] = {}
         self._seen: set[str] = set()
@@ -78,16 +79,15 @@ class SkillRegistry:
             f"{space.rstrip('/')}/{name}" for name, space in self._node.get_node_names_and_namespaces()
         }
         silent = self._beats.silent(wall_s)
-        lost = []
+        lost: list[tuple[Skill, str]] = []
         for skill in list(self._deployed.values()):
-            if skill.node in present:
-                self._seen.add(skill.node)
             gone = skill.node in self._seen and skill.node not in present
             if gone or skill.name in silent:
-                self._seen.discard(skill.node)
                 self._forget(skill)
                 how = "went away" if gone else f"has been silent for {self._beats.patience_s:.0f} s"
                 lost.append((skill, f"the policy node {skill.node} {how}"))
+        # A node may host several skills, and all of them go with it.
+        self._seen = {skill.node for skill in self._deployed.values() if skill.node in present | self._seen}
         return lost
 
     def _forget(self, skill: Skill) -> None:
@@ -108,6 +108,9 @@ class SkillRegistry:
             commercial=self._commercial,
             scene_tasks=self._deployment.scene_tasks,
         )
+        self._policy_seen = self._policy_seen or any(not skill.judges_itself for skill in palette.skills)
+        if not self._policy_seen:  # motions are there at once, while policies load; a plan needs both
+            return Palette((), palette.excluded)
         usable = {skill.name for skill in palette.skills}
         books = (book for book in self._deployment.playbooks if usable.issuperset(book.skills))
         return replace(palette, playbooks=tuple(books))

@@ -1,0 +1,21 @@
+"""Analytic motions of a hand: home, move_to, retract, set_gripper, nudge, pick_at, place_at, look_from.
+
+Numpy alone: the same code serves simulation, benchmark and a real arm.
+"""
+
+from openral_control.motions.arm import MotionArm, MotionRefused
+from openral_control.motions.catalogue import MOTIONS, make_motion
+from openral_control.motions.motion import Motion, MotionEnd
+from openral_control.motions.params import MotionParams, params_of, params_schema
+
+__all__ = [
+    "MOTIONS",
+    "Motion",
+    "MotionArm",
+    "MotionEnd",
+    "MotionParams",
+    "MotionRefused",
+    "make_motion",
+    "params_of",
+    "params_schema",
+]

@@ -1,0 +1,228 @@
+"""The motions by name: from typed parameters to phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from openral_control.motions.arm import MotionArm, MotionRefused
+from openral_control.motions.guide import INSET_M, Vector
+from openral_control.motions.motion import MakePhases, Motion, Phase
+from openral_control.motions.params import (
+    Home,
+    LookFrom,
+    MoveTo,
+    Nudge,
+    PickAt,
+    PlaceAt,
+    Retract,
+    SetGripper,
+    params_of,
+)
+from openral_control.motions.phases import Fingers, Holds, Reach
+from openral_core.types import RobotState
+
+OPENING_M = 0.02
+"""[m] from open from which on fingers are taken for closed on something, and kept closed."""
+
+
+@dataclass(frozen=True)
+class _Path:
+    """How the hand travels: what all the lines of one motion have in common."""
+
+    arm: MotionArm
+    speed_m_s: float
+    tolerance_m: float
+    yaw: float | None = None
+    lines: list[Phase] = field(default_factory=list)
+
+    def to(
+        self, target: Vector, gripper: float, *, passes: bool = False, stopped_above_m: float = 0.0
+    ) -> None:
+        """Add a straight line."""
+        self.lines.append(
+            Reach(
+                self.arm,
+                target,
+                gripper=gripper,
+                speed_m_s=self.speed_m_s,
+                tolerance_m=self.tolerance_m,
+                yaw=self.yaw,
+                stopped_above_m=stopped_above_m,
+                passes=passes,
+            )
+        )
+
+    def over(self, start: Vector, target: Vector, gripper: float, clearance_m: float) -> None:
+        """Add the way to a target by a height above both ends; without clearance a straight line."""
+        ceiling = float(self.arm.box_high[2]) - INSET_M
+        height = min(max(float(start[2]), float(target[2])) + clearance_m, ceiling)
+        if clearance_m > 0.0:
+            for corner in (start, target):
+                if height - corner[2] > self.tolerance_m:
+                    self.to(np.array([corner[0], corner[1], height]), gripper, passes=True)
+        self.to(target, gripper)
+
+
+def make_motion(name: str, values: Mapping[str, Any], arm: MotionArm) -> Motion:
+    """Return a motion with its parameters.
+
+    Args:
+        name: one of `MOTIONS`.
+        values: parameters that fit `params_schema(name)`.
+        arm: the arm that makes it.
+
+    Raises:
+        KeyError: there is no such motion.
+        MotionRefused: a target lies outside the workspace, or the arm cannot do what is asked.
+    """
+    params = params_of(name, values)
+    if getattr(params, "yaw", None) is not None and not arm.turns:
+        raise MotionRefused("params", "yaw: this scene's actions cannot turn the hand; leave yaw out")
+    targets, make_phases = _MAKERS[name](params, arm)
+    return Motion(name, arm, targets, make_phases)
+
+
+def _gripper(arm: MotionArm, fingers: str, state: RobotState) -> float:
+    """Return the number of the gripper's command; kept fingers that are not open go on closing."""
+    is_open = state.gripper_opening >= arm.open_m - OPENING_M if fingers == "keep" else fingers == "open"
+    return float(arm.low[-1] if is_open else arm.high[-1])
+
+
+def _point(arm: MotionArm, name: str, values: Sequence[float] | Vector) -> Vector:
+    point = np.asarray(values, np.float64)
+    arm.require_inside(name, point)
+    return point
+
+
+def _above(arm: MotionArm, point: Vector, height_m: float) -> Vector:
+    """Return the point above another one, no higher than the workspace."""
+    z = max(float(point[2]), min(float(point[2]) + height_m, float(arm.box_high[2]) - INSET_M))
+    return np.array([point[0], point[1], z])
+
+
+def _travel(
+    arm: MotionArm, params: Home | MoveTo | LookFrom, target: Vector
+) -> tuple[list[Vector], MakePhases]:
+    """The way to one target."""
+    yaw = getattr(params, "yaw", None)
+
+    def phases(state: RobotState) -> list[Phase]:
+        path = _Path(arm, params.speed_m_s, params.tolerance_m, yaw)
+        gripper = _gripper(arm, params.gripper, state)
+        path.over(state.ee_position, target, gripper, params.clearance_m)
+        return path.lines
+
+    return [target], phases
+
+
+def _home(params: Home, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    position = params.position or arm.home
+    if position is None:
+        raise MotionRefused("params", "position is missing, and the scene has no `home`; give a position")
+    return _travel(arm, params, _point(arm, "position", position))
+
+
+def _move_to(params: MoveTo, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    return _travel(arm, params, _point(arm, "position", params.position))
+
+
+def _look_from(params: LookFrom, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    x, y, z = params.point
+    seat = (x + params.aside_m[0], y + params.aside_m[1], z + params.height_m)
+    return _travel(arm, params, _point(arm, "point with height_m and aside_m", seat))
+
+
+def _retract(params: Retract, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    def phases(state: RobotState) -> list[Phase]:
+        path = _Path(arm, params.speed_m_s, params.tolerance_m)
+        up = _above(arm, _inside(arm, state.ee_position), params.height_m)
+        path.to(up, _gripper(arm, params.gripper, state))
+        return path.lines
+
+    return [], phases
+
+
+def _nudge(params: Nudge, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    way = np.zeros(3)
+    way["xyz".index(params.direction[1])] = params.distance_m * (1.0 if params.direction[0] == "+" else -1.0)
+
+    def phases(state: RobotState) -> list[Phase]:
+        path = _Path(arm, params.speed_m_s, params.tolerance_m)
+        target = _point(arm, f"direction {params.direction}", state.ee_position + way)
+        path.to(target, _gripper(arm, params.gripper, state))
+        return path.lines
+
+    return [], phases
+
+
+def _set_gripper(params: SetGripper, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    return [], lambda state: [Fingers(arm, _gripper(arm, params.fingers, state))]
+
+
+def _pick_at(params: PickAt, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    point = _point(arm, "point", params.point)
+    above, lifted = (_above(arm, point, height) for height in (params.approach_m, params.lift_m))
+    opened, closed = float(arm.low[-1]), float(arm.high[-1])
+
+    def phases(state: RobotState) -> list[Phase]:
+        path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw)
+        _rise(path, state.ee_position, above, opened)
+        path.to(above, opened)
+        path.lines.append(Fingers(arm, opened))
+        path.to(point, opened, stopped_above_m=params.stopped_above_m)
+        path.lines.append(Fingers(arm, closed))
+        path.to(lifted, closed)
+        path.lines.append(Holds(arm))
+        return path.lines
+
+    return [point], phases
+
+
+def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
+    point = _point(arm, "point", params.point)
+    above, away = (_above(arm, point, height) for height in (params.approach_m, params.retract_m))
+    opened = float(arm.low[-1])
+
+    def phases(state: RobotState) -> list[Phase]:
+        path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw)
+        kept = _gripper(arm, "keep", state)
+        _rise(path, state.ee_position, above, kept)
+        path.to(above, kept)
+        path.to(point, kept, stopped_above_m=params.stopped_above_m)
+        path.lines.append(Fingers(arm, opened))
+        path.to(away, opened)
+        return path.lines
+
+    return [point], phases
+
+
+def _rise(path: _Path, start: Vector, above: Vector, gripper: float) -> None:
+    """Add the way up to the height of a point, where the hand is lower and not below it."""
+    aside = float(np.linalg.norm(start[:2] - above[:2]))
+    if start[2] < above[2] - path.tolerance_m and aside > path.tolerance_m:
+        up = _inside(path.arm, np.array([start[0], start[1], above[2]]))
+        path.to(up, gripper, passes=True)
+
+
+def _inside(arm: MotionArm, point: Vector) -> Vector:
+    """Return a point, moved into the workspace if need be."""
+    moved: Vector = np.clip(point, arm.box_low + INSET_M, arm.box_high - INSET_M)
+    return moved
+
+
+_MAKERS: Mapping[str, Callable[[Any, MotionArm], tuple[list[Vector], MakePhases]]] = {
+    "home": _home,
+    "move_to": _move_to,
+    "retract": _retract,
+    "set_gripper": _set_gripper,
+    "nudge": _nudge,
+    "pick_at": _pick_at,
+    "place_at": _place_at,
+    "look_from": _look_from,
+}
+MOTIONS: tuple[str, ...] = tuple(_MAKERS)
+"""Names of the motions."""

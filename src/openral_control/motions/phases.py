@@ -1,0 +1,148 @@
+"""The phases that motions are made of: the hand to a point, the fingers to a width, and a look at what is held."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_control.motions.arm import MotionArm
+from openral_control.motions.guide import HandGuide, Vector
+from openral_control.motions.motion import MotionEnd
+from openral_control.motions.rotation import yaw_error
+from openral_core.types import RobotState
+
+PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.4, 0.15
+"""[s] that the hand may come no nearer before it counts as stopped; on the way down to a point where something may stop
+it; and at the target, before it counts as at rest there."""
+NEARER_M = 1e-3
+"""[m] that count as nearer."""
+YAW_RAD = 0.05
+"""[rad] from the wanted yaw that counts as there."""
+YAW_M = 0.1
+"""[m/rad] by which an error of the yaw counts beside one of the position."""
+BESIDE_M = 0.025
+"""[m] beside the line downwards at which a hand that was stopped above its point still counts as above it."""
+FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
+"""[s] that fingers have to begin to move, must be at rest, and may take in all."""
+FINGERS_REST_M = 1e-3
+"""[m] by which the opening of fingers at rest changes at most."""
+
+
+class Reach:
+    """The hand goes straight to a point."""
+
+    def __init__(
+        self,
+        arm: MotionArm,
+        target: Vector,
+        *,
+        gripper: float,
+        speed_m_s: float,
+        tolerance_m: float,
+        yaw: float | None = None,
+        stopped_above_m: float = 0.0,
+        passes: bool = False,
+    ) -> None:
+        """Take the target.
+
+        Args:
+            arm: the arm.
+            target: (3,) [m] inside the workspace.
+            gripper: number of the gripper's command.
+            speed_m_s: [m/s] greatest speed.
+            tolerance_m: [m] distance that counts as there.
+            yaw: [rad] as `rotation.yaw_of`; None: the hand is not turned.
+            stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
+            passes: another line follows, so that near enough is enough.
+        """
+        self._arm, self._target, self._yaw, self._gripper = arm, target, yaw, gripper
+        self._speed_m_s, self._tolerance_m = speed_m_s, max(tolerance_m, 0.02) if passes else tolerance_m
+        self._above_m, self._rest_s = stopped_above_m, 0.0 if passes else REST_S
+        self._guide = HandGuide(arm, target, speed_m_s, yaw)
+        self._best, self._best_s = np.inf, 0.0
+
+    def begin(self, state: RobotState) -> None:
+        """Count patience from here."""
+        self._best, self._best_s = np.inf, state.stamp_s
+
+    def look(self, state: RobotState) -> MotionEnd | None:
+        """It ends at the target, or where the hand comes no nearer."""
+        away = float(np.linalg.norm(state.ee_position - self._target))
+        turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
+        if away + YAW_M * turn < self._best - NEARER_M:
+            self._best, self._best_s = away + YAW_M * turn, state.stamp_s
+        waited_s = state.stamp_s - self._best_s
+        if away <= self._tolerance_m and turn <= YAW_RAD:
+            there = MotionEnd(True, f"the hand is {1e3 * away:.0f} mm from the target")
+            return there if waited_s >= self._rest_s else None
+        if waited_s >= TOUCH_S and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
+            above = float(state.ee_position[2] - self._target[2])
+            return MotionEnd(True, f"the hand was stopped {1e2 * above:.1f} cm above the target")
+        if waited_s < PATIENCE_S:
+            return None
+        if away <= self._tolerance_m:
+            return MotionEnd(
+                False, f"the hand is at the target, but {turn:.2f} rad short of its yaw, and no longer turns"
+            )
+        return MotionEnd(
+            False, f"the hand stands {1e2 * away:.1f} cm short of the target and no longer comes nearer"
+        )
+
+    def chunk(self, state: RobotState) -> NDArray[np.float32]:
+        """Return the next actions (H, A)."""
+        return self._guide.chunk(state, self._gripper)
+
+    def _is_stopped_above(self, hand: Vector) -> bool:
+        beside = float(np.linalg.norm(hand[:2] - self._target[:2]))
+        return beside <= BESIDE_M and 0.0 <= hand[2] - self._target[2] <= self._above_m
+
+
+class Fingers:
+    """The fingers open or close while the hand stays where it is."""
+
+    def __init__(self, arm: MotionArm, gripper: float) -> None:
+        """Take the number of the gripper's command."""
+        self._arm, self._gripper = arm, gripper
+        self._guide = HandGuide(arm, None, 0.0)
+        self._begun_s = self._since_s = 0.0
+        self._opening_m = 0.0
+
+    def begin(self, state: RobotState) -> None:
+        """Count from here."""
+        self._begun_s = self._since_s = state.stamp_s
+        self._opening_m = state.gripper_opening
+
+    def look(self, state: RobotState) -> MotionEnd | None:
+        """It ends where the fingers are at rest."""
+        if abs(state.gripper_opening - self._opening_m) > FINGERS_REST_M:
+            self._opening_m, self._since_s = state.gripper_opening, state.stamp_s
+        passed_s = state.stamp_s - self._begun_s
+        rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
+        if not rests and passed_s < FINGERS_MOST_S:
+            return None
+        return MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
+
+    def chunk(self, state: RobotState) -> NDArray[np.float32]:
+        """Return the next actions (H, A)."""
+        return self._guide.chunk(state, self._gripper)
+
+
+class Holds:
+    """A look at whether the closed fingers have something between them; it takes no time."""
+
+    def __init__(self, arm: MotionArm) -> None:
+        self._arm = arm
+
+    def begin(self, state: RobotState) -> None:
+        """Nothing to begin."""
+
+    def look(self, state: RobotState) -> MotionEnd:
+        """It succeeds if the fingers stopped short of closed."""
+        apart = f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart"
+        if self._arm.holds_something(state.gripper_opening):
+            return MotionEnd(True, f"{apart}: they hold something")
+        return MotionEnd(False, f"{apart}: they closed on nothing")
+
+    def chunk(self, state: RobotState) -> NDArray[np.float32]:
+        """Never asked: it ends at the first look."""
+        raise AssertionError("a look at the fingers moves nothing")

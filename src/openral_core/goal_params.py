@@ -1,0 +1,195 @@
+"""Checks the parameters of a goal against the JSON Schema that its skill announces, at both ends of the graph.
+
+What asks for a skill checks before it sends, what runs it checks before anything moves, and both by these functions.
+Schemas and values may come from the graph, so the part of JSON Schema that is allowed is closed: nothing is fetched,
+and no pattern of somebody else's is run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from openral_core.errors import ContractError
+from openral_core.schema import nearest
+
+MAX_PARAMS = 16_384
+"""Characters of `params_json`."""
+MAX_DEPTH = 8
+"""Schemas inside schemas, and values inside values."""
+_EXAMPLE = '{"speed_m_s": 0.1}'
+_SHOWN = 40
+"""Characters of somebody else's text that an error repeats."""
+_KEYWORDS = frozenset(
+    {
+        *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "minItems", "maxItems", "anyOf"),
+        *("$schema", "title", "description", "default", "examples"),
+    }
+)
+"""Keywords that check a value in a time that its length bounds."""
+
+
+def parse_goal_params(skill: str, schema: Mapping[str, Any] | None, text: str) -> dict[str, Any]:
+    """Return the parameters that a goal's `params_json` holds.
+
+    Args:
+        skill: its name, for the error.
+        schema: the manifest's `goal_params_schema`; None: the skill takes no parameters.
+        text: a JSON object; empty: no parameters.
+
+    Raises:
+        ContractError: one line that names the parameter and says what would be right.
+    """
+    if len(text) > MAX_PARAMS:
+        raise ContractError(f"params_json has {len(text)} characters; send at most {MAX_PARAMS}")
+    try:
+        params = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"params_json is not JSON: {_line(str(error))}; write {_EXAMPLE}") from error
+    if not isinstance(params, dict):
+        raise ContractError(f"params_json is not a JSON object; write one such as {_EXAMPLE}")
+    check_goal_params(skill, schema, params)
+    return params
+
+
+def check_goal_params(skill: str, schema: Mapping[str, Any] | None, params: Mapping[str, Any]) -> None:
+    """Check parameters that are parsed already; see `parse_goal_params`."""
+    values = dict(params)
+    if schema is None:
+        if values:
+            raise ContractError(
+                f"{skill} takes no parameters, {_shown(next(iter(values)))} is given; leave it out"
+            )
+        return
+    check_params_schema(skill, schema)
+    _check_numbers("params_json", values, MAX_DEPTH)
+    closed = {"additionalProperties": False, **schema}
+    errors = sorted(
+        Draft202012Validator(closed).iter_errors(values), key=lambda error: list(map(str, error.path))
+    )
+    if errors:
+        raise ContractError(f"{skill}: {_explained(errors[0], schema)}")
+
+
+def check_params_schema(skill: str, schema: Mapping[str, Any]) -> None:
+    """Refuse a schema that is none, or that uses keywords beyond those that are run here.
+
+    Raises:
+        ContractError: it names the keyword.
+    """
+    fault = _schema_fault(schema, "goal_params_schema", MAX_DEPTH)
+    if fault:
+        raise ContractError(f"{skill}: {fault}")
+    error = next(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(dict(schema)), None)
+    if error is not None:
+        where = ".".join(("goal_params_schema", *map(str, error.path)))
+        raise ContractError(
+            f"{skill}: {where} is no JSON Schema: {_line(error.message)}; correct its manifest"
+        )
+
+
+def _schema_fault(schema: Any, where: str, depth: int) -> str:
+    """Return why a schema is not run here; empty: it is."""
+    if isinstance(schema, bool):
+        return ""
+    if not isinstance(schema, Mapping) or depth == 0:
+        return (
+            f"{where} is no JSON object"
+            if depth
+            else f"{where} lies too deep; use {MAX_DEPTH} levels at most"
+        )
+    unknown = next((key for key in schema if key not in _KEYWORDS), None)
+    if unknown is not None:
+        return f"{where} uses {_shown(unknown)}, which is not run here; use {', '.join(sorted(_KEYWORDS))}"
+    return next(
+        filter(None, (_schema_fault(each, name, depth - 1) for name, each in _inner(schema, where))), ""
+    )
+
+
+def _inner(schema: Mapping[str, Any], where: str) -> Iterable[tuple[str, Any]]:
+    properties = schema.get("properties", {})
+    if isinstance(properties, Mapping):
+        yield from ((f"{where}.properties.{_line(str(name))}", each) for name, each in properties.items())
+    for keyword in ("prefixItems", "anyOf"):
+        listed = schema.get(keyword, ())
+        if isinstance(listed, (list, tuple)):
+            yield from ((f"{where}.{keyword}.{index}", each) for index, each in enumerate(listed))
+    for keyword in ("items", "additionalProperties"):
+        if keyword in schema:
+            yield f"{where}.{keyword}", schema[keyword]
+
+
+def _check_numbers(where: str, value: Any, depth: int) -> None:
+    """Refuse numbers that are not finite, which JSON cannot say and Python's parser takes, and values too deep."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ContractError(f"{where} is {value}; send a finite number")
+    if isinstance(value, (Mapping, list, tuple)):
+        if depth == 0:
+            raise ContractError(f"{where[:_SHOWN]} lies too deep; send at most {MAX_DEPTH} levels")
+        inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, each in inner:
+            _check_numbers(
+                _line(str(key)) if depth == MAX_DEPTH else f"{where}[{_line(str(key))}]", each, depth - 1
+            )
+
+
+def _explained(error: ValidationError, schema: Mapping[str, Any]) -> str:
+    """Return what is wrong with a parameter, and what would be right."""
+    path = [str(part) for part in error.path]
+    where = (path[0] + "".join(f"[{part}]" for part in path[1:]))[:_SHOWN] if path else "params_json"
+    bound, found = error.validator_value, _shown(error.instance)
+    known = ", ".join(schema.get("properties", {})) or "none"
+    if error.validator == "required":
+        missing = next(name for name in bound if name not in error.instance)
+        return f"{where}: {missing} is missing; its parameters: {known}"
+    if error.validator == "additionalProperties":
+        extra = next(name for name in error.instance if name not in error.schema.get("properties", {}))
+        match = nearest(extra, list(error.schema.get("properties", {}))) if len(extra) < _SHOWN else None
+        return f"{where}: unknown {_shown(extra)}; " + (
+            f"did you mean {match}?" if match else f"its parameters: {known}"
+        )
+    right = _RIGHT.get(str(error.validator))
+    return (
+        f"{where} is {found}; send {right.format(bound=_words(bound))}"
+        if right
+        else f"{where} is {found}: no"
+    )
+
+
+_RIGHT = {
+    "type": "a value of type {bound}",
+    "enum": "one of {bound}",
+    "const": "{bound}",
+    "minimum": "at least {bound}",
+    "maximum": "at most {bound}",
+    "exclusiveMinimum": "more than {bound}",
+    "exclusiveMaximum": "less than {bound}",
+    "multipleOf": "a multiple of {bound}",
+    "minLength": "at least {bound} characters",
+    "maxLength": "at most {bound} characters",
+    "minItems": "at least {bound} items",
+    "maxItems": "at most {bound} items",
+    "anyOf": "a value of one of its types",
+}
+
+
+def _words(bound: Any) -> str:
+    return ", ".join(map(str, bound)) if isinstance(bound, (list, tuple)) else str(bound)
+
+
+def _shown(value: Any) -> str:
+    """Return somebody else's value as short ASCII."""
+    text = ascii(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 2]} …"
+
+
+def _line(text: str) -> str:
+    """Return somebody else's text as one short line of ASCII."""
+    return ascii(" ".join(text.split()))[1:-1][:_SHOWN]

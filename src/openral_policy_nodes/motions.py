@@ -1,0 +1,113 @@
+"""Motions in the place of a policy: they answer observations with chunks, and say themselves how they ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from openral_control.motions import MOTIONS, Motion, MotionArm, MotionEnd, MotionRefused, make_motion
+from openral_control.motions.params import params_schema
+from openral_core.adapters.history import FrameHistory
+from openral_core.errors import ContractError
+from openral_core.manifest import RSkillManifest
+from openral_core.types import RobotState, StepView
+from openral_policy_nodes.goal_request import GoalRefused
+from openral_policy_nodes.inference import PolicyChunk, SensorSet
+from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
+
+INTERFACE = "openral/action/ExecuteSkill"
+PREFIX = "motion-"
+"""Of the short names of motions that openral brings: motion-pick-at is the motion pick_at."""
+REPLAN_S = 0.05
+"""[s] between the observations that are worth an answer."""
+
+
+def motion_name(manifest: RSkillManifest) -> str:
+    """Return the motion that a manifest describes.
+
+    Raises:
+        ContractError: it describes none, or its parameters are not those of the code.
+    """
+    name = manifest.short_name.removeprefix(PREFIX).replace("-", "_")
+    wrapped = manifest.ros_integration
+    if manifest.kind != "ros_action" or wrapped is None or wrapped.interface_type != INTERFACE:
+        raise ContractError(
+            f"{manifest.name} is of kind {manifest.kind}; a motion is a ros_action of {INTERFACE}"
+        )
+    if name not in MOTIONS or not manifest.short_name.startswith(PREFIX):
+        known = ", ".join(PREFIX + motion.replace("_", "-") for motion in MOTIONS)
+        raise ContractError(f"{manifest.name} is no motion; there are {known}")
+    if manifest.goal_params_schema != params_schema(name):
+        raise ContractError(
+            f"{manifest.name}: goal_params_schema is not that of the motion {name}; "
+            "take the manifest of this version of openral"
+        )
+    return name
+
+
+class MotionSource:
+    """Runs one motion at a time. `plan` is called before its goal begins, `chunk` in the runner's thread."""
+
+    def __init__(self, arm: MotionArm) -> None:
+        self.arm = arm
+        self._planned: tuple[str, Motion] | None = None
+
+    def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
+        """Make ready a motion for the goal that comes next.
+
+        Args:
+            goal_id: hex UUID.
+            name: of the motion.
+            params: they fit its schema.
+            state: of the robot; None: none has come yet, and what depends on it is checked at the first that does.
+
+        Raises:
+            GoalRefused: it cannot be made; nothing has moved.
+        """
+        try:
+            motion = make_motion(name, params, self.arm)
+            if state is not None:
+                motion.begin(state)
+        except MotionRefused as refused:
+            raise GoalRefused(refused.check, str(refused)) from refused
+        self._planned = goal_id, motion
+        return motion
+
+    def new_history(self) -> FrameHistory[StepView]:
+        """Return a history that keeps nothing."""
+        return FrameHistory(())
+
+    def step_of(self, stamp_ns: int) -> int:
+        """Return the control step of a stamp [ns]."""
+        return round(stamp_ns * 1e-9 / self.arm.dt)
+
+    def reset(self, goal_id: str) -> None:
+        """Nothing to forget: each goal has a motion of its own."""
+
+    def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
+        """Answer an observation.
+
+        Raises:
+            ContractError: the goal's motion was not planned.
+        """
+        begun = time.perf_counter()
+        if self._planned is None or self._planned[0] != goal_id:
+            raise ContractError(f"no motion was planned for goal {goal_id}")
+        end, data = None, np.zeros((0, self.arm.dim), np.float32)
+        try:
+            answer = self._planned[1].advance(sensors.state)
+        except MotionRefused as refused:
+            end = GoalEnd(GoalOutcome.FAILED, refused.check, str(refused))
+        else:
+            if isinstance(answer, MotionEnd):
+                outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
+                end = GoalEnd(outcome, "motion", answer.message)
+            else:
+                data = answer
+        passed_s = time.perf_counter() - begun
+        return PolicyChunk(
+            goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, passed_s, end
+        )

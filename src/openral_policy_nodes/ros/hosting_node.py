@@ -1,0 +1,238 @@
+"""What nodes that host skills have in common: lifecycle, announcements, goals, and the chunks that they send."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import rclpy
+from openral.msg import ActionChunk, SkillInfo
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import State, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from openral_core.errors import ContractError, OpenralError
+from openral_core.guarded import EXIT_UNFIT
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene, SceneCamera
+from openral_policy_nodes.inference import PolicyChunk
+from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer, SkillOffer
+from openral_policy_nodes.ros.sensors import STATE_QOS, SensorIntake
+from openral_policy_nodes.ros.skill_messages import HostedSkill, chunk_message, skill_message
+from openral_policy_nodes.runner import ChunkSource, PolicyRunner
+from openral_policy_nodes.state_assembler import StateAssembler
+from openral_policy_nodes.supervisor import Limits
+
+HEARTBEAT_S = 1.0
+"""[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """What a node is to host, checked, with nothing loaded yet."""
+
+    skills: Sequence[HostedSkill]
+    """At least one."""
+    scene: DeployScene
+    robot: RobotDescription
+    cameras: Sequence[SceneCamera]
+    """What is to be seen with each state of the robot."""
+    replay_steps: int
+    """Control steps between the observations that are worth an answer."""
+
+
+class HostingNode(ExecuteActionHost):
+    """Parameters: `scene`, `run_dir`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
+
+    def __init__(self, name: str, namespace: str, most_skills: int) -> None:
+        """Make a node that hosts nothing yet.
+
+        Args:
+            name: of the node.
+            namespace: of the node.
+            most_skills: how many it may host; who subscribes late hears of as many.
+        """
+        super().__init__(name, namespace=namespace)
+        self.declare_parameter("scene", "")
+        self.declare_parameter("run_dir", "")
+        self.declare_parameter("autostart", True)
+        self.declare_parameter("default_deadline_s", 45.0)
+        self.declare_parameter("inference_timeout_s", Limits.inference_wall_s)
+        latched = QoSProfile(
+            depth=most_skills,
+            reliability=ReliabilityPolicy.RELIABLE,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL,
+        )
+        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
+        self._skills = self.create_publisher(SkillInfo, "/openral/skills", latched)
+        self._hosting: Hosting | None = None
+        self._runner: PolicyRunner | None = None
+        self._server: ExecuteServer | None = None
+        self._intake: SensorIntake | None = None
+        self._state = "unconfigured"
+        """Lifecycle state as it was announced last."""
+        self.create_timer(HEARTBEAT_S, self._repeat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    # -- what a node of its own says -----------------------------------------------------------------
+
+    @abstractmethod
+    def _admit(self) -> Hosting:
+        """Return what is to be hosted, or raise an OpenralError before anything of it is loaded."""
+
+    @abstractmethod
+    def _load(self, hosting: Hosting) -> tuple[ChunkSource, Sequence[SkillOffer]]:
+        """Return what answers observations, loaded, and the skills as actions; or raise an OpenralError."""
+
+    def _unload(self) -> None:
+        """Give back what `_load` loaded, if it did."""
+
+    # -- lifecycle -----------------------------------------------------------------------------------
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Check the skills against robot and scene, say that they are coming, then load them."""
+        try:
+            hosting = self._hosting = self._admit()
+            # Loading may take minutes; who waits for a skill shall know that it comes.
+            self._announce("inactive")
+            self._serve(hosting, *self._load(hosting))
+        except OpenralError as error:
+            for line in str(error).splitlines():  # a record each: readers of a log keep to single lines
+                self.get_logger().error(f"{self._what} cannot run: {line}")
+            self._announce("unconfigured")
+            self._release()
+            return TransitionCallbackReturn.FAILURE
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Listen to the robot and take goals."""
+        hosting, server = self._hosting, self._server
+        if hosting is None or server is None:
+            return TransitionCallbackReturn.FAILURE
+        gripper = hosting.robot.gripper_joint
+        assert gripper is not None  # `require_gripper`
+        assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
+        self._intake = SensorIntake(self, hosting.cameras, assembler, server.on_sensors)
+        server.intake = self._intake
+        self._announce("active")
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Take no more goals; a running one fails."""
+        self._stop_listening("the node was deactivated")
+        self._announce("inactive")
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Forget the skills."""
+        self._announce("unconfigured")
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Forget the skills for good."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def close(self) -> None:
+        """End what runs and say so on `/openral/skills`."""
+        self._announce("finalized")
+        self._release()
+
+    # -- parts ---------------------------------------------------------------------------------------
+
+    @property
+    def _what(self) -> str:
+        """What the node hosts, for its log."""
+        return self.get_name()
+
+    def _text(self, name: str) -> str:
+        return str(self.get_parameter(name).value)
+
+    def _serve(self, hosting: Hosting, source: ChunkSource, offers: Sequence[SkillOffer]) -> None:
+        dt_ns = round(1e9 * hosting.scene.dt)
+
+        def publish(chunk: PolicyChunk) -> None:
+            server = self._server
+            self._chunks.publish(chunk_message(chunk, server.skill if server else "", hosting.scene))
+
+        def hold(goal_id: str, skill: str) -> None:
+            self._chunks.publish(ActionChunk(goal_id=goal_id, skill=skill))
+
+        self._runner = PolicyRunner(source, publish, hosting.replay_steps * dt_ns, dt_ns // 2)
+        limits = Limits(
+            frame_period_s=1.0 / min(camera.rate_hz for camera in hosting.scene.cameras),
+            inference_wall_s=float(self.get_parameter("inference_timeout_s").value),
+        )
+        self._server = ExecuteServer(
+            self, offers, self._runner, limits, hold, lambda: self._announce(self._state)
+        )
+
+    def _stop_listening(self, why: str) -> None:
+        if self._server is not None:
+            self._server.intake = None
+            self._server.abandon("node_state", why)
+        if self._intake is not None:
+            self._intake.close()
+            self._intake = None
+
+    def _release(self) -> None:
+        self._stop_listening("the node was shut down")
+        if self._server is not None:
+            self._server.close()
+        if self._runner is not None and not self._runner.close():
+            self.get_logger().warning("the policy still hangs; its thread ends with the process")
+        self._unload()
+        self._hosting = self._runner = self._server = None
+
+    def _repeat(self) -> None:
+        if self._state == "active":
+            self._announce("active")
+
+    def _announce(self, state: str) -> None:
+        """Latch what this node can do, in which lifecycle state it is, and which goal of which skill it runs."""
+        self._state = state
+        if self._hosting is None or not self.context.ok():
+            return
+        server, now = self._server, self.get_clock().now().to_msg()
+        # The skill whose goal runs comes last: one that has ended is heard of before the next begins.
+        running = server.skill if server is not None else ""
+        for hosted in sorted(self._hosting.skills, key=lambda each: each.package.manifest.name == running):
+            runs = server is not None and hosted.package.manifest.name == running
+            goal_id = server.goal_id if runs and server is not None else ""
+            message = skill_message(hosted, self.get_fully_qualified_name(), state, goal_id)
+            message.header.stamp = now
+            self._skills.publish(message)
+
+
+def require_gripper(robot: RobotDescription) -> None:
+    """Refuse a robot whose state would have no opening.
+
+    Raises:
+        ContractError: it has no joint of role gripper.
+    """
+    if robot.gripper_joint is None:
+        raise ContractError(f"robot {robot.name} has no joint of role gripper; add one to its description")
+
+
+def run_node(make_node: Callable[[], HostingNode], args: list[str] | None = None) -> int:
+    """Run a node until it is told to stop; EXIT_UNFIT when `autostart` found its skills unfit, 1 after a bug."""
+    rclpy.init(args=args)
+    node: Any = make_node()
+    try:
+        if node.get_parameter("autostart").value:
+            for transition in (node.trigger_configure, node.trigger_activate):
+                ended = transition()
+                if ended != TransitionCallbackReturn.SUCCESS:
+                    return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.get_logger().debug("interrupted")
+    finally:
+        node.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

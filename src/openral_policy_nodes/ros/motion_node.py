@@ -1,0 +1,78 @@
+"""The lifecycle node that hosts the motions of a scene, each as an action `/openral/skills/<slug>/execute`.
+
+One goal at a time over all of them. They need no camera, and are checked by the bridge as policies are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from openral_control.motions import MOTIONS, MotionArm
+from openral_control.motions.guide import horizon_of
+from openral_core.errors import ContractError
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
+from openral_policy_nodes.goal_request import GoalRequest
+from openral_policy_nodes.motions import REPLAN_S, MotionSource, motion_name
+from openral_policy_nodes.ros.execute_action import SkillOffer
+from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper, run_node
+from openral_policy_nodes.ros.skill_messages import HostedSkill
+from openral_rskill.contract import match, require
+from openral_rskill.registry import resolve
+
+
+class MotionNode(HostingNode):
+    """Parameters: those of `HostingNode`, and `lockstep` (the world waits for the motion). What it hosts stands in the
+    scene's `motions`."""
+
+    def __init__(self) -> None:
+        super().__init__("motions", namespace="/openral", most_skills=len(MOTIONS))
+        self.declare_parameter("lockstep", False)
+        self._source: MotionSource | None = None
+
+    def _admit(self) -> Hosting:
+        """Return the motions of the scene, or raise."""
+        scene = load_scene(self._text("scene"))
+        robot = load_robot(scene.robot_id)
+        if not scene.motions:
+            raise ContractError(f"scene {scene.scene.id} lists no motions; add `motions:` to it")
+        require_gripper(robot)
+        horizon = horizon_of(MotionArm.of(scene, robot))
+        skills = [HostedSkill(resolve(reference), scene, horizon) for reference in scene.motions]
+        for hosted in skills:
+            motion_name(hosted.package.manifest)
+            require(match(hosted.package.manifest, robot, scene))
+        replay_steps = max(1, round(REPLAN_S * scene.control_hz))
+        # A world in lockstep waits for an answer to the states that come with images, and to no others.
+        cameras = scene.cameras if self.get_parameter("lockstep").value else ()
+        return Hosting(skills, scene, robot, cameras, replay_steps)
+
+    def _load(self, hosting: Hosting) -> tuple[MotionSource, Sequence[SkillOffer]]:
+        """Return the motions; there is nothing to load."""
+        source = self._source = MotionSource(MotionArm.of(hosting.scene, hosting.robot))
+        offers = [
+            SkillOffer(
+                hosted.package.manifest,
+                hosted.action,
+                partial(self._plan, source, motion_name(hosted.package.manifest)),
+            )
+            for hosted in hosting.skills
+        ]
+        names = ", ".join(motion_name(offer.manifest) for offer in offers)
+        self.get_logger().info(f"motions: {names}; checked against the workspace alone")
+        return source, offers
+
+    def _plan(self, source: MotionSource, name: str, goal_id: str, request: GoalRequest) -> None:
+        latest = self._intake.latest if self._intake is not None else None
+        source.plan(goal_id, name, request.params, latest.state if latest is not None else None)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until it is told to stop; see `run_node`."""
+    return run_node(MotionNode, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

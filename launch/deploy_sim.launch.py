@@ -1,4 +1,4 @@
-"""A whole deployment in simulation: bridge, one policy node a skill, motions, locator, reward monitor, reasoner.
+"""A whole deployment in simulation: bridge, one policy node a skill, motions, reward monitor, reasoner.
 
     ros2 launch openral deploy_sim.launch.py scene:=metaworld_drawer mission:="open the drawer"
 
@@ -104,10 +104,10 @@ def deployment(context):
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
-        if any(camera.depth for camera in scene.cameras):
-            nodes.append(locator(values, common))
         if scene.motions:
             nodes.append(motions(values, common))
+        if any(camera.depth for camera in scene.cameras):
+            nodes.append(locator(values, common))
     except OpenralError as error:
         raise RuntimeError(f"scene:={values['scene']}: {error}") from None
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
@@ -144,6 +144,14 @@ def policy(skill, values, common, left=RESTARTS):
     return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
 
 
+def motions(values, common, left=RESTARTS):
+    """The analytic motions of the scene, all in one node."""
+    parameters = {**common, "lockstep": values["mode"] == "lockstep", "use_sim_time": True}
+    who = "the node of the motions"
+    on_exit = again(who, partial(motions, values, common), left, without(who))
+    return node("motion_node", values, parameters, on_exit)
+
+
 def locator(values, common, left=RESTARTS):
     """Where things are, for whoever asks; nothing waits for it."""
     parameters = {
@@ -153,14 +161,6 @@ def locator(values, common, left=RESTARTS):
     who = "the locator"
     on_exit = again(who, partial(locator, values, common), left, without(who))
     return node("locator", values, parameters, on_exit)
-
-
-def motions(values, common, left=RESTARTS):
-    """The analytic motions of the scene, all in one node."""
-    parameters = {**common, "lockstep": values["mode"] == "lockstep", "use_sim_time": True}
-    who = "the node of the motions"
-    on_exit = again(who, partial(motions, values, common), left, without(who))
-    return node("motion_node", values, parameters, on_exit)
 
 
 def monitor(skill, values, common, left=RESTARTS):

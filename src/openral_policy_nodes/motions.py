@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openral_control.motions import MOTIONS, Motion, MotionArm, MotionEnd, MotionRefused, make_motion
 from openral_control.motions.params import params_schema
 from openral_core.adapters.history import FrameHistory
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
+from openral_core.plugin_table import load_plugin, plugin_targets
+from openral_core.scene import DeployScene
 from openral_core.types import RobotState, StepView
 from openral_policy_nodes.goal_request import GoalRefused
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
@@ -21,6 +24,9 @@ from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
 INTERFACE = "openral/action/ExecuteSkill"
 PREFIX = "motion-"
 """Of the short names of motions that openral brings: motion-pick-at is the motion pick_at."""
+GROUP = "openral.motion_checks"
+"""Entry points: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
+BUILT_IN = {"mjcf": "openral_sim_bridge.backends.mjcf.reach:make_check"}
 REPLAN_S = 0.05
 """[s] between the observations that are worth an answer."""
 
@@ -48,11 +54,34 @@ def motion_name(manifest: RSkillManifest) -> str:
     return name
 
 
+class PathCheck(Protocol):
+    """Looks ahead whether the arm can lead its hand along a path."""
+
+    def fault(self, state: RobotState, path: Sequence[NDArray[np.float64]]) -> str:
+        """Return why the hand cannot be led from where it is along straight lines with these ends (3,) [m]; empty: it
+        can."""
+        ...
+
+
+def path_check(scene: DeployScene) -> PathCheck | None:
+    """Return what looks ahead in a scene: its model, where openral simulates it from one; None: nothing does.
+
+    Raises:
+        OpenralError: there is a model, and it cannot be used.
+    """
+    family = scene.scene.backend_options.get("family")
+    if family not in plugin_targets(GROUP, BUILT_IN):
+        return None
+    check: PathCheck = load_plugin(GROUP, BUILT_IN, str(family))(scene)
+    return check
+
+
 class MotionSource:
     """Runs one motion at a time. `plan` is called before its goal begins, `chunk` in the runner's thread."""
 
-    def __init__(self, arm: MotionArm) -> None:
-        self.arm = arm
+    def __init__(self, arm: MotionArm, check: PathCheck | None = None) -> None:
+        """Take the arm, and what looks ahead, if anything does."""
+        self.arm, self._check = arm, check
         self._planned: tuple[str, Motion] | None = None
 
     def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
@@ -73,6 +102,9 @@ class MotionSource:
                 motion.begin(state)
         except MotionRefused as refused:
             raise GoalRefused(refused.check, str(refused)) from refused
+        fault = self._check.fault(state, motion.path) if self._check and state is not None else ""
+        if fault:
+            raise GoalRefused("reach", fault)
         self._planned = goal_id, motion
         return motion
 

@@ -14,8 +14,6 @@ MOTION = "ros_action"
 """Kind of a skill that is an analytic motion, which measures itself whether it got where it was sent."""
 ANY_BODY = "any"
 """Embodiment tag of a skill that fits every robot."""
-MOTION = "ros_action"
-"""Kind of analytic motions."""
 
 
 @dataclass(frozen=True)

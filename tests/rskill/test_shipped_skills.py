@@ -22,7 +22,7 @@ def test_a_shipped_skill_is_complete(folder: Path) -> None:
     assert unread_fields(manifest.model_family, dict(manifest)) == []
     assert (folder / "README.md").read_text().startswith(f"# {folder.name}\n")
     evaluations = sorted((folder / "eval").glob("*.json"))
-    assert evaluations or manifest.kind == "playbook", "words are judged by the skills that they name"
+    assert evaluations or manifest.kind in ("playbook", "ros_action"), "neither has weights to be judged"
     for path in evaluations:
         source = json.loads(path.read_text())["source"]
         assert source["reproduced_locally"] is (source["status"] == "reproduced")

@@ -27,6 +27,11 @@ class MotionEnd:
 class Phase(Protocol):
     """A part of a motion."""
 
+    @property
+    def target(self) -> Vector | None:
+        """(3,) [m] where the hand goes in a straight line; None: it stays."""
+        ...
+
     def begin(self, state: RobotState) -> None:
         """Take the state in which it begins."""
         ...
@@ -73,6 +78,11 @@ class Motion:
         self._phases, self._begun = list(self._make_phases(state)), True
         if self._phases:
             self._phases[0].begin(state)
+
+    @property
+    def path(self) -> tuple[Vector, ...]:
+        """Ends (3,) [m] of the straight lines that are still before the hand; empty before it has begun."""
+        return tuple(phase.target for phase in self._phases if phase.target is not None)
 
     def advance(self, state: RobotState) -> NDArray[np.float32] | MotionEnd:
         """Return the actions (H, A) that answer a state, or how the motion has ended.

@@ -55,7 +55,8 @@ class Reach:
             stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
             passes: another line follows, so that near enough is enough.
         """
-        self._arm, self._target, self._yaw, self._gripper = arm, target, yaw, gripper
+        self._arm, self._yaw, self._gripper = arm, yaw, gripper
+        self.target: Vector = target
         self._speed_m_s, self._tolerance_m = speed_m_s, max(tolerance_m, 0.02) if passes else tolerance_m
         self._above_m, self._rest_s = stopped_above_m, 0.0 if passes else REST_S
         self._guide = HandGuide(arm, target, speed_m_s, yaw)
@@ -67,7 +68,7 @@ class Reach:
 
     def look(self, state: RobotState) -> MotionEnd | None:
         """It ends at the target, or where the hand comes no nearer."""
-        away = float(np.linalg.norm(state.ee_position - self._target))
+        away = float(np.linalg.norm(state.ee_position - self.target))
         turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
         if away + YAW_M * turn < self._best - NEARER_M:
             self._best, self._best_s = away + YAW_M * turn, state.stamp_s
@@ -76,7 +77,7 @@ class Reach:
             there = MotionEnd(True, f"the hand is {1e3 * away:.0f} mm from the target")
             return there if waited_s >= self._rest_s else None
         if waited_s >= TOUCH_S and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
-            above = float(state.ee_position[2] - self._target[2])
+            above = float(state.ee_position[2] - self.target[2])
             return MotionEnd(True, f"the hand was stopped {1e2 * above:.1f} cm above the target")
         if waited_s < PATIENCE_S:
             return None
@@ -93,12 +94,14 @@ class Reach:
         return self._guide.chunk(state, self._gripper)
 
     def _is_stopped_above(self, hand: Vector) -> bool:
-        beside = float(np.linalg.norm(hand[:2] - self._target[:2]))
-        return beside <= BESIDE_M and 0.0 <= hand[2] - self._target[2] <= self._above_m
+        beside = float(np.linalg.norm(hand[:2] - self.target[:2]))
+        return beside <= BESIDE_M and 0.0 <= hand[2] - self.target[2] <= self._above_m
 
 
 class Fingers:
     """The fingers open or close while the hand stays where it is."""
+
+    target: Vector | None = None
 
     def __init__(self, arm: MotionArm, gripper: float) -> None:
         """Take the number of the gripper's command."""
@@ -129,6 +132,8 @@ class Fingers:
 
 class Holds:
     """A look at whether the closed fingers have something between them; it takes no time."""
+
+    target: Vector | None = None
 
     def __init__(self, arm: MotionArm) -> None:
         self._arm = arm

@@ -15,7 +15,7 @@ from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_policy_nodes.goal_request import GoalRequest
-from openral_policy_nodes.motions import REPLAN_S, MotionSource, motion_name
+from openral_policy_nodes.motions import REPLAN_S, MotionSource, motion_name, path_check
 from openral_policy_nodes.ros.execute_action import SkillOffer
 from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper, run_node
 from openral_policy_nodes.ros.skill_messages import HostedSkill
@@ -30,7 +30,6 @@ class MotionNode(HostingNode):
     def __init__(self) -> None:
         super().__init__("motions", namespace="/openral", most_skills=len(MOTIONS))
         self.declare_parameter("lockstep", False)
-        self._source: MotionSource | None = None
 
     def _admit(self) -> Hosting:
         """Return the motions of the scene, or raise."""
@@ -47,11 +46,12 @@ class MotionNode(HostingNode):
         replay_steps = max(1, round(REPLAN_S * scene.control_hz))
         # A world in lockstep waits for an answer to the states that come with images, and to no others.
         cameras = scene.cameras if self.get_parameter("lockstep").value else ()
-        return Hosting(skills, scene, robot, cameras, replay_steps)
+        return Hosting(skills, scene, robot, cameras, replay_steps, with_target=True)
 
     def _load(self, hosting: Hosting) -> tuple[MotionSource, Sequence[SkillOffer]]:
-        """Return the motions; there is nothing to load."""
-        source = self._source = MotionSource(MotionArm.of(hosting.scene, hosting.robot))
+        """Return the motions, with what looks ahead for them."""
+        check = path_check(hosting.scene)
+        source = MotionSource(MotionArm.of(hosting.scene, hosting.robot), check)
         offers = [
             SkillOffer(
                 hosted.package.manifest,
@@ -61,7 +61,12 @@ class MotionNode(HostingNode):
             for hosted in hosting.skills
         ]
         names = ", ".join(motion_name(offer.manifest) for offer in offers)
-        self.get_logger().info(f"motions: {names}; checked against the workspace alone")
+        how = (
+            "the scene's model"
+            if check is not None
+            else "the workspace alone, for the scene has no model here"
+        )
+        self.get_logger().info(f"motions: {names}; each is checked before it starts against {how}")
         return source, offers
 
     def _plan(self, source: MotionSource, name: str, goal_id: str, request: GoalRequest) -> None:

@@ -35,7 +35,6 @@ class SkillRegistry:
         """
         self._node, self._deployment, self._commercial = node, deployment, commercial
         self._monitor_seen = not await_monitor
-        self._policy_seen = not deployment.policies
         self._deployed: dict[str, Skill] = {}
         self._goals: dict[str, str] = {}
         self._seen: set[str] = set()
@@ -108,9 +107,6 @@ class SkillRegistry:
             commercial=self._commercial,
             scene_tasks=self._deployment.scene_tasks,
         )
-        self._policy_seen = self._policy_seen or any(not skill.judges_itself for skill in palette.skills)
-        if not self._policy_seen:  # motions are there at once, while policies load; a plan needs both
-            return Palette((), palette.excluded)
         usable = {skill.name for skill in palette.skills}
         books = (book for book in self._deployment.playbooks if usable.issuperset(book.skills))
         return replace(palette, playbooks=tuple(books))

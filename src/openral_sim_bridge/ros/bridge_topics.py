@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TransformStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
@@ -51,6 +51,7 @@ class BridgeTopics:
         self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._pose = node.create_publisher(PoseStamped, "/openral/ee_pose", 10)
+        self._target = node.create_publisher(PointStamped, "/openral/ee_target", 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 100)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._description = node.create_publisher(String, "/robot_description", LATCHED)
@@ -66,7 +67,8 @@ class BridgeTopics:
         self._clock_message = Clock()
         self._joint_message = JointState()
         self._pose_message = PoseStamped()
-        self._pose_message.header.frame_id = WORLD
+        self._target_message = PointStamped()
+        self._pose_message.header.frame_id = self._target_message.header.frame_id = WORLD
         self._tf_message = TFMessage(
             transforms=[_transform(frame) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))]
         )
@@ -80,8 +82,16 @@ class BridgeTopics:
         self._clock.publish(self._clock_message)
 
     def state(self, state: RobotState) -> None:
-        """Publish the hand's pose and `/joint_states`: the robot's, then those that only its model has."""
+        """Publish `/joint_states`, the robot's and then those that only its model has, and the hand's pose.
+
+        Before them, on the same stamp, where the controller leads the hand, if it is known.
+        """
         stamp = to_time(state.stamp_s)
+        if state.ee_target is not None:
+            target = self._target_message
+            target.header.stamp = stamp
+            target.point.x, target.point.y, target.point.z = map(float, state.ee_target)
+            self._target.publish(target)
         joints = self._joint_message
         if not joints.name:
             known = set(state.joint_names)

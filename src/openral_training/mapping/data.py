@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from openral_core.errors import DatasetError
-from openral_core.manifest import MANIFEST_NAME, ImagePreprocessing, RSkillManifest
+from openral_core.manifest import MANIFEST_NAME, ImagePreprocessing, RSkillManifest, StartPose
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
@@ -17,6 +17,7 @@ from openral_training.mapping.recipe import SkillRecipe
 from openral_training.mapping.row_checks import row_faults
 from openral_training.mapping.vectors import chunks, spans, vectors
 from openral_training.mapping.video_checks import video_faults
+from openral_training.start_poses import hands_of, start_poses
 
 
 def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
@@ -86,9 +87,33 @@ def skill_manifest(dataset: Dataset, recipe: SkillRecipe) -> RSkillManifest:
     return manifest.model_copy(update=filled)
 
 
+def recorded_starts(dataset: Dataset, recipe: SkillRecipe) -> tuple[StartPose, ...]:
+    """Return where the hand stood in the first frame of each episode, by task where the manifest names the dataset's.
+
+    Nothing is returned where the manifest says so itself, or where its layout does not begin with the hand's position.
+    """
+    contract = recipe.manifest.state_contract
+    hands = hands_of(vectors(dataset, recipe.state), contract.layout if contract else None)
+    if hands is None or recipe.manifest.start_poses:
+        return recipe.manifest.start_poses
+    first = [begin for _, begin, end in spans(dataset, recipe.leave_out) if end > begin]
+    said = [dataset.sentences()[task] for task in dataset.columns(["task_index"])["task_index"][first]]
+    named = {words: each.task for each in recipe.manifest.examples for words in (each.task, *each.phrases)}
+    rows: dict[str, list[int]] = {}
+    for row, words in zip(first, said, strict=True):
+        rows.setdefault(named.get(words, ""), []).append(row)
+    if "" in rows:  # a sentence that no task of the manifest has: then one entry is for all
+        rows = {"": first}
+    return start_poses({task: hands[found] for task, found in rows.items()})
+
+
 def write_manifest(folder: Path, dataset: Dataset, recipe: SkillRecipe) -> None:
     """Write `rskill.yaml` beside the weights."""
-    content = skill_manifest(dataset, recipe).model_dump(mode="json", exclude_unset=True)
+    manifest = skill_manifest(dataset, recipe)
+    starts = recorded_starts(dataset, recipe)
+    if starts:
+        manifest = manifest.model_copy(update={"start_poses": starts})
+    content = manifest.model_dump(mode="json", exclude_unset=True)
     episodes = len(spans(dataset, recipe.leave_out))
     name = dataset.root.resolve().name
     head = f"# Trained by `openral train bc` on {episodes} episodes of the LeRobot dataset {name}.\n"

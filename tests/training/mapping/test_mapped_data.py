@@ -172,6 +172,9 @@ def test_a_trained_skill_answers_with_chunks_and_learns(dataset: Dataset, tmp_pa
     package = load_package(out)
     assert package.manifest.action_contract is not None
     assert package.manifest.action_contract.control_hz == 20
+    starts = package.manifest.start_poses
+    assert [start.task for start in starts] == [None], "no task of the manifest has the dataset's sentences"
+    assert min(start.tolerance_m for start in starts) >= 0.012
     policy = load_policy(package)
     images = {key: np.zeros((2, 96, 96, 3), np.uint8) for key in CAMERAS}
     chunk = policy.predict(PolicyBatch(images, np.zeros((2, 4), np.float32), list(TASKS), ["a", "b"]))

@@ -38,7 +38,11 @@ ABLATION = ROOT / "docs" / "ablation.json"
 REWARD = ROOT / "docs" / "reward.md"
 PERCEPTION = ROOT / "docs" / "perception.md"
 DETECTOR = ROOT / "rskills" / "mini-detector" / "eval" / "mini_detector.json"
-LOOKS = {"plain": "as the scene looks", "random": "random colours, lights, other shapes"}
+LOOKS = {
+    "plain": "as the scene looks",
+    "random": "random colours, lights, other shapes",
+    "removed": "as the scene looks, but the thing is gone",
+}
 REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
 """The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 
@@ -194,6 +198,14 @@ def reward_page(text: str) -> str:
     return with_part(text, "trials", reward_trials(before, now))
 
 
+def share(entry: dict[str, Any], part: str, whole: str) -> str:
+    """Return `18/20 (0.70–0.97)`, with the Wilson interval of that part; a dash: nothing was asked."""
+    if not entry[whole]:
+        return "–"
+    low, high = entry[f"{part.split('_')[0]}_interval"]
+    return f"{entry[part]}/{entry[whole]} ({low:.2f}–{high:.2f})"
+
+
 def detector_table(results: dict[str, Any]) -> list[str]:
     """Return, for each look, a row a label: how often it was found, errors in centimetres, finds of what is absent."""
     lines: list[str] = []
@@ -202,13 +214,12 @@ def detector_table(results: dict[str, Any]) -> list[str]:
         lines += [""] * bool(lines)
         lines += [_row(words, "found", "median cm", "p90 cm", "named though absent"), "|---|---|---|---|---|"]
         for label, entry in (*found["by_label"].items(), ("**all**", found)):
-            low, high = entry["found_interval"]
             lines.append(
                 _row(
                     label,
-                    f"{entry['found']}/{entry['n']} ({low:.2f}–{high:.2f})",
+                    share(entry, "found", "n"),
                     *(f"{entry[key]:.1f}" if key in entry else "–" for key in ("median_cm", "p90_cm")),
-                    f"{entry['false_finds']}/{entry['n_absent']}",
+                    share(entry, "false_finds", "n_absent"),
                 )
             )
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 
 from openral_core.errors import ManifestError, NotFoundError
@@ -41,9 +42,9 @@ def test_drawer_scene_is_what_the_bridge_relies_on() -> None:
 
 def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
     path = tmp_path / "scene.yaml"
-    cameras = "cameras:\n    - {name: corner2, feature_key: observation.images.camera1, rate_hz: 20}"
-    assert cameras in DRAWER
-    path.write_text(DRAWER.replace(cameras, "cameras: [corner2, topview]"))
+    document = yaml.safe_load(DRAWER)
+    document["scene"]["cameras"] = ["corner2", "topview"]
+    path.write_text(yaml.safe_dump(document))
     second = load_scene(path).cameras[1]
     assert (second.feature_key, second.width, second.rate_hz) == ("observation.images.camera2", 128, 20.0)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from perception_nodes import Asker, Processes
+from tf2_msgs.msg import TFMessage
 
 from openral_core.scene import load_scene
 from openral_sim_bridge.backends.factory import make_backend
@@ -22,7 +23,9 @@ FIVE_MM, FIVE_CM = 0.005, 0.05
 def asker() -> Iterator[Asker]:
     processes, asking = Processes(), Asker()
     try:
-        processes.start("openral_sim_bridge.ros.bridge_node", scene=SCENE, init_id=INIT_ID)
+        processes.start(
+            "openral_sim_bridge.ros.bridge_node", scene=SCENE, init_id=INIT_ID, sim_positions="true"
+        )
         processes.start("openral_perception.ros.locator_node", scene=SCENE, use_sim_time=True)
         yield asking
     finally:
@@ -66,6 +69,18 @@ def test_the_top_of_the_cube_is_four_centimetres_high(asker: Asker, world: MjcfB
     answer = asker.ask_until(COMING, u=u, v=v, camera=CAMERA)
     assert answer.ok, answer.message
     assert answer.point.point.z == pytest.approx(cube[2], abs=FIVE_MM)
+
+
+def test_the_bridge_says_where_things_are_when_it_is_told_to(asker: Asker, world: MjcfBackend) -> None:
+    heard: list[TFMessage] = []
+    asker.node.create_subscription(TFMessage, "/openral/sim/positions", heard.append, 1)
+    asker.until(lambda: heard)
+    said = {frame.child_frame_id: frame for frame in heard[0].transforms}
+    assert {"cube", "tray", "drawer"} <= set(said)
+    assert not [name for name in said if name.startswith("panda")]
+    for name, position in world.object_positions().items():
+        shift = said[name].transform.translation
+        assert (shift.x, shift.y, shift.z) == pytest.approx(tuple(position), abs=FIVE_MM)
 
 
 def test_the_red_cube_is_found_by_words(asker: Asker, world: MjcfBackend) -> None:

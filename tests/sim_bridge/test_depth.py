@@ -117,7 +117,7 @@ def test_the_fake_world_has_a_floor() -> None:
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
-        ({"depth_rate_hz": 5}, "write depth: true"),
+        ({"depth": False, "depth_rate_hz": 5}, "write depth: true"),
         ({"depth": True, "depth_rate_hz": 40}, "choose a divisor"),
         ({"depth": True, "depth_rate_hz": 7}, "choose a divisor"),
     ],
@@ -140,3 +140,11 @@ def test_depth_may_be_slower_than_colour() -> None:
         name="a", feature_key="a", width=8, height=8, rate_hz=20.0, depth=True, depth_rate_hz=4.0
     )
     assert camera.depth_every == 5
+
+
+@pytest.mark.parametrize("seen", [DRAWER], indirect=True)
+def test_metaworld_says_where_its_thing_is(seen) -> None:
+    backend, _ = seen
+    (name, position), *others = backend.object_positions().items()
+    assert (name, others) == ("drawer handle", [])
+    np.testing.assert_array_equal(position, backend.world(0).look("drawer-open-v3")[4:7])

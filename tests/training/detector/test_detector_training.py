@@ -19,7 +19,7 @@ from openral_training.detector.train import DetectorTraining, train
 from openral_training.detector.world import SeenWorld
 
 RECIPE = load_detector_recipe("mini_detector")
-PICTURES, STEPS = 8, 6
+PICTURES, STEPS = 10, 6
 
 
 @pytest.fixture(scope="module")

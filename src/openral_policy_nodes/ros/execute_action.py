@@ -28,7 +28,14 @@ from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, SensorIntake
 from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.status_message import read_status
-from openral_policy_nodes.supervisor import BridgeStatus, GoalEnd, GoalOutcome, GoalSupervisor, Limits
+from openral_policy_nodes.supervisor import (
+    MOTION_CHECK,
+    BridgeStatus,
+    GoalEnd,
+    GoalOutcome,
+    GoalSupervisor,
+    Limits,
+)
 
 TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
@@ -311,9 +318,11 @@ class ExecuteServer:
         self._goal = None
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
-        # Two calls, not one: rclpy forbids a call site to change its severity.
+        # A call each: rclpy forbids a call site to change its severity.
         if verdict.outcome in (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE):
             self._node.get_logger().info(words)
+        elif verdict.check == MOTION_CHECK:  # something was in the way, and nothing is wrong here
+            self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
         goal.ended.set_result(

@@ -71,6 +71,12 @@ ARGUMENTS = [
         description="without it no task can be verified",
     ),
     DeclareLaunchArgument(
+        "sim_positions",
+        default_value="false",
+        choices=["true", "false"],
+        description="locate things by the simulator's own positions, which every answer then says",
+    ),
+    DeclareLaunchArgument(
         "exit_when_done",
         default_value="true",
         choices=["true", "false"],
@@ -100,6 +106,8 @@ def deployment(context):
         nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
         if scene.motions:
             nodes.append(motions(values, common))
+        if any(camera.depth for camera in scene.cameras):
+            nodes.append(locator(values, common))
     except OpenralError as error:
         raise RuntimeError(f"scene:={values['scene']}: {error}") from None
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
@@ -120,6 +128,7 @@ def bridge(values, common):
         "real_time_factor": float(values["real_time_factor"]),
         "task": text(values["task"]),
         "init_id": int(values["init_id"]),
+        "sim_positions": values["sim_positions"] == "true",
     }
     return node("sim_bridge", values, parameters, Shutdown(reason="the bridge has ended"))
 
@@ -141,6 +150,17 @@ def motions(values, common, left=RESTARTS):
     who = "the node of the motions"
     on_exit = again(who, partial(motions, values, common), left, without(who))
     return node("motion_node", values, parameters, on_exit)
+
+
+def locator(values, common, left=RESTARTS):
+    """Where things are, for whoever asks; nothing waits for it."""
+    parameters = {
+        **hosted("", values, common),
+        "sim_positions": values["sim_positions"] == "true",
+    }
+    who = "the locator"
+    on_exit = again(who, partial(locator, values, common), left, without(who))
+    return node("locator", values, parameters, on_exit)
 
 
 def monitor(skill, values, common, left=RESTARTS):

@@ -1,4 +1,4 @@
-"""Write the tables of README.md and of two pages of docs/ from results in the repository: no figure is typed by hand.
+"""Write the tables of README.md and of three pages of docs/ from results in the repository: no figure is typed by hand.
 
 Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
 is what `openral reasoner ablation --out docs/ablation.json` wrote last.
@@ -36,6 +36,9 @@ SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
 REWARD = ROOT / "docs" / "reward.md"
+PERCEPTION = ROOT / "docs" / "perception.md"
+DETECTOR = ROOT / "rskills" / "mini-detector" / "eval" / "mini_detector.json"
+LOOKS = {"plain": "as the scene looks", "random": "random colours, lights, other shapes"}
 REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
 """The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 
@@ -191,6 +194,33 @@ def reward_page(text: str) -> str:
     return with_part(text, "trials", reward_trials(before, now))
 
 
+def detector_table(results: dict[str, Any]) -> list[str]:
+    """Return, for each look, a row a label: how often it was found, errors in centimetres, finds of what is absent."""
+    lines: list[str] = []
+    for look, words in LOOKS.items():
+        found = results["by_look"][look]
+        lines += [""] * bool(lines)
+        lines += [_row(words, "found", "median cm", "p90 cm", "named though absent"), "|---|---|---|---|---|"]
+        for label, entry in (*found["by_label"].items(), ("**all**", found)):
+            low, high = entry["found_interval"]
+            lines.append(
+                _row(
+                    label,
+                    f"{entry['found']}/{entry['n']} ({low:.2f}–{high:.2f})",
+                    *(f"{entry[key]:.1f}" if key in entry else "–" for key in ("median_cm", "p90_cm")),
+                    f"{entry['false_finds']}/{entry['n_absent']}",
+                )
+            )
+    return lines
+
+
+def perception_page(text: str) -> str:
+    """Return docs/perception.md with its table made anew."""
+    return with_part(
+        text, "detector", detector_table(json.loads(DETECTOR.read_text(encoding="utf-8"))["results"])
+    )
+
+
 def readme(text: str) -> str:
     """Return the README with all tables made anew."""
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
@@ -205,7 +235,8 @@ def readme(text: str) -> str:
 def main() -> int:
     """Rewrite or check."""
     stale = False
-    for page, rewritten in ((README, readme), (REASONER, reasoner_page), (REWARD, reward_page)):
+    pages = {README: readme, REASONER: reasoner_page, REWARD: reward_page, PERCEPTION: perception_page}
+    for page, rewritten in pages.items():
         text = page.read_text(encoding="utf-8")
         new = rewritten(text)
         if "--check" not in sys.argv[1:]:

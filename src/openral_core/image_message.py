@@ -1,4 +1,4 @@
-"""Reads the pixels out of a camera message, after checking them against the scene."""
+"""Reads the pixels and the stamp out of a camera message, after checking them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from openral_core.errors import ContractError
+from openral_core.message_fields import stamp_field
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
 
@@ -21,6 +22,13 @@ ENCODINGS = {
     "mono8": (1, (0, 0, 0)),
 }
 """What cameras send (sensor_msgs/image_encodings.hpp): bytes a pixel, and which of them are red, green and blue."""
+
+MAX_AHEAD_S = 10.0
+"""[s] by which a stamp may be ahead of the node's clock: a camera's clock may differ, a clock message be late."""
+DARK_BELOW = 8.0
+"""Mean of all pixels, 0..255: next to nothing, a covered lens or no light."""
+_EVERY = 4
+"""Pixels between two that are looked at for darkness."""
 
 
 def require_size(camera: SceneCamera, width: int, height: int, source: str) -> None:
@@ -74,3 +82,31 @@ def decode_image(
         )
     packed = pixels.reshape(height, step)[:, :row].reshape(height, width, size)
     return packed if encoding == ENCODING else np.take(packed, order, axis=2)
+
+
+def parse_stamp(camera: str, sec: int, nanosec: int, now_s: float) -> float:
+    """Return the stamp [s] of a camera's picture.
+
+    Args:
+        camera: its name.
+        sec: of the stamp.
+        nanosec: of the stamp.
+        now_s: [s] the node's clock; 0: it has not begun to run, and nothing is ahead of it.
+    """
+    stamp_s = stamp_field(f"camera '{camera}': the stamp", sec, nanosec)
+    if is_ahead(stamp_s, now_s):
+        raise ContractError(
+            f"camera '{camera}': the stamp {stamp_s:.1f} s is {stamp_s - now_s:.1f} s ahead of the clock; stamp "
+            f"pictures by the clock of the graph"
+        )
+    return stamp_s
+
+
+def is_ahead(stamp_s: float, now_s: float) -> bool:
+    """Whether a stamp is of another clock than the one that runs: farther ahead of it than a message can be."""
+    return now_s > 0.0 and stamp_s > now_s + MAX_AHEAD_S
+
+
+def is_dark(image: Image) -> bool:
+    """Whether a picture (H, W, 3) uint8 shows next to nothing."""
+    return float(image[::_EVERY, ::_EVERY].mean()) < DARK_BELOW

@@ -58,6 +58,8 @@ class DeployScene(Schema):
     """References of the motions (kind ros_action) that one node offers beside the skills."""
     reward_skill: Word | None = None
     """Reference of the reward skill that watches."""
+    detector_skill: Word | None = None
+    """Reference of the detector (kind detector) by which things are found from words; absent: pixels only."""
     mission: Word | None = None
     """The sentence that starts it, if the operator says nothing else."""
     resume: Resume = "ask"

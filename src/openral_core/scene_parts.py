@@ -26,6 +26,28 @@ class SceneCamera(Schema):
     """[px] default `observation_height`."""
     rate_hz: Positive = 20.0
     """[Hz]"""
+    depth: bool = False
+    """Depth images are drawn and published beside the colour images."""
+    depth_rate_hz: Positive | None = None
+    """[Hz] rate of the depth images; absent: that of the colour images."""
+
+    @property
+    def depth_every(self) -> int:
+        """Colour images from one depth image to the next."""
+        return round(self.rate_hz / (self.depth_rate_hz or self.rate_hz))
+
+    @model_validator(mode="after")
+    def _depth_fits(self) -> SceneCamera:
+        if self.depth_rate_hz is None:
+            return self
+        ratio = self.rate_hz / self.depth_rate_hz
+        what = f"{self.depth_rate_hz:g} Hz does not divide rate_hz {self.rate_hz:g}"
+        faults = [Fault("depth_rate_hz", "means nothing without depth", "write depth: true")]
+        if self.depth:
+            fits = ratio > 0.999 and abs(ratio - round(ratio)) <= 1e-6 * ratio
+            faults = [] if fits else [Fault("depth_rate_hz", what, "choose a divisor")]
+        raise_faults(faults)
+        return self
 
 
 class SceneWorld(Schema):

@@ -11,6 +11,7 @@ from openral_core.errors import ContractError, OpenralError
 from openral_core.goal_params import parse_goal_params
 from openral_core.manifest import RSkillManifest
 from openral_core.message_fields import text_field
+from openral_core.stop_conditions import StopCondition, parse_stop_when
 
 MAX_INSTRUCTION, MAX_TASK = 1000, 128
 """Characters."""
@@ -34,6 +35,10 @@ class GoalRequest:
     deadline_s: float
     """[s] node clock."""
     params: Mapping[str, Any]
+    stop_when: tuple[StopCondition, ...] = ()
+    """Conditions that end it."""
+    max_steps: int = 0
+    """Control steps after which it ends; 0: no such bound."""
 
 
 def parse_goal(
@@ -43,6 +48,8 @@ def parse_goal(
     deadline_s: float,
     params_json: str,
     default_deadline_s: float,
+    stop_when: str = "",
+    max_steps: int = 0,
 ) -> GoalRequest:
     """Turn the fields of an ExecuteSkill goal into a request.
 
@@ -53,10 +60,12 @@ def parse_goal(
         deadline_s: [s], at most a day; 0: the skill's `max_execution_s`, else `default_deadline_s`.
         params_json: JSON object for the manifest's `goal_params_schema`, or empty.
         default_deadline_s: [s] for skills that suggest none.
+        stop_when: JSON array of conditions that end it (`openral_core.stop_conditions`), or empty.
+        max_steps: control steps after which it ends; 0: no such bound.
 
     Raises:
         GoalRefused: no words, an unknown task, a deadline that is none, parameters that do not fit the skill's schema,
-            or a text that is too long or holds control characters.
+            conditions that are none, or a text that is too long or holds control characters.
     """
     _check_texts(instruction, task)
     if not (math.isfinite(deadline_s) and 0.0 <= deadline_s <= MAX_DEADLINE_S):
@@ -72,7 +81,15 @@ def parse_goal(
     if not words:
         raise GoalRefused("instruction", "no instruction and no task; say in words what to do")
     suggested = manifest.latency_budget.max_execution_s or default_deadline_s
-    return GoalRequest(words, deadline_s or suggested, _params(manifest, params_json))
+    params = _params(manifest, params_json)
+    return GoalRequest(words, deadline_s or suggested, params, _conditions(stop_when), max_steps)
+
+
+def _conditions(text: str) -> tuple[StopCondition, ...]:
+    try:
+        return parse_stop_when(text)
+    except ContractError as error:
+        raise GoalRefused("stop_when", str(error)) from error
 
 
 def _check_texts(instruction: str, task: str) -> None:

@@ -54,6 +54,10 @@ class GoalRun:
     """The policy knows of the goal."""
     chunks: int = 0
     """Chunks published."""
+    first_ns: int | None = None
+    """[ns] stamp of the observation that the first of them answers."""
+    newest: PolicyChunk | None = None
+    """The last of them."""
     error: str | None = None
     """Why inference failed; the runner does no more for this goal."""
     end: GoalEnd | None = None
@@ -184,6 +188,9 @@ class PolicyRunner:
                 if chunk.end is not None:
                     return
                 goal.chunks += 1
+                # Before it goes out: in lockstep the next observation may follow at once.
+                goal.newest = chunk
+                goal.first_ns = chunk.stamp_ns if goal.first_ns is None else goal.first_ns
                 try:
                     # Under the lock, so that no chunk follows the end of its goal.
                     self._publish(chunk)

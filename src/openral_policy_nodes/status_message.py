@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from openral_core.message_fields import goal_id_field, text_field
+from openral_core.message_fields import goal_id_field, stamp_field, text_field
 from openral_policy_nodes.supervisor import BridgeStatus
 
 MAX_REASON, MAX_MODE = 500, 32
@@ -15,7 +15,7 @@ def read_status(message: Any) -> BridgeStatus:
     """Return what a ControlStatus says, as far as a goal needs it.
 
     Raises:
-        ContractError: a text is too long or malformed.
+        ContractError: a text is too long or malformed, or the stamp is none.
     """
     return BridgeStatus(
         active_goal=goal_id_field("active_goal", message.active_goal),
@@ -24,4 +24,6 @@ def read_status(message: Any) -> BridgeStatus:
         rejected_streak=int(message.rejected_streak),
         last_rejection=text_field("last_rejection", message.last_rejection, MAX_REASON),
         lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
+        holding=bool(message.holding),
+        stamp_s=stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec),
     )

@@ -31,6 +31,8 @@ class GoalEnd:
     check: str
     """Which check ended it: client_cancel, deadline, estop, stale_observation, envelope, policy_error, …"""
     message: str
+    stopped_by: str = ""
+    """Name of the condition of `stop_when` that fired, or max_steps; empty: neither."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class BridgeStatus:
     """Its chunks refused in a row."""
     last_rejection: str
     lockstep: bool = False
+    holding: bool = False
+    """No step of a chunk was executed last."""
+    stamp_s: float = 0.0
+    """[s] clock of the bridge."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +112,7 @@ class GoalSupervisor:
         self._started_s = begun.stamp_s if begun.stamp_s > 0.0 else None
         self._fresh = begun
         self._status = status
-        self._executed_before: int | None = None
         self._streak = 0
-        self.steps = 0
-        """Control steps executed for this goal, as far as the bridge has told."""
 
     def elapsed_s(self, stamp_s: float) -> float:
         """[s] node clock from the beginning of the goal to a stamp."""
@@ -122,17 +125,19 @@ class GoalSupervisor:
     def on_status(self, status: BridgeStatus, chunks_sent: int) -> None:
         """Take the bridge's status; `chunks_sent` of this goal bounds what it can have refused."""
         before, self._status = self._status, status
-        if status.active_goal == self._goal_id:
-            if self._executed_before is None:
-                self._executed_before = status.executed
-            self.steps = max(self.steps, status.executed - self._executed_before)
         if status.rejected_goal == self._goal_id:
             self._streak = min(status.rejected_streak, chunks_sent)
         elif before is not None and status.active_goal == self._goal_id and status.executed > before.executed:
             self._streak = 0
 
     def verdict(
-        self, now: Instant, worker: InferenceHealth, *, cancel: bool, estopped: bool
+        self,
+        now: Instant,
+        worker: InferenceHealth,
+        *,
+        cancel: bool,
+        estopped: bool,
+        stopped: GoalEnd | None = None,
     ) -> GoalEnd | None:
         """Return how the goal ends, or None while it goes on.
 
@@ -141,6 +146,7 @@ class GoalSupervisor:
             worker: how inference is doing.
             cancel: the client asked for it.
             estopped: the bridge's E-stop is latched.
+            stopped: how its stop conditions or its step budget end it; faults go before it, the deadline behind.
         """
         if self._started_s is None and now.stamp_s > 0.0:
             self._started_s = now.stamp_s
@@ -160,6 +166,8 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", text)
         if self._streak >= self._limits.rejections:
             return self._refused(f"{self._streak} chunks in a row")
+        if stopped is not None:
+            return stopped
         if self.elapsed_s(now.stamp_s) >= self._deadline_s:
             text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
             return GoalEnd(GoalOutcome.DEADLINE, "deadline", text)

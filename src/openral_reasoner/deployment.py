@@ -9,6 +9,7 @@ from openral_core.progress import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
 from openral_reasoner.playbook import Procedure, load_playbook
+from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import resolve
 
 
@@ -42,14 +43,10 @@ def load_deployment(scene: str) -> Deployment:
         return Deployment()
     loaded: DeployScene = load_scene(scene)
     tasks = loaded.scene.backend_options.get("tasks")
-    gate = ProgressThresholds()
-    if loaded.reward_skill:
-        reward = resolve(loaded.reward_skill).manifest.reward
-        gate = ProgressThresholds.from_reward(reward.model_dump()) if reward else gate
     return Deployment(
         embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
-        gate=gate,
+        gate=progress_thresholds(loaded),
         cameras=loaded.cameras,
         reasoner=loaded.reasoner,
         resume=loaded.resume,

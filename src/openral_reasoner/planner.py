@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from openral_core.stop_conditions import StopCondition
 from openral_reasoner.condition import Guard, Until
 from openral_reasoner.palette import Palette, Skill
 
@@ -33,6 +34,10 @@ class PlannedTask:
     """What ends the repetition of this task, and of those before it that the loop spans."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
+    stop_when: tuple[StopCondition, ...] = ()
+    """Conditions that end the goal; whether the task is done, the reward monitor says."""
+    max_steps: int = 0
+    """Control steps after which the goal ends; 0: no such bound."""
 
     @property
     def meant(self) -> str:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.image_message import is_dark
 from openral_core.types import Image
 
 FROZEN_AFTER_S = 1.0
 """[s] A picture that stays the same to the bit for so long, while the robot moves, is not a live one."""
 MOVED = 0.02
 """[rad or m] By which one joint must have moved meanwhile; noise and the settling of a held arm are less."""
-DARK_BELOW = 8.0
-"""Mean of all pixels, 0..255: next to nothing, a covered lens or no light."""
-_EVERY = 4
-"""Pixels between two that are looked at for darkness."""
 
 
 class CameraHealth:
@@ -54,7 +51,7 @@ class CameraHealth:
             stamp_s: [s] clock of the bridge.
             frame: as it came.
         """
-        self.dark = float(frame[::_EVERY, ::_EVERY].mean()) < DARK_BELOW
+        self.dark = is_dark(frame)
         if self._last is None or not np.array_equal(frame, self._last):
             self._last, self._since_s, self._joints_then = frame, stamp_s, None
             self.frozen = False

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_core.message_fields import MAX_WORDS, goal_id_field, stamp_field, text_field
+from openral_core.message_fields import MAX_WORDS, goal_id_field, text_field
 from openral_core.scene import SceneCamera
 from openral_reward_monitor.window import WatchedGoal
 
-MAX_AHEAD_S = 10.0
-"""[s] by which a stamp may be ahead of the node's clock: a camera's clock may differ, a clock message be late."""
 MAX_JOINTS = 256
 """Joints of one message."""
 MAX_SIDE = 4096
@@ -42,29 +40,6 @@ def parse_joints(names: Sequence[str], positions: Sequence[float]) -> NDArray[np
         place = int(np.argmin(np.isfinite(values)))
         raise ContractError(f"joint states: position {place} is {values[place]}; send finite numbers")
     return values
-
-
-def parse_stamp(camera: str, sec: int, nanosec: int, now_s: float) -> float:
-    """Return the stamp [s] of a camera's picture.
-
-    Args:
-        camera: its name.
-        sec: of the stamp.
-        nanosec: of the stamp.
-        now_s: [s] the node's clock; 0: it has not begun to run, and nothing is ahead of it.
-    """
-    stamp_s = stamp_field(f"camera '{camera}': the stamp", sec, nanosec)
-    if is_ahead(stamp_s, now_s):
-        raise ContractError(
-            f"camera '{camera}': the stamp {stamp_s:.1f} s is {stamp_s - now_s:.1f} s ahead of the clock; stamp "
-            f"pictures by the clock of the graph"
-        )
-    return stamp_s
-
-
-def is_ahead(stamp_s: float, now_s: float) -> bool:
-    """Whether a stamp is of another clock than the one that runs: farther ahead of it than a message can be."""
-    return now_s > 0.0 and stamp_s > now_s + MAX_AHEAD_S
 
 
 def camera_of_size(name: str, width: int, height: int) -> SceneCamera:

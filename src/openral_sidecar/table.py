@@ -21,6 +21,7 @@ BUILT_IN = {
     "rldx": "openral_policy_nodes.families.rldx.spec:SPEC",
     "robometer": "openral_reward_monitor.models.robometer.spec:SPEC",
     "robosuite": "openral_sim_bridge.backends.robosuite.spec:SPEC",
+    "zeroshot_detector": "openral_perception.detectors.zeroshot.spec:SPEC",
 }
 """Name -> `module:SPEC`, imported only when that sidecar is asked for."""
 

@@ -130,6 +130,22 @@ class Backend(Protocol):
         """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
         ...
 
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera, pixel by pixel beside `render`.
+
+        inf where nothing is drawn (REP 118). Raises SimulationError: this backend draws no depth.
+        """
+        ...
+
+    def object_positions(self, env: int = 0) -> Mapping[str, NDArray[np.float64]]:
+        """Return where the simulator has the things of one world, (3,) [m] by name.
+
+        Nobody acts on it unless a deployment says so. Raises SimulationError: this backend does not say.
+        """
+        ...
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
@@ -66,6 +69,8 @@ class BridgeOptions:
     """Task whose initial state the world starts in; empty: the scene's first."""
     init_id: int = -1
     """Number of the initial state; negative: the scene's own."""
+    sim_positions: bool = False
+    """Publish where the simulator has things, for a locator that is told to answer with that."""
 
 
 class Simulation:
@@ -125,6 +130,14 @@ class Simulation:
     def joint_positions(self) -> Mapping[str, float]:
         """Return the present position of every joint of the URDF; call it from the control thread."""
         return self._backend.joint_positions()
+
+    def depth_images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the present depth (H, W) float32 [m] of cameras; call it from the control thread."""
+        return {name: batch[0] for name, batch in self._backend.render_depth(cameras).items()}
+
+    def object_positions(self) -> Mapping[str, NDArray[np.float64]]:
+        """Return where things are now, (3,) [m] by name; call it from the control thread."""
+        return self._backend.object_positions()
 
     def live(self) -> None:
         """Step the world while it is started, until `finish`; then write the record and close the world.

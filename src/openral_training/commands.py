@@ -13,6 +13,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.detector_commands import train_detector
 from openral_training.planner.commands import planner
 from openral_training.rl.command import rl
 from openral_training.world_model_commands import world_model
@@ -159,6 +160,7 @@ def reward(
     console.print(f"{out}: config.json and model.safetensors written")
 
 
+app.command("detector")(train_detector)
 app.command()(planner)
 app.command()(rl)
 app.command("world-model")(world_model)

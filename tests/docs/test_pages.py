@@ -149,7 +149,15 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "tool", ["readme_tables", "reliability_table", "planner_table", "rl_curves", "heldout_distance"]
+    "tool",
+    [
+        "readme_tables",
+        "reliability_table",
+        "stop_conditions_table",
+        "planner_table",
+        "rl_curves",
+        "heldout_distance",
+    ],
 )
 def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:
     done = subprocess.run(

@@ -56,6 +56,9 @@ class FakeBridge:
         """What was announced, less what only says again that nothing has changed."""
         self.status = ControlStatus(mode="realtime", control_hz=80.0)
         self.now_ns = 0
+        self.hand = (0.0, 0.0, 0.0)
+        """[m] where the end effector is."""
+        self.gripper_m = 0.07
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=DOMAIN)
         self.node = rclpy.create_node("fake_bridge", context=self._context)
@@ -94,6 +97,7 @@ class FakeBridge:
 
     def publish_status(self) -> None:
         """Publish the status as it is now."""
+        self.status.header.stamp = Time(sec=self.now_ns // 10**9, nanosec=self.now_ns % 10**9)
         self._status.publish(self.status)
 
     def refuse(self, goal_id: str) -> None:
@@ -137,13 +141,15 @@ class FakeBridge:
         if self.status.active_goal and not self.status.holding:
             self.status.executed += 1
         if step % 16 == 0:
-            self._status.publish(self.status)
+            self.publish_status()
         self.observe(stamp, step % 4 == 0 and self.camera_on, step % 256)
 
     def observe(self, stamp: Time, with_image: bool = True, brightness: int = 0) -> None:
         """Publish joints, pose and perhaps an image, all stamped alike."""
         joints = JointState(name=list(JOINTS[::-1]), position=[0.01 * index for index in range(len(JOINTS))])
+        joints.position[joints.name.index("right_gripper")] = self.gripper_m
         pose = PoseStamped()
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = self.hand
         pose.header.frame_id = "world"
         joints.header.stamp = pose.header.stamp = stamp
         self._joints.publish(joints)
@@ -167,6 +173,9 @@ class FakeBridge:
         self.announced.append(self.infos[-1].goal_id if self.infos else "")
         if chunk.horizon == 0:
             self.ended.append(chunk.goal_id)
+            if chunk.goal_id == self.status.active_goal:
+                self.status.active_goal = ""
+                self.publish_status()
             return
         self.chunks.append(chunk)
         self.status.holding = not np.isfinite(np.asarray(chunk.data)).all()
@@ -176,7 +185,7 @@ class FakeBridge:
         else:
             self.refuse(chunk.goal_id)
             self.status.last_rejection = f"chunk {chunk.sequence} is not finite"
-        self._status.publish(self.status)
+        self.publish_status()
 
 
 class PolicyProcess:
@@ -200,6 +209,10 @@ class PolicyProcess:
             text=True,
         )
         self.log = ""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def wait(self, timeout_s: float = 30) -> int:
         self.log += self._process.communicate(timeout=timeout_s)[1]

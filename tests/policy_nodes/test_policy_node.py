@@ -275,6 +275,9 @@ def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):
         ({"instruction": WORDS, "task": "x" * 10_000_000}, "task"),
         ({"instruction": WORDS, "deadline_s": float("nan")}, "deadline"),
         ({"instruction": WORDS, "params_json": "x" * 10_000_000}, "params"),
+        ({"instruction": WORDS, "stop_when": "x" * 10_000_000}, "stop_when"),
+        ({"instruction": WORDS, "stop_when": '[{"name": "still", "after_s": NaN}]'}, "stop_when"),
+        ({"instruction": WORDS, "stop_when": '[{"name": "' + "x" * 4000 + '"}]'}, "stop_when"),
     ):
         refused = result_of(bridge.send(**fields))
         assert (GoalOutcome(refused.outcome), refused.check) == (GoalOutcome.REJECTED, check)

@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from openral_core.instant import Instant
-from openral_policy_nodes.supervisor import BridgeStatus, GoalOutcome, GoalSupervisor, InferenceHealth, Limits
+from openral_policy_nodes.supervisor import (
+    BridgeStatus,
+    GoalEnd,
+    GoalOutcome,
+    GoalSupervisor,
+    InferenceHealth,
+    Limits,
+)
 
 LIMITS = Limits(frame_period_s=0.05)
 IDLE = InferenceHealth()
@@ -114,10 +121,17 @@ def test_one_refusal_is_enough_in_lockstep_because_the_world_waits_for_that_chun
     assert check(supervisor, 100.0, 3.5) == "envelope"
 
 
-def test_steps_are_counted_for_this_goal_only():
-    supervisor = watch(status=BridgeStatus("other", 900, "", 0, ""))
-    supervisor.on_status(BridgeStatus("other", 904, "", 0, ""), chunks_sent=0)
-    supervisor.on_status(BridgeStatus("me", 904, "", 0, ""), chunks_sent=1)
-    supervisor.on_status(BridgeStatus("me", 920, "", 0, ""), chunks_sent=5)
-    supervisor.on_status(BridgeStatus("next", 999, "", 0, ""), chunks_sent=5)
-    assert supervisor.steps == 16
+def test_a_stop_condition_goes_before_the_deadline_and_behind_every_fault():
+    stopped = GoalEnd(GoalOutcome.STOPPED, "stop_when", "it is there", "reached")
+    late, early = Instant(131.0, 0.5), Instant(101.0, 0.5)
+    for now in (late, early):
+        assert watch().verdict(now, IDLE, cancel=False, estopped=False, stopped=stopped) == stopped
+    for worker, flags in (
+        (InferenceHealth(error="boom"), {}),
+        (IDLE, {"cancel": True}),
+        (IDLE, {"estopped": True}),
+    ):
+        ways = {"cancel": False, "estopped": False, **flags}
+        verdict = watch().verdict(early, worker, stopped=stopped, **ways)
+        assert verdict is not None
+        assert verdict.outcome is not GoalOutcome.STOPPED

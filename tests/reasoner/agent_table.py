@@ -18,6 +18,7 @@ from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
@@ -138,9 +139,13 @@ class Table:
                 )
                 if self.end_words:
                     self.director.goal_ended(
-                        command.key, "FAILED", "policy", self.end_words, Instant(self.now, self.now)
+                        command.key,
+                        GoalReport("FAILED", "policy", self.end_words),
+                        Instant(self.now, self.now),
                     )
             elif isinstance(command, CancelGoal):
                 self.director.goal_ended(
-                    command.key, "CANCELED", "client_cancel", self.end_words, Instant(self.now, self.now)
+                    command.key,
+                    GoalReport("CANCELED", "client_cancel", self.end_words),
+                    Instant(self.now, self.now),
                 )

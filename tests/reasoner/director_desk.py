@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
@@ -18,6 +19,7 @@ from openral_reasoner.mission.attempt import (
     StopSkills,
 )
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
@@ -106,7 +108,9 @@ class Desk:
                 now = Instant(self.now, self.now)
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))
                 if motion and self.motion_ends:
-                    self.director.goal_ended(command.key, self.motion_ends, "motion", "it was told so", now)
+                    self.director.goal_ended(
+                        command.key, GoalReport(self.motion_ends, "motion", "it was told so"), now
+                    )
                     self.do(self.director.tick(now))
             elif isinstance(command, FindThing):
                 point = self.where(command.words)
@@ -116,7 +120,7 @@ class Desk:
                 self.cancelled.append(command.key)
                 if self.polite:
                     now = Instant(self.now, self.now)
-                    self.director.goal_ended(command.key, "CANCELED", "client_cancel", "", now)
+                    self.director.goal_ended(command.key, GoalReport("CANCELED", "client_cancel"), now)
             elif isinstance(command, AskWorld):
                 holds = self.world(command)
                 self.do(
@@ -130,9 +134,10 @@ class Desk:
     def say(self, text: str, prompt_id: str = "p") -> None:
         self.do(self.director.prompt(prompt_id, text, Instant(self.now, self.now)))
 
-    def end(self, outcome: str, check: str, message: str = "") -> None:
+    def end(self, outcome: str, check: str, message: str = "", **fields: Any) -> None:
         key = self.sent[-1].key
-        self.director.goal_ended(key, outcome, check, message, Instant(self.now, self.now))
+        report = GoalReport(outcome, check, message, **fields)
+        self.director.goal_ended(key, report, Instant(self.now, self.now))
 
     def run(self, seconds: float, *progress: float, success: float | None = None) -> None:
         """Let time pass at 3 Hz; progress readings as given, the last one repeated; none at all when

@@ -15,6 +15,7 @@ from openral_core.manifest import StartPose
 from openral_core.progress import ProgressReading
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.playbook import Procedure
@@ -171,7 +172,9 @@ def locating(palette: Palette, **fields: Any) -> Desk:
 def test_the_hand_is_driven_to_where_the_skill_begins_before_every_attempt() -> None:
     desk = Desk(palette=Palette((started(HERE), HOME)))
     desk.say("open the drawer, then close it")
-    assert [json.loads(goal.params_json) for goal in desk.driven] == [{"position": [0.0, 0.6, 0.2]}]
+    [home] = [json.loads(goal.params_json) for goal in desk.driven]
+    assert (home["position"], home["tolerance_m"]) == ([0.0, 0.6, 0.2], 0.02)
+    assert "gripper" not in home, "what an earlier task took stays in the hand"
     desk.run(2, 0.9)
     assert len(desk.driven) == 2
     assert desk.mission.tasks[0].attempts == 1, "a motion is no attempt"
@@ -183,7 +186,9 @@ def test_a_motion_is_judged_by_its_own_measurement_not_by_the_monitor() -> None:
     desk.director.reading(f"g{desk.driven[0].key}", ProgressReading(desk.now + 0.1, 1.0, 1.0), desk.now + 0.1)
     desk.run(3)
     assert (desk.sent, desk.mission.state.value) == ([], "active")
-    desk.director.goal_ended(desk.driven[0].key, "SUCCEEDED", "motion", "", Instant(desk.now, desk.now))
+    desk.director.goal_ended(
+        desk.driven[0].key, GoalReport("SUCCEEDED", "motion"), Instant(desk.now, desk.now)
+    )
     desk.run(0.4)
     assert len(desk.sent) == 1
 

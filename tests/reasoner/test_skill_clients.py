@@ -21,7 +21,7 @@ def test_a_goal_that_was_never_sent_ends_with_its_cancellation() -> None:
         node,
         lambda callback, where: callback,
         lambda *answer: None,
-        lambda key, outcome, *why: ended.append((key, outcome)),
+        lambda key, report: ended.append((key, report.outcome)),
     )
     try:
         clients.send(SendGoal(7, SKILL, "open the drawer", "drawer-open-v3", 10.0))

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from openral_core.errors import ContractError
-from openral_reward_monitor.incoming import (
-    MAX_AHEAD_S,
-    MAX_JOINTS,
-    MAX_SIDE,
-    camera_of_size,
-    parse_joints,
-    parse_stamp,
-    parse_status,
-)
+from openral_core.image_message import MAX_AHEAD_S, parse_stamp
+from openral_reward_monitor.incoming import MAX_JOINTS, MAX_SIDE, camera_of_size, parse_joints, parse_status
 from openral_reward_monitor.window import WatchedGoal
 
 

@@ -93,24 +93,34 @@ class Operator:
         self._prompts.publish(Prompt(id=uuid4().hex, text=text, source="test"))
 
     def send_goal(
-        self, slug: str, instruction: str, deadline_s: float, params: dict[str, Any] | None = None
+        self,
+        slug: str,
+        instruction: str,
+        deadline_s: float,
+        params: dict[str, Any] | None = None,
+        **fields: Any,
     ) -> Any:
-        """Send a goal and return its handle, once it is accepted."""
+        """Send a goal, with further fields of it, and return its handle, once it is accepted."""
         if slug not in self._clients:
             self._clients[slug] = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
         client = self._clients[slug]
         self.until(client.server_is_ready, f"the action server of {slug}")
         text = "" if params is None else json.dumps(params)
-        goal = ExecuteSkill.Goal(instruction=instruction, deadline_s=deadline_s, params_json=text)
+        goal = ExecuteSkill.Goal(instruction=instruction, deadline_s=deadline_s, params_json=text, **fields)
         accepted = client.send_goal_async(goal)
         self.until(accepted.done, f"an answer to the goal {instruction!r}")
         return accepted.result()
 
     def run_skill(
-        self, slug: str, instruction: str, deadline_s: float = 0.0, params: dict[str, Any] | None = None
+        self,
+        slug: str,
+        instruction: str,
+        deadline_s: float = 0.0,
+        params: dict[str, Any] | None = None,
+        **fields: Any,
     ) -> Any:
-        """Send a goal and return a function that waits for its result."""
-        handle = self.send_goal(slug, instruction, deadline_s, params)
+        """Send a goal, with further fields of it, and return a function that waits for its result."""
+        handle = self.send_goal(slug, instruction, deadline_s, params, **fields)
 
         def result() -> Any:
             ended = handle.get_result_async()

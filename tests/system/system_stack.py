@@ -94,6 +94,11 @@ class Stack:
         self._held.close()
 
     @property
+    def environment(self) -> dict[str, str]:
+        """Of the command; what runs with it counts as its own."""
+        return dict(self._environment)
+
+    @property
     def running(self) -> bool:
         """Whether the command itself still runs."""
         return self._process.poll() is None

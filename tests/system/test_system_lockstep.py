@@ -8,11 +8,22 @@ from system_files import load_truth, write_scene
 from system_operator import Operator
 from system_stack import Stack
 
-DEADLINE = 3
+DEADLINE, STOPPED = 3, 7
 STEPS = 100
+GOALS = (
+    {"instruction": "open the drawer", "deadline_s": 2.0},
+    {"instruction": "close the drawer", "deadline_s": 5.0, "max_steps": 30},
+    {
+        "instruction": "close the drawer",
+        "deadline_s": 5.0,
+        "stop_when": '[{"name": "still", "distance_m": 0.01, "duration_s": 0.2, "after_s": 0.5}]',
+    },
+)
+WINDOW = 4
+"""Control steps between two observations."""
 
 
-def test_two_lockstep_runs_give_identical_joint_states(tmp_path):
+def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_observations(tmp_path):
     scene = write_scene(tmp_path, reward_skill=None, mission=None)
     words = ("deploy_sim.launch.py", f"scene:={scene}", "mode:=lockstep")
     with ExitStack() as stacks:  # side by side, so that each disturbs the other's timing
@@ -24,15 +35,28 @@ def test_two_lockstep_runs_give_identical_joint_states(tmp_path):
         operators = [stacks.enter_context(Operator(stack)) for stack in runs]
         for operator in operators:
             operator.until_active("mini_metaworld")
-        ends = [operator.run_skill("mini_metaworld", "open the drawer", 2.0) for operator in operators]
-        results = [end() for end in ends]
-        assert [result.outcome for result in results] == [DEADLINE] * 2
+        results = []
+        for fields in GOALS:
+            ends = [operator.run_skill("mini_metaworld", **fields) for operator in operators]
+            results.append([end() for end in ends])
         for stack in runs:
             stack.interrupt()
             assert stack.wait() == 0, stack.output
+    assert [result.outcome for result, _ in results] == [DEADLINE, STOPPED, STOPPED]
+    assert [result.stopped_by for result, _ in results] == ["", "max_steps", "still"]
+    assert 30 <= results[1][0].steps < 30 + WINDOW
+    for first, second in results:
+        assert told(first) == told(second)
     one, two = (load_truth(folder) for folder in folders)
     length = min(len(one["qpos"]), len(two["qpos"]))
     assert length >= STEPS
     assert not one["held"][:STEPS].any()
     for name in ("stamp_s", "qpos", "mocap_pos", "action", "held", "success"):
         assert one[name][:length].tobytes() == two[name][:length].tobytes(), name
+
+
+def told(result):
+    """What a result says, less its wall times."""
+    hand = result.hand.position
+    numbers = (result.steps, round(result.duration_s, 6), hand.x, hand.y, hand.z, result.gripper_m)
+    return (result.outcome, result.check, result.stopped_by, result.message, *numbers)

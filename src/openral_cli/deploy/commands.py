@@ -47,6 +47,9 @@ def deploy_sim(
     allow_unevaluated: Annotated[
         bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
     ] = False,
+    sim_positions: Annotated[
+        bool, typer.Option("--sim-positions", help="Locate things by the simulator's own positions.")
+    ] = False,
     rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
@@ -60,6 +63,7 @@ def deploy_sim(
         "init_id": str(init_id),
         "device": device,
         "allow_unevaluated": str(allow_unevaluated).lower(),
+        "sim_positions": str(sim_positions).lower(),
         "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
     }

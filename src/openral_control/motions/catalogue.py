@@ -57,7 +57,9 @@ class _Path:
         )
 
     def over(self, start: Vector, target: Vector, gripper: float, clearance_m: float) -> None:
-        """Add the way to a target by a height above both ends; without clearance a straight line."""
+        """Add the way to a target by a height above both ends; without clearance, or to one that is near, straight."""
+        near = float(np.linalg.norm(target - start)) <= self.tolerance_m
+        clearance_m = 0.0 if near else clearance_m
         ceiling = float(self.arm.box_high[2]) - INSET_M
         height = min(max(float(start[2]), float(target[2])) + clearance_m, ceiling)
         if clearance_m > 0.0:

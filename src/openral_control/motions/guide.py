@@ -1,9 +1,9 @@
 """Leads the hand along a straight line to a target: from each new state to the next displacements.
 
-A controller's set point runs ahead of the hand, which follows with a lag. The guide counts where it has led the set
-point, moves it at a bounded speed to the target, and stops it there; a hand that then stands off the target is drawn
-closer by an integral of its error. So the hand does not overshoot, whatever its lag, and a hand that something holds up
-is pressed with a bounded displacement.
+A controller's set point runs ahead of the hand, which follows with a lag. The guide takes the set point from the state,
+or counts where it has led it where the state has none, moves it at a bounded speed to the target, and stops it there; a
+hand that then stands off the target is drawn closer by an integral of its error. So the hand does not overshoot,
+whatever its lag, and a hand that something holds up is pressed with a bounded displacement.
 """
 
 from __future__ import annotations
@@ -87,6 +87,8 @@ class HandGuide:
             rests = bool(np.linalg.norm(self._goal(target) - self._set_point) <= AT_GOAL_M)
             self._set_point = self._set_point + self._sent[: round(passed_s / self._arm.dt)].sum(axis=0)
             self._set_point = hand + _at_most(self._set_point - hand, LEAD_M + CHUNK_LEAD_M)
+        if state.ee_target is not None and not self._arm.from_hand:
+            self._set_point = state.ee_target.copy()
         self._stamp_s = state.stamp_s
         if rests:
             near = _at_most(target - hand, BIAS_M)

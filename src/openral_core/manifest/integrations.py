@@ -56,8 +56,8 @@ class Detector(Schema):
     """[height, width] in px."""
     score_threshold: Unit = 0.5
     """Detections below it are dropped, 0 to 1."""
-    engine: Literal["rtdetr_onnx", "vlm_sidecar", "zeroshot_hf"]
-    """The code that runs it."""
+    engine: Literal["mini", "rtdetr_onnx", "vlm_sidecar", "zeroshot_hf"]
+    """The code that runs it; mini is ours, in process."""
     mode: Literal["continuous", "on_demand"] = "continuous"
     """continuous: every frame; on_demand: when asked."""
     max_side: Count | None = None

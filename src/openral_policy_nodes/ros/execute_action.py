@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from geometry_msgs.msg import Point, Pose, Quaternion
 from openral.action import ExecuteSkill
-from openral.msg import ControlStatus
+from openral.msg import ControlStatus, TaskProgress
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
@@ -23,11 +22,15 @@ from openral_core.errors import ContractError
 from openral_core.guarded import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
+from openral_core.progress_message import read_progress
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
+from openral_policy_nodes.ros.goal_result import result_message
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, SensorIntake
 from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.status_message import read_status
+from openral_policy_nodes.step_count import StepCount
+from openral_policy_nodes.stopping import CHECK, GoalStops, Stopping
 from openral_policy_nodes.supervisor import (
     MOTION_CHECK,
     BridgeStatus,
@@ -41,6 +44,9 @@ TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
 FEEDBACK_TICKS = 4
 """Looks between two feedback messages: 5 Hz."""
+PROGRESS = "/openral/progress"
+UNREMARKABLE = (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE, GoalOutcome.STOPPED)
+"""Ends that are no error."""
 
 
 class ExecuteActionHost(GuardedCallbacks, LifecycleNode):
@@ -67,6 +73,8 @@ class ActiveGoal:
     """Manifest name of what runs it."""
     run: GoalRun
     supervisor: GoalSupervisor
+    stops: GoalStops
+    steps: StepCount
     ended: Any = field(default_factory=Future)
     """Future of the result message; done when the goal is over."""
 
@@ -77,6 +85,10 @@ class ExecuteServer:
 
     Every goal is accepted on the wire and answered with a result, because a ROS rejection cannot say why: a refused
     goal is aborted at once with outcome REJECTED and the reason.
+
+    A goal that a condition of its `stop_when` ended has succeeded on the wire: it ran until what the client asked for,
+    as action clients and behaviour trees understand it. Outcome STOPPED says no more than that. A goal that its step
+    budget or its deadline ended is aborted: it was bounded, and what it was to reach did not come about in time.
     """
 
     def __init__(
@@ -85,6 +97,7 @@ class ExecuteServer:
         offers: Sequence[SkillOffer],
         runner: PolicyRunner,
         limits: Limits,
+        stopping: Stopping,
         hold: Callable[[str, str], None],
         announce: Callable[[], None],
     ) -> None:
@@ -95,11 +108,13 @@ class ExecuteServer:
             offers: the skills.
             runner: does the inference.
             limits: when a goal is given up.
+            stopping: makes what watches a goal's stop conditions and step budget.
             hold: tells the bridge that the goal with this hex UUID, of the skill of this name, has ended and the arm
                 holds from now on.
             announce: called when `goal_id` has changed, and when it is about to send the first chunk of a goal.
         """
         self._node, self._runner, self._limits = node, runner, limits
+        self._stopping = stopping
         self._hold, self._announce = hold, announce
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
@@ -117,6 +132,10 @@ class ExecuteServer:
             (
                 node.destroy_subscription,
                 node.create_subscription(Bool, "/openral/estop_state", self._on_estop, LATCHED_QOS),
+            ),
+            (
+                node.destroy_subscription,
+                node.create_subscription(TaskProgress, PROGRESS, self._on_progress, 10),
             ),
             (
                 node.destroy_timer,
@@ -154,13 +173,16 @@ class ExecuteServer:
         goal = self._goal
         if goal is None:
             return
+        # By the observation's own stamp, so that a lockstep run ends at the same observation every time.
+        now = Instant(max(self._now_s(), sensors.stamp_ns * 1e-9), time.monotonic())
         if fresh:
-            # By the observation's own stamp, so that a lockstep run ends at the same observation every time.
-            now = Instant(max(self._now_s(), sensors.stamp_ns * 1e-9), time.monotonic())
             goal.supervisor.on_fresh_observation(now)
-            if self._is_over(goal, now):
-                return
-        self._runner.offer(sensors, every=self._status is not None and self._status.lockstep)
+        # Before the policy is asked, so that the newest chunk is one that came before this observation.
+        steps = self._steps(goal, sensors.stamp_ns * 1e-9)
+        stopped = goal.stops.look(sensors.stamp_ns, sensors.state, goal.run.newest, steps)
+        if (fresh or stopped is not None) and self._is_over(goal, now, stopped):
+            return
+        self._runner.offer(sensors, every=self._lockstep)
 
     def abandon(self, check: str, message: str) -> None:
         """End the running goal, if there is one, as FAILED."""
@@ -195,6 +217,28 @@ class ExecuteServer:
             return
         if self._goal is not None:
             self._goal.supervisor.on_status(self._status, self._goal.run.chunks)
+            self._goal.steps.on_status(self._status)
+
+    def _on_progress(self, message: TaskProgress) -> None:
+        goal = self._goal
+        if goal is None:
+            return
+        try:
+            goal_id, reading = read_progress(message, self._now_s())
+        except ContractError as error:
+            self._node.get_logger().warning(f"dropped a TaskProgress: {error}", throttle_duration_sec=1.0)
+            return
+        if goal_id == goal.run.goal_id:
+            goal.stops.reading(reading)
+
+    @property
+    def _lockstep(self) -> bool:
+        return self._status is not None and self._status.lockstep
+
+    def _steps(self, goal: ActiveGoal, stamp_s: float) -> int:
+        """Control steps executed for a goal at a stamp [s] of the bridge's clock."""
+        first_s = None if goal.run.first_ns is None else goal.run.first_ns * 1e-9
+        return goal.steps.at(stamp_s, first_s, lockstep=self._lockstep)
 
     def _on_cancel(self, handle: Any) -> Any:
         """Stop the motion at once; the goal itself ends at the next tick, when the handle knows of it."""
@@ -227,13 +271,12 @@ class ExecuteServer:
         except GoalRefused as refused:
             self._node.get_logger().warning(f"goal refused ({refused.check}): {refused}")
             handle.abort()
-            return ExecuteSkill.Result(
-                outcome=int(GoalOutcome.REJECTED), check=refused.check, message=str(refused)
-            )
+            end = GoalEnd(GoalOutcome.REJECTED, refused.check, str(refused))
+            return result_message(end, self.intake.state if self.intake else None)
         result = await goal.ended
         if result.outcome == GoalOutcome.CANCELED:
             handle.canceled()
-        elif result.outcome == GoalOutcome.SUCCEEDED:
+        elif result.outcome == GoalOutcome.SUCCEEDED or result.check == CHECK:
             handle.succeed()
         else:
             handle.abort()
@@ -264,28 +307,34 @@ class ExecuteServer:
             asked.deadline_s,
             asked.params_json,
             self._default_deadline_s,
+            asked.stop_when,
+            int(asked.max_steps),
         )
 
     def _start(self, offer: SkillOffer, handle: Any, request: GoalRequest) -> ActiveGoal:
+        begun_ns, monitors = self._node.get_clock().now().nanoseconds, self._node.count_publishers(PROGRESS)
+        stops = self._stopping.begin(request, begun_ns, monitors)
         goal_id = bytes(handle.goal_id.uuid).hex()
         self._node.get_logger().info(
             f"goal {goal_id}: {request.instruction!r}, at most {request.deadline_s:g} s"
         )
         supervisor = GoalSupervisor(goal_id, request.deadline_s, self._limits, self._now(), self._status)
         run = self._runner.start(goal_id, request.instruction)
-        goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor)
+        count = self._stopping.count(goal_id)
+        goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor, stops, count)
         self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
         return goal
 
-    def _is_over(self, goal: ActiveGoal, now: Instant) -> bool:
+    def _is_over(self, goal: ActiveGoal, now: Instant, stopped: GoalEnd | None = None) -> bool:
         """End the goal if one of its checks says so."""
         verdict = goal.supervisor.verdict(
             now,
             self._runner.worker(),
             cancel=bool(goal.handle.is_cancel_requested),
             estopped=self._estopped,
+            stopped=stopped,
         )
         if verdict is None and self.intake is not None and self.intake.fault is not None:
             verdict = GoalEnd(GoalOutcome.FAILED, "observation_contract", self.intake.fault)
@@ -306,7 +355,7 @@ class ExecuteServer:
                 ExecuteSkill.Feedback(
                     state="running" if goal.run.chunks else "waiting",
                     chunks=goal.run.chunks,
-                    steps=goal.supervisor.steps,
+                    steps=self._steps(goal, now.stamp_s),
                     elapsed_s=goal.supervisor.elapsed_s(now.stamp_s),
                     latency_s=goal.run.latency.last,
                 )
@@ -319,36 +368,26 @@ class ExecuteServer:
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
         # A call each: rclpy forbids a call site to change its severity.
-        if verdict.outcome in (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE):
+        if verdict.outcome in UNREMARKABLE:
             self._node.get_logger().info(words)
         elif verdict.check == MOTION_CHECK:  # something was in the way, and nothing is wrong here
             self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
+        # By the newest observation, if the clock lags behind it: in lockstep every run tells the same.
+        newest_s = self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
+        now_s = max(self._now_s(), newest_s)
         goal.ended.set_result(
-            ExecuteSkill.Result(
-                outcome=int(verdict.outcome),
-                check=verdict.check,
-                message=verdict.message,
-                chunks=goal.run.chunks,
-                steps=goal.supervisor.steps,
-                duration_s=goal.supervisor.elapsed_s(self._now_s()),
-                latency_p50_s=goal.run.latency.percentile(50),
-                latency_p95_s=goal.run.latency.percentile(95),
-                **self._hand(),
+            result_message(
+                verdict,
+                self.intake.state if self.intake else None,
+                goal.run,
+                steps=self._steps(goal, now_s),
+                duration_s=goal.supervisor.elapsed_s(now_s),
             )
         )
-
-    def _hand(self) -> dict[str, Any]:
-        """Return the result's fields of the hand as it was seen last."""
-        if self.intake is None or self.intake.latest is None:
-            return {"gripper_m": -1.0}
-        state = self.intake.latest.state
-        (x, y, z), (qx, qy, qz, qw) = state.ee_position.tolist(), state.ee_quaternion.tolist()
-        pose = Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
-        return {"hand": pose, "gripper_m": state.gripper_opening}
 
 
 def _broken(why: str) -> ExecuteSkill.Result:
     """Return the result of a goal that a bug has ended."""
-    return ExecuteSkill.Result(outcome=int(GoalOutcome.FAILED), check="internal_error", message=why)
+    return result_message(GoalEnd(GoalOutcome.FAILED, "internal_error", why), None)

@@ -25,6 +25,7 @@ from openral_policy_nodes.ros.sensors import STATE_QOS, SensorIntake
 from openral_policy_nodes.ros.skill_messages import HostedSkill, chunk_message, skill_message
 from openral_policy_nodes.runner import ChunkSource, PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
+from openral_policy_nodes.stopping import Stopping
 from openral_policy_nodes.supervisor import Limits
 
 HEARTBEAT_S = 1.0
@@ -43,6 +44,8 @@ class Hosting:
     """What is to be seen with each state of the robot."""
     replay_steps: int
     """Control steps between the observations that are worth an answer."""
+    with_target: bool = False
+    """States are to hold where the controller leads the hand."""
 
 
 class HostingNode(ExecuteActionHost):
@@ -115,7 +118,9 @@ class HostingNode(ExecuteActionHost):
         gripper = hosting.robot.gripper_joint
         assert gripper is not None  # `require_gripper`
         assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
-        self._intake = SensorIntake(self, hosting.cameras, assembler, server.on_sensors)
+        self._intake = SensorIntake(
+            self, hosting.cameras, assembler, server.on_sensors, with_target=hosting.with_target
+        )
         server.intake = self._intake
         self._announce("active")
         return super().on_activate(state)
@@ -167,14 +172,15 @@ class HostingNode(ExecuteActionHost):
             frame_period_s=1.0 / min(camera.rate_hz for camera in hosting.scene.cameras),
             inference_wall_s=float(self.get_parameter("inference_timeout_s").value),
         )
+        stopping = Stopping(hosting.scene, hosting.robot)
         self._server = ExecuteServer(
-            self, offers, self._runner, limits, hold, lambda: self._announce(self._state)
+            self, offers, self._runner, limits, stopping, hold, lambda: self._announce(self._state)
         )
 
     def _stop_listening(self, why: str) -> None:
         if self._server is not None:
-            self._server.intake = None
             self._server.abandon("node_state", why)
+            self._server.intake = None
         if self._intake is not None:
             self._intake.close()
             self._intake = None

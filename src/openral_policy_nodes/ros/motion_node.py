@@ -46,7 +46,7 @@ class MotionNode(HostingNode):
         replay_steps = max(1, round(REPLAN_S * scene.control_hz))
         # A world in lockstep waits for an answer to the states that come with images, and to no others.
         cameras = scene.cameras if self.get_parameter("lockstep").value else ()
-        return Hosting(skills, scene, robot, cameras, replay_steps)
+        return Hosting(skills, scene, robot, cameras, replay_steps, with_target=True)
 
     def _load(self, hosting: Hosting) -> tuple[MotionSource, Sequence[SkillOffer]]:
         """Return the motions, with what looks ahead for them."""

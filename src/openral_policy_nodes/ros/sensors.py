@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
+import numpy as np
+from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -14,6 +16,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from openral_core.errors import ContractError
 from openral_core.image_message import decode_image, require_size
 from openral_core.scene import SceneCamera
+from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.synchroniser import StampSynchroniser
@@ -46,6 +49,8 @@ class SensorIntake:
         cameras: Sequence[SceneCamera],
         assembler: StateAssembler,
         on_sensors: Callable[[SensorSet, bool], None],
+        *,
+        with_target: bool = False,
     ) -> None:
         """Subscribe.
 
@@ -54,12 +59,15 @@ class SensorIntake:
             cameras: the cameras that the skill looks through.
             assembler: turns joints and pose into the robot's state.
             on_sensors: called with each complete set, and whether its stamp is newer than any before.
+            with_target: states hold where the controller leads the hand, if that arrived before its pose.
         """
         self._node = node
         self._assembler = assembler
         self._on_sensors = on_sensors
         self._synchroniser = StampSynchroniser[Any]([_JOINTS, _POSE, *(camera.name for camera in cameras)])
         self._cameras = {camera.name: camera for camera in cameras}
+        self._body = StampSynchroniser[Any]([_JOINTS, _POSE])
+        self._body_ns, self._body_parts = -1, dict[str, Any]()
         self._faults: dict[str, str] = {}
         self._logged_s: dict[str, float] = {}
         self.latest: SensorSet | None = None
@@ -72,6 +80,11 @@ class SensorIntake:
                 PoseStamped, _POSE, lambda message: self._add(_POSE, message), STATE_QOS
             ),
         ]
+        self._target = (-1, np.zeros(3))
+        if with_target:
+            self._subscriptions.append(
+                node.create_subscription(PointStamped, "/openral/ee_target", self._on_target, STATE_QOS)
+            )
         for camera in cameras:
             self._subscribe_camera(camera)
 
@@ -79,6 +92,16 @@ class SensorIntake:
     def fault(self) -> str | None:
         """Why the inputs cannot be used: a camera or the joints are not what the scene says. None when all is well."""
         return "; ".join(self._faults.values()) or None
+
+    @property
+    def state(self) -> RobotState | None:
+        """The newest state of the robot, whatever its cameras do; None: nobody knows."""
+        if not self._body_parts:
+            return None
+        try:
+            return self._assemble(self._body_ns, self._body_parts)
+        except ContractError:
+            return None  # a fault that is told where the observations are put together
 
     def close(self) -> None:
         """Give the subscriptions back."""
@@ -101,6 +124,11 @@ class SensorIntake:
         self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, CAMERA_QOS))
         self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, CAMERA_QOS))
 
+    def _on_target(self, message: PointStamped) -> None:
+        point = np.array([message.point.x, message.point.y, message.point.z])
+        if np.isfinite(point).all():
+            self._target = stamp_ns(message), point
+
     def _add(self, stream: str, message: Any) -> None:
         stamp = stamp_ns(message)
         now = self._node.get_clock().now().nanoseconds
@@ -108,6 +136,10 @@ class SensorIntake:
             text = f"dropped a message of {stream} that is stamped {1e-9 * (stamp - now):.0f} s ahead of the clock"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
             return
+        if stream not in self._cameras:
+            parts = self._body.add(stream, stamp, message)
+            if parts is not None and stamp >= self._body_ns:
+                self._body_ns, self._body_parts = stamp, parts
         found = self._synchroniser.add(stream, stamp, message)
         if found is None:
             if (
@@ -118,23 +150,25 @@ class SensorIntake:
         images = {
             name: image for name in self._cameras if (image := self._decode(name, found[name])) is not None
         }
-        joints, pose = found[_JOINTS], found[_POSE].pose
-        state = self._check(
-            _JOINTS,
-            lambda: self._assembler.assemble(
-                stamp,
-                joints.name,
-                joints.position,
-                (pose.position.x, pose.position.y, pose.position.z),
-                (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
-            ),
-        )
+        state = self._check(_JOINTS, lambda: self._assemble(stamp, found))
         if state is None or len(images) < len(self._cameras):
             return
         fresh = self.latest is None or stamp > self.latest.stamp_ns
         if self.latest is None or stamp >= self.latest.stamp_ns:
             self.latest = SensorSet(stamp, images, state, found[_POSE].header.frame_id)
             self._on_sensors(self.latest, fresh)
+
+    def _assemble(self, stamp: int, found: Mapping[str, Any]) -> RobotState:
+        joints, pose = found[_JOINTS], found[_POSE].pose
+        state = self._assembler.assemble(
+            stamp,
+            joints.name,
+            joints.position,
+            (pose.position.x, pose.position.y, pose.position.z),
+            (pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w),
+        )
+        target_ns, target = self._target
+        return replace(state, ee_target=target) if target_ns == stamp else state
 
     def _decode(self, name: str, message: Image) -> Any:
         return self._check(

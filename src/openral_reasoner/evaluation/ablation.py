@@ -19,6 +19,7 @@ from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.motions import ANYWHERE, MOTION_S, with_motions
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, FindThing, Propose, SendGoal
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import MOTION, Palette, Skill, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask
@@ -176,13 +177,13 @@ class _World:
         self._do(self.director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
         self._now += MOTION_S
         now = Instant(self._now, self._now)
-        self.director.goal_ended(key, "SUCCEEDED", "motion", "it is there", now)
+        self.director.goal_ended(key, GoalReport("SUCCEEDED", "motion", "it is there"), now)
         self._do(self.director.tick(now))
 
     def _end(self, outcome: str, check: str) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
-            self.director.goal_ended(goal.key, outcome, check, "", Instant(self._now, self._now))
+            self.director.goal_ended(goal.key, GoalReport(outcome, check), Instant(self._now, self._now))
 
 
 def run_variant(

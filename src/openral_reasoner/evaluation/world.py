@@ -26,9 +26,10 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
+from openral_reasoner.mission.request_queue import QueryProgress, Reply, Sensing
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import MOTION, Palette
 from openral_reasoner.planner import Plan
@@ -104,9 +105,9 @@ class SimulatedDeployment:
                 time.sleep(0.0005)  # somebody thinks in another thread
         self._planning.close()
 
-    def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
+    def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
         """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Perception`."""
-        if isinstance(request, Look):
+        if not isinstance(request, QueryProgress):
             answer(Reply(False, "there is no camera"))
             return
         level = 0.97 if self._is_done(request.task) else 0.04
@@ -161,7 +162,7 @@ class SimulatedDeployment:
         self._do(self._director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
         self._now += MOTION_S
         now = Instant(self._now, self._now)
-        self._director.goal_ended(key, "SUCCEEDED", "motion", "it is there", now)
+        self._director.goal_ended(key, GoalReport("SUCCEEDED", "motion", "it is there"), now)
         self._do(self._director.tick(now))
 
     def _end(self, outcome: str, check: str, words: str) -> None:
@@ -171,7 +172,7 @@ class SimulatedDeployment:
         if self._tries[goal.task] > self._written.fails.get(goal.task, 0):
             self._true.add(goal.task)
             self._true -= {_undone(goal.task)}
-        self._director.goal_ended(goal.key, outcome, check, words, Instant(self._now, self._now))
+        self._director.goal_ended(goal.key, GoalReport(outcome, check, words), Instant(self._now, self._now))
 
 
 def _undone(task: str) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings as RequestSettings
@@ -20,24 +19,12 @@ from openral_reasoner.llm.words import ROLE, first_message
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.request_queue import Finish, MissionOver, RequestQueue
 from openral_reasoner.palette import Palette
+from openral_reasoner.tools.table import MissionEnd
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 _log = logging.getLogger(__name__)
-
-
-class MissionEnd(BaseModel):
-    """How the mission ended, in the model's own words."""
-
-    done: bool = Field(
-        description="everything that was ordered is done and verified, or nothing had to be done"
-    )
-    nothing_to_do: bool = Field(
-        default=False,
-        description="no skill had to run, as a look or a progress query showed; say in words what it showed",
-    )
-    words: str = Field(description="one sentence for the operator", max_length=500)
 
 
 class MissionAgent:
@@ -51,6 +38,7 @@ class MissionAgent:
         *,
         memory: Memory | None = None,
         cameras: Sequence[str] = (),
+        locates: bool = False,
     ) -> None:
         """Prepare; nothing is sent before `start`.
 
@@ -60,9 +48,10 @@ class MissionAgent:
             requests: where requests go; closed by whoever ends the mission.
             memory: notes; None: the model keeps none.
             cameras: names of the cameras it may look through.
+            locates: something in the graph answers where a thing is.
         """
         self._model, self._settings, self._requests = model, settings, requests
-        self._memory, self._cameras = memory, cameras
+        self._memory, self._cameras, self._locates = memory, cameras, locates
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self.ended: Future[str] = Future()
@@ -101,7 +90,13 @@ class MissionAgent:
     async def _converse(self, order: str, palette: Palette, history: Sequence[str]) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         tools = make_tools(
-            palette, self._requests, self._memory, self._cameras, sees=self._settings.sees_images
+            palette,
+            self._requests,
+            self._memory,
+            self._cameras,
+            sees=self._settings.sees_images,
+            locates=self._locates,
+            max_calls=self._settings.max_tool_calls,
         )
         agent = Agent(
             self._model,

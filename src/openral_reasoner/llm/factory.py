@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import InstallationError
@@ -11,12 +12,15 @@ from openral_reasoner.mission.planning_service import Agent, MakeAgent
 from openral_reasoner.mission.request_queue import RequestQueue
 
 
-def agent_maker(deployment: Deployment, memory_file: str = "") -> tuple[str, MakeAgent] | None:
+def agent_maker(
+    deployment: Deployment, memory_file: str = "", locates: Callable[[], bool] = lambda: False
+) -> tuple[str, MakeAgent] | None:
     """Return the model's name and a function that makes the agent of one mission; None: no model is configured.
 
     Args:
         deployment: its `reasoner` section, with the environment's OPENRAL_REASONER_* before it.
         memory_file: where notes are kept; empty: the model keeps none.
+        locates: whether something in the graph answers where a thing is; asked in the agent's thread.
 
     Raises:
         OpenralError: the section is wrong, a key is missing, or the client is not installed.
@@ -38,6 +42,6 @@ def agent_maker(deployment: Deployment, memory_file: str = "") -> tuple[str, Mak
     cameras = [camera.name for camera in deployment.cameras]
 
     def make(requests: RequestQueue) -> Agent:
-        return MissionAgent(model, settings, requests, memory=memory, cameras=cameras)
+        return MissionAgent(model, settings, requests, memory=memory, cameras=cameras, locates=locates())
 
     return settings.model, make

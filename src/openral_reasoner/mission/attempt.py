@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.stop_conditions import StopCondition
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.gate import GateVerdict, Judgement, judge
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import MAX_ATTEMPTS
 from openral_reasoner.palette import Palette, Skill
 
@@ -75,6 +77,10 @@ class SendGoal:
     deadline_s: float
     params_json: str = ""
     """JSON object for the skill's `goal_params_schema`; empty: none."""
+    stop_when: tuple[StopCondition, ...] = ()
+    """Conditions that end it; how far the task is, the reward monitor says."""
+    max_steps: int = 0
+    """Control steps after which it ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)
@@ -136,23 +142,34 @@ class Attempt:
             return Judgement(GateVerdict.RUNNING, f"{self.skill.name} ends by itself")
         return self._judge(now_s, self.deadline_s, gate)
 
-    def judge_own_end(self, outcome: str, why: str, now_s: float, gate: ProgressThresholds) -> Judgement:
+    def judge_own_end(self, report: GoalReport, now_s: float, gate: ProgressThresholds) -> Judgement:
         """What the readings say about a goal that ended without being asked to.
 
         What a policy calls itself does not count: its success is one only if the gate agrees, and a success that the
-        gate sees is one even if the deadline was a moment faster. A motion measured how it ended.
+        gate sees is one even if the deadline was a moment faster. A goal that its stop conditions or its step budget
+        ended is judged as at its deadline. A motion measured how it ended.
         """
+        outcome, why = report.outcome, report.why
         if self.skill.judges_itself:
             verdicts = {"SUCCEEDED": GateVerdict.SUCCEEDED, "DEADLINE": GateVerdict.DEADLINE}
             return Judgement(verdicts.get(outcome, GateVerdict.STALLED), f"{self.skill.name} ended: {why}")
         judgement = self._judge(now_s, min(self.deadline_s, now_s - self.started_s), gate)
-        if judgement.verdict is GateVerdict.SUCCEEDED or outcome in ("DEADLINE", "STOPPED"):
+        if judgement.verdict is GateVerdict.SUCCEEDED or outcome == "DEADLINE":
             return judgement
+        if report.stop:
+            return self._at_its_stop(judgement, report)
         if outcome != "SUCCEEDED":
             return Judgement(GateVerdict.STALLED, f"{self.skill.name} ended: {why}", broken_off=True)
         if judgement.verdict is GateVerdict.UNVERIFIED:
             return judgement
         return Judgement(GateVerdict.STALLED, "the skill calls itself done, the reward monitor does not")
+
+    def _at_its_stop(self, judgement: Judgement, report: GoalReport) -> Judgement:
+        if judgement.verdict is GateVerdict.DEADLINE:
+            return Judgement(
+                judgement.verdict, f"{report.stop}, at progress {self.readings[-1].progress:.2f}"
+            )
+        return Judgement(judgement.verdict, f"{report.stop}; {judgement.reason}")
 
     def _judge(self, now_s: float, deadline_s: float, gate: ProgressThresholds) -> Judgement:
         return judge(

@@ -17,11 +17,12 @@ from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.mission.preparation import Preparation
-from openral_reasoner.mission.question import YES_OR_NO, Answered, Question
+from openral_reasoner.mission.question import YES_OR_NO, Answered, Question, ask_which
 from openral_reasoner.mission.recovery import Recovery
 from openral_reasoner.mission.recovery_steps import Rung
 from openral_reasoner.mission.resume import KEY, Resumption
@@ -33,6 +34,8 @@ from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import MAX_CHARACTERS
+
+LATCHED_ESTOP = "the E-stop is latched; reset it with /openral/estop_reset"
 
 
 class Director:
@@ -68,7 +71,7 @@ class Director:
         self._ticket = 0
         self._proposed = False
         self._waiting_since_wall_s = 0.0
-        self._estopped = False
+        self.estopped = False
         self._question: Question | None = None
         self._resumption: Resumption | None = None
         self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
@@ -111,7 +114,8 @@ class Director:
         """
         said, fresh = heard(text), self._seen.add(prompt_id)
         if self._is_stop(said):
-            return self._halt(prompt_id, text, now)
+            shown = f'"{plain_line(text)}"'
+            return self.halt(shown, f"stopped: the operator said {shown}", prompt_id[:MAX_ID], now)
         if not fresh:
             return []
         refusal = why_refused(prompt_id, text)
@@ -130,10 +134,8 @@ class Director:
         commands += self.stop(f'replaced by "{plain_line(text)}"', now)
         self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), now.wall_s)
         self.mission.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
-        if self._estopped:
-            self.mission.end(
-                MissionState.FAILED, now.stamp_s, "the E-stop is latched; reset it with /openral/estop_reset"
-            )
+        if self.estopped:
+            self.mission.end(MissionState.FAILED, now.stamp_s, LATCHED_ESTOP)
         return [*commands, *self.tick(now)]
 
     def _is_stop(self, said: Heard) -> bool:
@@ -143,11 +145,11 @@ class Director:
             return moves or (self._active and not self.question)
         return said is Heard.STOP or (said is Heard.STOP_AND_MORE and (moves or self._active))
 
-    def _halt(self, prompt_id: str, text: str, now: Instant) -> list[Command]:
-        shown = plain_line(text)
+    def halt(self, said: str, reason: str, sender: str, now: Instant) -> list[Command]:
+        """End every motion, whoever began it, and the mission for a reason; `said` and a sender's id are logged."""
         what = "the mission and every motion end" if self._active else "no mission is running"
-        self._log(LogEntry(now.stamp_s, "stop", f'"{shown}": {what}', prompt_id[:MAX_ID]))
-        commands = self.stop(f'stopped: the operator said "{shown}"', now)
+        self._log(LogEntry(now.stamp_s, "stop", f"{said}: {what}", sender))
+        commands = self.stop(reason, now)
         return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
 
     def _refuse(self, prompt_id: str, text: str, why: str, now: Instant) -> None:
@@ -168,8 +170,8 @@ class Director:
 
     def estop(self, pressed: bool, now: Instant) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
-        fresh = pressed and not self._estopped
-        self._estopped = pressed
+        fresh = pressed and not self.estopped
+        self.estopped = pressed
         return self.stop("stopped: the E-stop was pressed", now) if fresh else []
 
     def resume(self, mission: Mission, policy: Resume, now: Instant) -> list[Command]:
@@ -177,7 +179,10 @@ class Director:
         self._seen.add(mission.id)
         self._begin(mission, now.wall_s)
         self._proposed = bool(mission.tasks) and not mission.open_ended
-        self._resumption = Resumption(mission, policy, self._config.resume_patience_s, self.ask)
+        leave = (
+            "never" if mission.outside else policy
+        )  # its agent has lost it, and nobody else gave the order
+        self._resumption = Resumption(mission, leave, self._config.resume_patience_s, self.ask)
         self._resumption.begin(now.stamp_s)
         return [StopSkills()]
 
@@ -244,25 +249,10 @@ class Director:
         elif isinstance(result, Plan):
             self.mission.adopt(result, now.stamp_s)
         elif isinstance(result, Ask) and self._config.ask_patience_s > 0:
-            self._ask_which(result, now)
+            ask_which(self.mission, result, self._config.ask_patience_s, self.ask, now)
         else:
             self.mission.end(MissionState.FAILED, now.stamp_s, result.sentence)
         return self.tick(now)
-
-    def _ask_which(self, asked: Ask, now: Instant) -> None:
-        """Let the operator choose between what the words may mean; silence chooses nothing."""
-        single = len(asked.options) == 1
-        signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
-        options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
-        answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
-
-        def answered(choice: str | None, now: Instant) -> None:
-            if choice is None or choice == "no":
-                self.mission.end(MissionState.FAILED, now.stamp_s, asked.sentence)
-            else:
-                self.mission.adopt(asked.options[0 if single else int(choice) - 1], now.stamp_s)
-
-        self.ask(f"{asked.question} {answer}", self._config.ask_patience_s, answered, now, options)
 
     def _propose(self, now: Instant) -> list[Command]:
         if self._ready(now):
@@ -322,11 +312,21 @@ class Director:
         """The skill of that name, if it may be used now."""
         return self._palette.find(name)
 
-    def add_task(self, planned: PlannedTask, now: Instant) -> list[Command]:
-        """Add a task to an open-ended mission and begin it."""
+    def add_task(self, planned: PlannedTask, now: Instant) -> None:
+        """Add a task to an open-ended mission; it begins with the next tick."""
         self.mission.append(planned, now.stamp_s)
         self._waiting_since_wall_s = now.wall_s
-        return self.tick(now)
+
+    def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
+        """An agent outside wants a mission, to add tasks to it; return why it gets none, empty: it has it."""
+        if self.estopped or self._active:
+            busy = f'a mission is in work: "{plain_line(self.mission.text)}"; wait for its end, or stop it'
+            return LATCHED_ESTOP if self.estopped else busy
+        held = Mission(mission_id, text, self._log, MissionState.ACTIVE, open_ended=True, outside=True)
+        self._begin(held, now.wall_s)
+        self._proposed, self._ticket = True, self._ticket + 1
+        self.mission.say(now.stamp_s, "prompt", text)
+        return ""
 
     def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """The agent says that the mission is over."""
@@ -484,9 +484,9 @@ class Director:
         """The policy node took the goal, or refused it."""
         return self._goals.answered(key, goal_id, accepted, now)
 
-    def goal_ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
-        self._goals.ended(key, outcome, check, message, now)
+    def goal_ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
+        self._goals.ended(key, report, now)
 
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""

@@ -10,6 +10,7 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import Task, TaskState
 from openral_reasoner.palette import Skill
 
@@ -56,9 +57,16 @@ class GoalTracker:
         deadline_s = skill.max_execution_s or self._config.default_deadline_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
         self._say(now.stamp_s, "attempt", f"attempt {task.attempts}: {words_sent}, within {deadline_s:.1f} s")
-        params_json = json.dumps(dict(planned.params)) if planned.params else ""
-        words, name = planned.instruction, planned.skill_task
-        goal = SendGoal(self._keys + 1, skill, words, name, deadline_s, params_json)
+        goal = SendGoal(
+            self._keys + 1,
+            skill,
+            planned.instruction,
+            planned.skill_task,
+            deadline_s,
+            json.dumps(dict(planned.params)) if planned.params else "",
+            planned.stop_when,
+            planned.max_steps,
+        )
         return self._begin(goal, task, now)
 
     def drive(self, task: Task, motion: Skill, params: Mapping[str, Any], now: Instant) -> SendGoal:
@@ -69,7 +77,7 @@ class GoalTracker:
         return self._begin(goal, task, now)
 
     def _begin(self, goal: SendGoal, task: Task, now: Instant) -> SendGoal:
-        self._keys, self._task = goal.key, task
+        self._keys, self._task, task.report = goal.key, task, None
         self._attempt = Attempt(goal.key, goal.skill, now.stamp_s, goal.deadline_s, now.wall_s)
         self._bridge_wall_s = now.wall_s
         return goal
@@ -160,14 +168,17 @@ class GoalTracker:
         attempt.started_s = now.stamp_s
         return [CancelGoal(key)] if attempt.ending else []
 
-    def ended(self, key: int, outcome: str, check: str, message: str, now: Instant) -> None:
-        """The goal is over: outcome, deciding check and message as in ExecuteSkill's result."""
+    def ended(self, key: int, report: GoalReport, now: Instant) -> None:
+        """The goal is over."""
         attempt = self._attempt
         if attempt is None or attempt.key != key:
             return
+        if self._task is not None:
+            self._task.report = report
+        if report.stop:
+            self._say(now.stamp_s, "stopped", report.stop)
         if attempt.ending is None:
-            why = f"{check}: {message}".rstrip(": ")
-            attempt.ending = attempt.judge_own_end(outcome, why, now.stamp_s, self._gate)
+            attempt.ending = attempt.judge_own_end(report, now.stamp_s, self._gate)
             self._say(now.stamp_s, "verdict", f"{attempt.ending.verdict.value}: {attempt.ending.reason}")
         self._settle(attempt.ending, now)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from openral_reasoner.condition import Guard, Until
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
@@ -64,8 +65,16 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.recovery_steps`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    report: GoalReport | None = None
+    """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
     way: str = ""
     """Rung by which it is tried now; empty: as it was planned."""
+
+    @property
+    def ended_as_asked(self) -> bool:
+        """A condition or a bound that its agent gave ended its goal, which says nothing about whether it is done."""
+        asked = bool(self.planned.stop_when or self.planned.max_steps)
+        return asked and self.report is not None and bool(self.report.stop)
 
 
 @dataclass(frozen=True)
@@ -75,10 +84,10 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, prepare, attempt, reading, abstained, verdict, silent, done, abandoned or mission; of
-    the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart resume; of an
-    agent steps, says, reason, refused or model; of words that became no mission stop or refused; of the reward
-    monitor's silence monitor."""
+    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
+    mission; of the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart
+    resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and reply; of words
+    that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -104,6 +113,8 @@ class Mission:
     message: str = ""
     open_ended: bool = False
     """An agent adds the tasks one at a time and says when the mission is over."""
+    outside: bool = False
+    """That agent is outside the reasoner, and no operator's words began the mission."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
     stamp_s: float = 0.0

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, Propose
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import Mission, MissionState
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply, Request, RequestQueue
-from openral_reasoner.mission.steering import Steering, SteeringLimits
+from openral_reasoner.mission.request_queue import Reply, Request, RequestQueue, Sensing
+from openral_reasoner.mission.steering import Approval, Steering, SteeringLimits
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Planner, Proposal
 
@@ -36,12 +37,24 @@ class Agent(Protocol):
 class Perception(Protocol):
     """What an agent may see of the world; answers come when they come."""
 
-    def sense(self, request: Look | QueryProgress, answer: Callable[[Reply], None]) -> None:
-        """Look through a camera, or ask the reward monitor."""
+    def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
+        """Look through a camera, ask the reward monitor, or ask where a thing is."""
         ...
 
 
 MakeAgent = Callable[[RequestQueue], Agent]
+
+
+@dataclass
+class _Steered:
+    """A mission in the hands of an agent."""
+
+    mission: Mission
+    requests: RequestQueue
+    steering: Steering
+    agent: Agent | None
+    """None: it is outside the reasoner, and nothing of it runs here."""
+    command: Propose | None = None
 
 
 class PlanningService:
@@ -72,7 +85,7 @@ class PlanningService:
         self._limits = limits
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="planner")
         self._plan: tuple[Propose, Future[Proposal]] | None = None
-        self._steered: tuple[Propose, Mission, Agent, RequestQueue, Steering] | None = None
+        self._steered: _Steered | None = None
 
     @property
     def question(self) -> str:
@@ -91,8 +104,20 @@ class PlanningService:
         requests = RequestQueue()
         agent = self._make_agent(requests)
         steering = Steering(self._director, self._limits)
-        self._steered = (command, self._director.mission, agent, requests, steering)
+        self._steered = _Steered(self._director.mission, requests, steering, agent, command)
         agent.start(command.sentence, command.palette, command.history)
+
+    def steered_from_outside(self, requests: RequestQueue, who: str, approval: Approval) -> None:
+        """An agent outside the reasoner steers the director's mission, by the requests that come here.
+
+        Args:
+            requests: closed when the mission ends.
+            who: the agent, for questions to the operator.
+            approval: which of its motions the operator is asked about.
+        """
+        self.drop("another agent came")
+        steering = Steering(self._director, self._limits, who=who, approval=approval)
+        self._steered = _Steered(self._director.mission, requests, steering, None)
 
     def operator_says(self, text: str) -> bool:
         """Take words as the answer to the open question; False: there is none."""
@@ -109,11 +134,11 @@ class PlanningService:
 
     def drop(self, reason: str) -> None:
         """Break off the agent at work, if there is one."""
-        if self._steered:
-            _, _, agent, requests, _ = self._steered
-            self._steered = None
-            requests.close(reason)
-            agent.cancel()
+        steered, self._steered = self._steered, None
+        if steered:
+            steered.requests.close(reason)
+            if steered.agent:
+                steered.agent.cancel()
 
     def close(self) -> None:
         """Let go of all threads."""
@@ -125,22 +150,22 @@ class PlanningService:
         self._plan = (command, thought)
 
     def _serve_agent(self, now: Instant) -> list[Command]:
-        if self._steered is None:
+        steered = self._steered
+        if steered is None:
             return []
-        command, mission, agent, requests, steering = self._steered
         commands: list[Command] = []
-        for request, reply in requests.take():
-            commands += self._serve(steering, request, _answer(reply), now)
-        if self._director.mission is not mission or mission.state is not MissionState.ACTIVE:
-            self.drop(mission.message)
+        for request, reply in steered.requests.take():
+            commands += self._serve(steered.steering, request, _answer(reply), now)
+        if self._director.mission is not steered.mission or steered.mission.state is not MissionState.ACTIVE:
+            self.drop(steered.mission.message)
             return commands
-        steering.tick(now)
-        if agent.ended.done():
+        steered.steering.tick(now)
+        if steered.agent and steered.command and steered.agent.ended.done():
             self._steered = None
-            requests.close("the language model has ended")
-            reason = agent.ended.result() or "it ended without ending the mission"
-            if self._director.agent_failed(command.ticket, reason, now.stamp_s):
-                self._ask_planner(command)
+            steered.requests.close("the language model has ended")
+            reason = steered.agent.ended.result() or "it ended without ending the mission"
+            if self._director.agent_failed(steered.command.ticket, reason, now.stamp_s):
+                self._ask_planner(steered.command)
         return commands
 
     def _serve(
@@ -150,18 +175,22 @@ class PlanningService:
         answer: Callable[[Reply], None],
         now: Instant,
     ) -> list[Command]:
-        if not isinstance(request, (Look, QueryProgress)):
+        if not isinstance(request, Sensing):
             return steering.handle(request, answer, now)
 
         def observed(reply: Reply) -> None:
             steering.observed(reply)
             answer(reply)
 
+        self.sense(request, observed)
+        return []
+
+    def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
+        """Look at the world, for whoever asks."""
         if self._perception is None:
             answer(Reply(False, "there is nothing to see with"))
         else:
-            self._perception.sense(request, observed)
-        return []
+            self._perception.sense(request, answer)
 
 
 def _answer(reply: Future[Reply]) -> Callable[[Reply], None]:

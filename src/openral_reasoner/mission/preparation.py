@@ -19,6 +19,8 @@ from openral_reasoner.palette import MOTION, Palette, Skill
 from openral_reasoner.planner import PlannedTask
 from openral_reasoner.vocabulary import stem, words
 
+BRISK_M_S = 0.5
+"""[m/s] speed of the hand on its way to a start; the envelope and the arm may allow less."""
 FIND_PATIENCE_S = 5.0
 """[s] wall time that a look for an object may take."""
 
@@ -99,7 +101,8 @@ class Preparation:
             return True
         x, y, z = point
         above = [round(x, 4), round(y, 4), round(z + self._config.stage_height_m, 4)]
-        self._steps.insert(0, Drive(move_to, {"position": above}, f"brings the hand above {step.words}"))
+        params = {"position": above, "clearance_m": 0.05, "gripper": "open", "speed_m_s": BRISK_M_S}
+        self._steps.insert(0, Drive(move_to, params, f"brings the hand above {step.words}"))
         return True
 
     def driven(self, judgement: Judgement) -> None:
@@ -131,7 +134,11 @@ def _steps(task: Task, palette: Palette) -> list[Drive | Find]:
     start, home = skill.start_of(task.planned.skill_task), palette.motion("home")
     if home is None or (start is None and task.way != "home"):
         return []
-    params: dict[str, Any] = {} if start is None else {"position": list(start.position)}
+    params: dict[str, Any] = {"speed_m_s": BRISK_M_S}
+    if task.way:
+        params["gripper"] = "open"  # what the failed attempt holds is let go
+    if start is not None:
+        params |= {"position": list(start.position), "tolerance_m": min(max(start.tolerance_m, 0.003), 0.1)}
     where = "home" if start is None else f"to where {skill.name} begins"
     return [Drive(home, params, f"drives the hand {where}")]
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from openral_core.instant import Instant
+from openral_reasoner.mission.mission import Mission, MissionState
+from openral_reasoner.planner import Ask
 from openral_reasoner.vocabulary import words
 
 Answered = Callable[[str | None, Instant], None]
@@ -54,3 +56,27 @@ class Question:
         elif len(meant) == 1:
             self.answer = meant[0]
         return self.answer is not None
+
+
+def ask_which(mission: Mission, asked: Ask, patience_s: float, ask: AskOperatorFor, now: Instant) -> None:
+    """Let the operator choose between what a mission's words may mean; silence chooses nothing.
+
+    Args:
+        mission: adopts what is chosen, else it ends.
+        asked: the planner's question.
+        patience_s: [s] wall time the operator has for an answer.
+        ask: asks the operator.
+        now: this moment.
+    """
+    single = len(asked.options) == 1
+    signs = {str(n): frozenset({str(n)}) for n in range(1, len(asked.options) + 1)}
+    options = YES_OR_NO if single else {**signs, "no": YES_OR_NO["no"]}
+    answer = "yes or no?" if single else f"{', '.join(signs)} or no?"
+
+    def answered(choice: str | None, now: Instant) -> None:
+        if choice is None or choice == "no":
+            mission.end(MissionState.FAILED, now.stamp_s, asked.sentence)
+        else:
+            mission.adopt(asked.options[0 if single else int(choice) - 1], now.stamp_s)
+
+    ask(f"{asked.question} {answer}", patience_s, answered, now, options)

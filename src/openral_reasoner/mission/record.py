@@ -89,6 +89,7 @@ class MissionWriter:
                 active_task=int(fields["active_task"]),
                 message=str(fields["message"]),
                 open_ended=bool(kept["open_ended"]),
+                outside=bool(kept.get("outside", False)),
                 stamp_s=float(kept["stamp_s"]),
                 begun_s=None if kept.get("begun_s") is None else float(kept["begun_s"]),
             )
@@ -130,6 +131,7 @@ def written(mission: Mission) -> dict[str, Any]:
     """Return the mission as `mission.json` holds it."""
     kept = {
         "open_ended": mission.open_ended,
+        "outside": mission.outside,
         "stamp_s": mission.stamp_s,
         "begun_s": mission.begun_s,
         "tasks": _TASKS.dump_python(mission.tasks, mode="json"),

@@ -74,6 +74,9 @@ class Recovery:
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
+        if mission.open_ended and task.ended_as_asked:
+            mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
+            return
         if judgement.verdict is GateVerdict.UNVERIFIED:
             self._ask_whether_done(mission, task, now)
             return

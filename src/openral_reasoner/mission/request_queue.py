@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +30,10 @@ class Execute:
     """The agent's reason, for the mission log."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Parameters of the goal, for the skill's `goal_params_schema`; empty: none."""
+    stop_when: Sequence[Any] = field(default=(), hash=False)
+    """Conditions that end it, as `openral_core.stop_conditions` has them in JSON; empty: none."""
+    max_steps: int = 0
+    """Control steps after which it ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,39 @@ class Look:
     """The newest image of a camera."""
 
     camera: str
+
+
+@dataclass(frozen=True)
+class Locate:
+    """Where a thing is, by words or by a pixel of a camera."""
+
+    words: str
+    """Empty: the pixel."""
+    camera: str = ""
+    """Empty: the first camera that has depth."""
+    u: float = 0.0
+    """[px] column, from the left edge."""
+    v: float = 0.0
+    """[px] row, from the upper edge."""
+
+
+@dataclass(frozen=True)
+class ReadState:
+    """The mission, the skills, what the bridge does, and the E-stop."""
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """The newest steps of the mission log."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Every motion ends, whoever began it, and with it the mission."""
+
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +116,13 @@ class Finish:
     """No skill had to run, as an observation of this mission showed; `words` say what it showed."""
 
 
-Request = Execute | QueryProgress | Look | AskOperator | Say | Decompose | Finish
+Sensing = Look | QueryProgress | Locate
+"""What is answered by looking at the world; it changes nothing."""
+Reading = ReadState | ReadLog
+"""What the reasoner itself knows; it changes nothing."""
+Steered = Execute | AskOperator | Say | Decompose | Finish
+"""What belongs to the mission of the agent that asks for it."""
+Request = Sensing | Reading | Steered | Stop
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,20 @@ after a stop. Refusals are replies in words, so that the model can choose again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
+from openral_core.stop_conditions import StopCondition, parse_stop_when
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import MissionState, TaskState
+from openral_reasoner.mission.question import YES_OR_NO
 from openral_reasoner.mission.request_queue import (
     AskOperator,
     Decompose,
@@ -26,6 +30,7 @@ from openral_reasoner.mission.request_queue import (
     Request,
     Say,
 )
+from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask
 
@@ -33,6 +38,10 @@ Answer = Callable[[Reply], None]
 
 MAX_INSTRUCTION = 200
 """Characters of an instruction for a policy; none was trained on longer ones."""
+MAX_QUESTION = 600
+"""Characters of a motion in the question whether it may run."""
+MAX_STEPS = 1_000_000
+"""Control steps of one goal."""
 
 
 class SteeringLimits(BaseModel):
@@ -50,12 +59,37 @@ class SteeringLimits(BaseModel):
     """[s] longest wait for an answer of the operator, wall time."""
 
 
+class Approval(Enum):
+    """Which motions of an agent the operator is asked about."""
+
+    NONE = "none"
+    NEXT = "next"
+    """The next one: somebody had ended what the agent did before."""
+    EACH = "each"
+
+
 class Steering:
     """Lets an agent add tasks to the director's mission. Not thread-safe: call it where the director is called."""
 
-    def __init__(self, director: Director, limits: SteeringLimits | None = None) -> None:
+    def __init__(
+        self,
+        director: Director,
+        limits: SteeringLimits | None = None,
+        *,
+        who: str = "the agent",
+        approval: Approval = Approval.NONE,
+    ) -> None:
+        """Begin with all budgets full.
+
+        Args:
+            director: holds the mission.
+            limits: the budgets.
+            who: the agent, for questions to the operator.
+            approval: which motions the operator is asked about.
+        """
         self._director = director
         self._limits = limits or SteeringLimits()
+        self._who, self._approval = who, approval
         self._running: tuple[int, Answer] | None = None
         self._asked = 0
         self._has_observed = False
@@ -102,8 +136,21 @@ class Steering:
             self._running = None
             verified = task.state is TaskState.DONE
             word = "done, verified by the reward monitor" if verified else "not verified as done"
+            if task.planned.skill.judges_itself:
+                word = "done, as the motion measured" if verified else "not done"
+            if task.ended_as_asked:
+                word = "ended as asked; whether it is done was not verified"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
-            answer(Reply(verified, f"{word}, after {attempts}: {task.outcome}"))
+            answer(
+                Reply(
+                    verified or task.ended_as_asked, f"{word}, after {attempts}: {task.outcome}{self._left()}"
+                )
+            )
+
+    def _left(self) -> str:
+        """The budgets, for the end of a reply."""
+        tasks = self._limits.max_tasks - len(self._director.mission.tasks)
+        return f" (tasks left: {tasks}, questions left: {self._limits.max_questions - self._asked})"
 
     def _execute(self, request: Execute, answer: Answer, now: Instant) -> list[Command]:
         planned = self._admit(request)
@@ -113,9 +160,35 @@ class Steering:
             return []
         if request.why:
             self._director.mission.say(now.stamp_s, "reason", plain_line(request.why))
-        commands = self._director.add_task(planned, now)
+        if self._approval is Approval.NONE:
+            self._begin(planned, answer, now)
+            return self._director.tick(now)
+        self._ask_leave(planned, answer, now)
+        return []
+
+    def _begin(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
+        self._director.add_task(planned, now)
         self._running = (len(self._director.mission.tasks) - 1, answer)
-        return commands
+
+    def _ask_leave(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
+        """Ask the operator whether a task may run; silence forbids it."""
+        mission = self._director.mission
+
+        def answered(choice: str | None, now: Instant) -> None:
+            if choice == "yes":
+                if self._approval is Approval.NEXT:
+                    self._approval = Approval.NONE
+                self._begin(planned, answer, now)
+                return
+            why = "the operator said no" if choice else "nobody allowed it in time"
+            mission.say(now.stamp_s, "refused", f'"{planned.text}": {why}')
+            answer(Reply(False, f"refused: {why}{self._left()}"))
+
+        what = f"{planned.skill.name} {planned.skill_task}".rstrip()
+        params = f" with {json.dumps(dict(planned.params))}" if planned.params else ""
+        text = plain_line(f'{self._who} wants to run {what}: "{planned.text}"{params}', MAX_QUESTION)
+        text += ". May it, and what is tried if it fails, yes or no?"
+        self._director.ask(text, self._limits.question_timeout_s, answered, now, YES_OR_NO)
 
     def _admit(self, request: Execute) -> PlannedTask | str:
         """Return the task, or why it is refused."""
@@ -123,18 +196,21 @@ class Steering:
         skill = self._director.find_skill(request.skill)
         if self._running is not None:
             return "a skill is running; wait for its end"
+        if self._director.question:
+            return "the operator is being asked; wait for the answer"
         if skill is None:
             return f"no skill '{plain_line(request.skill)[:80]}' is deployed, active and allowed here"
         known = {task.id: task for task in skill.tasks}
         if known and request.task not in known:
             return f"{skill.name} has no task '{plain_line(request.task)[:80]}'; it has {', '.join(known)}"
-        instruction = request.instruction.strip() or (known[request.task].phrase if known else "")
+        instruction = request.instruction.strip() or (
+            known[request.task].phrase if known else _words_of_motion(skill, request)
+        )
         if not instruction or len(instruction) > MAX_INSTRUCTION or not instruction.isprintable():
             return f"the instruction must be one line of 1 to {MAX_INSTRUCTION} characters"
-        try:
-            check_goal_params(skill.name, skill.goal_params_schema, request.params)
-        except ContractError as error:
-            return plain_line(str(error))
+        conditions = _checked(skill, request)
+        if isinstance(conditions, str):
+            return conditions
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
         asked = (skill.name, request.task, request.params)
@@ -143,7 +219,16 @@ class Steering:
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(instruction, skill, request.task, instruction, 1.0, params=request.params)
+        return PlannedTask(
+            instruction,
+            skill,
+            request.task,
+            instruction,
+            1.0,
+            params=request.params,
+            stop_when=conditions,
+            max_steps=request.max_steps,
+        )
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:
@@ -153,7 +238,26 @@ class Steering:
 
         def answered(words: str | None, now: Instant) -> None:
             said = None if words is None else f'the operator answered: "{plain_line(words)}"'
-            answer(Reply(said is not None, said or "the operator did not answer in time"))
+            answer(Reply(said is not None, (said or "the operator did not answer in time") + self._left()))
 
         patience_s = min(max(request.timeout_s, 1.0), self._limits.question_timeout_s)
         self._director.ask(plain_line(request.question), patience_s, answered, now)
+
+
+def _words_of_motion(skill: Skill, request: Execute) -> str:
+    """What a skill without tasks is called in the log where nobody said it; empty: it needs words to work."""
+    if skill.kind != MOTION:
+        return ""
+    return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)
+
+
+def _checked(skill: Skill, request: Execute) -> tuple[StopCondition, ...] | str:
+    """Return the conditions of a goal, or what is wrong with them, its parameters or its bound."""
+    try:
+        check_goal_params(skill.name, skill.goal_params_schema, request.params)
+        conditions = parse_stop_when(json.dumps(list(request.stop_when)))
+    except ContractError as error:
+        return plain_line(str(error))
+    if not 0 <= request.max_steps <= MAX_STEPS:
+        return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
+    return conditions

@@ -1,7 +1,9 @@
-"""What an agent may see of the world: the newest image of a camera, and the reward monitor's opinion."""
+"""What an agent may see of the world: the newest image of a camera, the reward monitor's opinion, where a thing is."""
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import cv2
+from openral.srv import Locate as LocateService
 from openral.srv import QueryTaskProgress
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -18,13 +21,16 @@ from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
 from openral_core.progress import ProgressReading
 from openral_core.scene import SceneCamera
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
+from openral_reasoner.mission.request_queue import Locate, Look, QueryProgress, Reply, Sensing
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.ros.skill_client import Guard
 
 PATIENCE_S = 5.0
 """[s] wall time a camera or the reward monitor has to answer."""
 SERVICE = "/openral/perception/query_task_progress"
+LOCATE = "/openral/perception/locate"
+MAX_OTHERS = 20
+"""Other things in the picture that an answer of `locate` repeats."""
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Answer = Callable[[Reply], None]
@@ -45,12 +51,25 @@ class CameraAndMonitor:
         self._node, self._guard = node, guard
         self._cameras = {camera.name: camera for camera in cameras}
         self._client = node.create_client(QueryTaskProgress, SERVICE)
+        self._locator = node.create_client(LocateService, LOCATE)
         self._waiting: list[_WaitingAnswer] = []
 
-    def sense(self, request: Look | QueryProgress, answer: Answer) -> None:
-        """Look through a camera, or ask the reward monitor."""
+    @property
+    def cameras(self) -> list[str]:
+        """Names of the cameras."""
+        return list(self._cameras)
+
+    @property
+    def locates(self) -> bool:
+        """Something in the graph answers where a thing is."""
+        return bool(self._locator.service_is_ready())
+
+    def sense(self, request: Sensing, answer: Answer) -> None:
+        """Look through a camera, ask the reward monitor, or ask where a thing is."""
         if isinstance(request, Look):
             self._look(request.camera, answer)
+        elif isinstance(request, Locate):
+            self._locate(request, answer)
         else:
             self._query(request, answer)
 
@@ -64,6 +83,7 @@ class CameraAndMonitor:
         for waiting in list(self._waiting):
             self._end(waiting, Reply(False, "the reasoner ends"))
         self._node.destroy_client(self._client)
+        self._node.destroy_client(self._locator)
 
     def _look(self, name: str, answer: Answer) -> None:
         camera = self._cameras.get(name)
@@ -99,6 +119,18 @@ class CameraAndMonitor:
     def _answered(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, progress_reply(future.result()))
 
+    def _locate(self, request: Locate, answer: Answer) -> None:
+        if not self._locator.service_is_ready():
+            answer(Reply(False, "nothing in the graph answers where a thing is"))
+            return
+        waiting = self._wait(answer, "what locates things")
+        wanted = LocateService.Request(words=request.words, camera=request.camera, u=request.u, v=request.v)
+        located = self._guard(partial(self._located, waiting), LOCATE)
+        self._locator.call_async(wanted).add_done_callback(located)
+
+    def _located(self, waiting: _WaitingAnswer, future: Any) -> None:
+        self._end(waiting, locate_reply(future.result()))
+
     def _wait(self, answer: Answer, what: str) -> _WaitingAnswer:
         waiting = _WaitingAnswer(answer, time.monotonic() + PATIENCE_S, what)
         self._waiting.append(waiting)
@@ -128,3 +160,25 @@ def progress_reply(response: Any) -> Reply:
         f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
         reading=None if doubtful else read,
     )
+
+
+def locate_reply(response: Any) -> Reply:
+    """Where a thing is, as JSON: metres in the world frame of the scene, and how far that can be trusted."""
+    if response is None or not response.ok:
+        why = plain_line(response.message) if response is not None else "no answer"
+        return Reply(False, f"not located: {why}")
+    point, covariance = response.point.point, [float(value) for value in response.covariance]
+    sigma = [math.sqrt(value) if 0 <= value < math.inf else None for value in covariance[::4]]
+    told = {
+        "position_m": [round(value, 4) for value in (point.x, point.y, point.z)],
+        "sigma_m": [None if value is None else round(value, 4) for value in sigma],
+        "confidence": round(response.confidence, 3),
+        "age_s": round(response.age_s, 2),
+        "pixel": [round(response.u, 1), round(response.v, 1)],
+        "source": plain_line(response.source),
+        "others": [plain_line(words) for words in response.others[:MAX_OTHERS]],
+        "remark": plain_line(response.message),
+    }
+    if not all(math.isfinite(value) for value in told["position_m"]):
+        return Reply(False, "not located: the position is not finite")
+    return Reply(True, json.dumps(told))

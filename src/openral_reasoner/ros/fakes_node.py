@@ -108,7 +108,7 @@ class FakeSkillServer(GuardedCallbacks, Node):
         mine = self._active = (bytes(goal.goal_id.uuid).hex(), goal.request.instruction)
         self._announce()
         begin = time.monotonic()
-        result = ExecuteSkill.Result()
+        result = ExecuteSkill.Result(gripper_m=-1.0)  # nobody knows where a hand is that there is not
         while True:
             time.sleep(PERIOD_S)
             result.duration_s = time.monotonic() - begin

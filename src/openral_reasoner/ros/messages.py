@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from openral.msg import ControlStatus, MissionStep, MissionTask, SkillInfo, TaskProgress
@@ -18,9 +19,11 @@ from pydantic import ValidationError
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
+from openral_core.goal_params import check_params_schema
 from openral_core.manifest import StartPose
-from openral_core.message_fields import goal_id_field, stamp_field, text_field
+from openral_core.message_fields import goal_id_field, text_field
 from openral_core.progress import ProgressReading
+from openral_core.progress_message import read_progress
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
@@ -53,8 +56,6 @@ MAX_SCHEMA = 16_384
 """Characters of the JSON Schema of a skill's parameters."""
 MAX_ALL = 200_000
 """Characters of all texts of one message."""
-AHEAD_S = 2.0
-"""[s] that the stamp of a reading may be ahead of the reasoner's clock, which follows `/clock`."""
 _ROS_NAME = re.compile(r"(?:/[A-Za-z_][A-Za-z0-9_]*)+")
 
 
@@ -127,6 +128,7 @@ def _schema(text: str) -> Mapping[str, Any] | None:
         raise ContractError(f"goal_params_schema is no JSON: {plain_line(str(error))}") from error
     if not isinstance(schema, dict):
         raise ContractError("goal_params_schema is no JSON object; send a JSON Schema")
+    check_params_schema("the skill", schema)
     return schema
 
 
@@ -151,6 +153,19 @@ def goal_of(status: ControlStatus) -> str:
     return goal_id_field("active_goal", status.active_goal)
 
 
+def control_of(status: ControlStatus) -> dict[str, object]:
+    """What the bridge says about itself, as plain values for an agent."""
+    return {
+        "executes": plain_line(status.instruction),
+        "skill": plain_line(status.skill),
+        "holding": bool(status.holding),
+        "estopped": bool(status.estopped),
+        "steps_executed": int(status.executed),
+        "chunks_rejected": int(status.rejected),
+        "last_rejection": plain_line(status.last_rejection),
+    }
+
+
 def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReading]:
     """Return the goal and the reading of a message of the reward monitor.
 
@@ -161,17 +176,8 @@ def reading_of(message: TaskProgress, now_s: float) -> tuple[str, ProgressReadin
     Raises:
         ContractError: its goal is no UUID, or its stamp is none, or in the future.
     """
-    stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
-    if stamp_s > now_s + AHEAD_S:
-        raise ContractError(f"header.stamp is {stamp_s - now_s:.1f} s in the future; is use_sim_time set?")
-    return goal_id_field("goal_id", message.goal_id), ProgressReading(
-        stamp_s,
-        message.progress,
-        message.success,
-        calibrated=message.calibrated,
-        abstained=message.abstained,
-        remark=plain_line(message.remark),
-    )
+    goal_id, reading = read_progress(message, now_s)
+    return goal_id, replace(reading, remark=plain_line(message.remark))
 
 
 def step_of(entry: LogEntry) -> MissionStep:

@@ -45,6 +45,7 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
@@ -64,6 +65,7 @@ from openral_reasoner.ros.messages import (
     reading_of,
     step_of,
 )
+from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.skill_client import SkillClients
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial
@@ -120,6 +122,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._perception: CameraAndMonitor | None = None
         self._locator: LocateClient | None = None
         self._condition_query: ConditionQuery
+        self._outside: OutsideAgents | None = None
         self.finished: Any = Future()
         """Done when the process may end (`exit_when_done`)."""
 
@@ -131,7 +134,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._deployment = load_deployment(self.get_parameter("scene").value)
             gate = ProgressThresholds.model_validate(self._settings("gate", self._deployment.gate))
             director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
-            model = agent_maker(self._deployment, self.get_parameter("memory_file").value)
+            notes = self.get_parameter("memory_file").value
+            model = agent_maker(self._deployment, notes, self._locates)
             self._policy = self._resume_policy()
             run_dir = self.get_parameter("run_dir").value
             self._record = MissionWriter(Path(run_dir)) if run_dir else None
@@ -161,6 +165,15 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._planning = PlanningService(
             self._director, self._planner, make_agent=make_agent, who=who, perception=self._perception
         )
+        self._outside = OutsideAgents(
+            self._director,
+            self._planning,
+            self._skill_registry,
+            self._deployment,
+            memory_file=notes,
+            locates=self._locates,
+            log=self._note,
+        )
         self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
         self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
         self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
@@ -179,9 +192,14 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         tick = self.guard(self._tick, "the look at the mission", failed=self._give_up)
         self._listeners.append(("timer", self.create_timer(TICK_S, tick, clock=steady)))
+        if self._outside:
+            self._outside.open(self, self._run, self._now)
         self._begin()
         self._flush()
         return super().on_activate(state)
+
+    def _locates(self) -> bool:
+        return self._perception is not None and self._perception.locates
 
     def _resume_policy(self) -> Resume:
         said = self.get_parameter("resume").value or self._deployment.resume
@@ -235,6 +253,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._perception = self._locator = None
 
     def _release(self) -> None:
+        if self._outside:
+            self._outside.close()
         for kind, entity in self._listeners:
             getattr(self, f"destroy_{kind}")(entity)
         self._listeners.clear()
@@ -290,6 +310,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _on_status(self, status: ControlStatus) -> None:
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
+            if self._outside:
+                self._outside.bridge_says(status)
         except ContractError as error:
             self._ignored("/openral/control_status", error)
 
@@ -303,6 +325,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._perception.tick()
         self._director.perception(can_locate=bool(self._locator and self._locator.ready))
         self._run(self._planning.tick(self._now()))
+        if self._outside:
+            self._outside.tick()
         if told := self._condition_query.tick(time.monotonic()):
             self._run(self._director.found_out(*told, self._now()))
         self._goals.retry()
@@ -363,8 +387,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._director.goal_answered(key, goal_id, accepted, self._now()))
         self._flush()
 
-    def _on_end(self, key: int, outcome: str, check: str, message: str) -> None:
-        self._director.goal_ended(key, outcome, check, message, self._now())
+    def _on_end(self, key: int, report: GoalReport) -> None:
+        self._director.goal_ended(key, report, self._now())
         self._flush()
 
     def _on_found(self, key: int, point: tuple[float, float, float] | None, why: str) -> None:
@@ -375,6 +399,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _note(self, entry: LogEntry) -> None:
         self._changed = True
+        if self._outside:
+            self._outside.heard(entry)
         if entry.kind != "reading":
             self.get_logger().info(f"{entry.kind}: {entry.reason}")
             if self._steps is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from openral.action import ExecuteSkill
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
+from openral_core.stop_conditions import stop_when_text
 from openral_reasoner.mission.attempt import SendGoal
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.plain_line import plain_line
 
 OUTCOMES: dict[int, str] = {
@@ -49,7 +52,7 @@ class SkillClients:
         node: owner of the clients; its executor runs the two callbacks.
         guard: of the node.
         on_answer: key, goal id (hex UUID), whether the node took the goal.
-        on_end: key, name of the outcome, check, message.
+        on_end: key, how it ended.
     """
 
     def __init__(
@@ -57,7 +60,7 @@ class SkillClients:
         node: Node,
         guard: Guard,
         on_answer: Callable[[int, str, bool], None],
-        on_end: Callable[[int, str, str, str], None],
+        on_end: Callable[[int, GoalReport], None],
     ) -> None:
         self._node, self._guard = node, guard
         self._on_answer = on_answer
@@ -85,13 +88,13 @@ class SkillClients:
             # All goals of that server are being cancelled: one that came now could be hit, too.
             if server not in self._stops and self._clients[server].server_is_ready():
                 del self._waiting[key]
-                answer = self._clients[server].send_goal_async(_goal(command))
+                answer = self._clients[server].send_goal_async(goal_of_command(command))
                 answer.add_done_callback(self._guard(partial(self._answered, key), f"an answer of {server}"))
 
     def cancel(self, key: int) -> None:
         """Cancel a goal; one that was not sent yet never will be, and has ended with that."""
         if self._waiting.pop(key, None):
-            self._on_end(key, "CANCELED", "not_sent", "its action server never appeared")
+            self._on_end(key, GoalReport("CANCELED", "not_sent", "its action server never appeared"))
         elif key in self._handles:
             self._handles[key].cancel_goal_async()
 
@@ -148,14 +151,32 @@ class SkillClients:
     def _ended(self, key: int, answer: Any) -> None:
         result = answer.result().result
         self._handles.pop(key, None)
-        outcome = OUTCOMES.get(result.outcome, f"outcome {result.outcome}")
-        self._on_end(key, outcome, plain_line(result.check, MAX_CHECK), plain_line(result.message))
+        self._on_end(key, report_of(result))
 
 
-def _goal(command: SendGoal) -> Any:
+def report_of(result: Any) -> GoalReport:
+    """Return how a goal ended, from an ExecuteSkill.Result: texts made plain, numbers that are none left out."""
+    position = result.hand.position
+    hand = (position.x, position.y, position.z)
+    known = 0.0 <= result.gripper_m < math.inf
+    return GoalReport(
+        outcome=OUTCOMES.get(result.outcome, f"outcome {result.outcome}"),
+        check=plain_line(result.check, MAX_CHECK),
+        message=plain_line(result.message),
+        stopped_by=plain_line(result.stopped_by, MAX_CHECK),
+        steps=int(result.steps),
+        hand=hand if known and all(map(math.isfinite, hand)) else None,
+        gripper_m=result.gripper_m if known else None,
+    )
+
+
+def goal_of_command(command: SendGoal) -> Any:
+    """Return the ExecuteSkill.Goal that a command sends."""
     return ExecuteSkill.Goal(
         instruction=command.instruction,
         task=command.task,
         deadline_s=command.deadline_s,
         params_json=command.params_json,
+        stop_when=stop_when_text(command.stop_when),
+        max_steps=command.max_steps,
     )

@@ -15,6 +15,7 @@ from openral_core.files.cache import cache_home, make_folder
 
 PACKAGES = (
     "openral_core",
+    "openral_perception",
     "openral_policy_nodes",
     "openral_reward_monitor",
     "openral_rskill",

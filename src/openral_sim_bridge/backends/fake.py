@@ -27,6 +27,7 @@ from openral_sim_bridge.backend import (
     worlds_to_step,
 )
 from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.frames import intrinsics
 
 STEP_M = 0.01
 """[m] motion of the end effector for an action of 1, as in MetaWorld."""
@@ -162,6 +163,21 @@ class FakeBackend:
         frames = np.stack([self._picture(env) for env in chosen])
         return {camera: frames.copy() for camera in cameras}
 
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera.
+
+        A floor at z = 0 and nothing on it, whatever `render` paints; inf above the horizon.
+        """
+        chosen = range(self.num_envs) if envs is None else envs
+        floors = {camera: _floor_depth(self.camera(camera)) for camera in cameras}
+        return {camera: np.stack([floor] * len(chosen)) for camera, floor in floors.items()}
+
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where the points (3,) [m] are that the tasks ask for, by task."""
+        return {task: self.target(task) for task in self.task_ids}
+
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed."""
         return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])
@@ -222,3 +238,16 @@ class FakeBackend:
         ) ** 2
         image[disc] = (255, int(255 * opening / OPENING_M), 40)
         return image
+
+
+def _floor_depth(camera: CameraModel) -> NDArray[np.float32]:
+    """Return (H, W) [m]: where the ray through the middle of each pixel meets z = 0."""
+    focal = intrinsics(camera)[0, 0]
+    rows, columns = np.mgrid[0 : camera.height, 0 : camera.width] + 0.5
+    rays = np.stack(
+        [columns - camera.width / 2, rows - camera.height / 2, np.full(rows.shape, focal)], axis=-1
+    )
+    fall = -(rays / focal) @ camera.rotation[2]
+    with np.errstate(divide="ignore"):
+        depth = np.where(fall > 0.0, camera.position[2] / fall, np.inf)
+    return depth.astype(np.float32)

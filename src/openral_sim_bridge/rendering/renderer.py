@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -63,6 +64,28 @@ def profile(name: str) -> RenderProfile:
     return PROFILES[name]
 
 
+@dataclass(frozen=True)
+class AddedShape:
+    """A shape that is drawn into the pictures and is not in the world."""
+
+    kind: Literal["box", "sphere", "cylinder", "capsule", "ellipsoid"]
+    """Which shape of MuJoCo's."""
+    size: tuple[float, float, float]
+    """[m] half sizes, as of a geom of that kind."""
+    position: NDArray[np.float64]
+    """(3,) [m]"""
+    rotation: NDArray[np.float64]
+    """(3, 3)"""
+    rgba: tuple[float, float, float, float]
+    """0 to 1."""
+
+
+ADDED = 1_000_000
+"""`render_geoms` shows the added shape i as this number plus i."""
+NEARLY_FAR = 0.999
+"""Share of the distance to the far plane from which on a depth means that nothing was drawn there."""
+
+
 class OffscreenRenderer:
     """Renders any camera of one MjModel at one size. Bound to the thread that made it."""
 
@@ -109,16 +132,49 @@ class OffscreenRenderer:
         self._option = mujoco.MjvOption()
         self._option.geomgroup[list(hidden_groups)] = 0
         self._option.sitegroup[:] = int(look.markers)
+        self.added: list[AddedShape] = []
+        """Drawn from now on, too."""
 
     def render(self, data: mujoco.MjData, camera: str) -> NDArray[np.uint8]:
         """Return (H, W, 3) uint8 RGB as MuJoCo draws it."""
-        self._renderer.update_scene(data, camera=camera, scene_option=self._option)
+        self._update(data, camera)
         image: NDArray[np.uint8] = self._renderer.render()
         return image
+
+    def render_depth(self, data: mujoco.MjData, camera: str) -> NDArray[np.float32]:
+        """Return (H, W) float32 [m] along the optical axis; inf where nothing is nearer than the far plane."""
+        self._renderer.enable_depth_rendering()
+        try:
+            self._update(data, camera)
+            depth: NDArray[np.float32] = self._renderer.render()
+        finally:
+            self._renderer.disable_depth_rendering()
+        depth[depth >= NEARLY_FAR * self.model.vis.map.zfar * self.model.stat.extent] = np.inf
+        return depth
+
+    def render_geoms(self, data: mujoco.MjData, camera: str) -> NDArray[np.int32]:
+        """Return (H, W) int32: the number of the geom that each pixel shows; -1 where it shows none."""
+        self._renderer.enable_segmentation_rendering()
+        try:
+            self._update(data, camera)
+            numbers: NDArray[np.int32] = self._renderer.render()
+        finally:
+            self._renderer.disable_segmentation_rendering()
+        return np.where(numbers[..., 1] == mujoco.mjtObj.mjOBJ_GEOM, numbers[..., 0], -1)
 
     def close(self) -> None:
         """Free the OpenGL context."""
         self._renderer.close()
+
+    def _update(self, data: mujoco.MjData, camera: str) -> None:
+        self._renderer.update_scene(data, camera=camera, scene_option=self._option)
+        scene = self._renderer.scene
+        for index, shape in enumerate(self.added):
+            geom = scene.geoms[scene.ngeom]
+            kind = getattr(mujoco.mjtGeom, f"mjGEOM_{shape.kind.upper()}")
+            mujoco.mjv_initGeom(geom, kind, shape.size, shape.position, shape.rotation.flatten(), shape.rgba)
+            geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_GEOM, ADDED + index, scene.ngeom
+            scene.ngeom += 1
 
     def __enter__(self) -> OffscreenRenderer:
         return self

@@ -29,8 +29,11 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.ros.admission_topics import AdmissionTopics
-from openral_sim_bridge.ros.bridge_topics import BridgeTopics, to_time
+from openral_sim_bridge.ros.bridge_topics import BridgeTopics
+from openral_sim_bridge.ros.camera_messages import to_time
+from openral_sim_bridge.ros.depth_topics import DepthTopics
 from openral_sim_bridge.ros.estop_services import EStop
+from openral_sim_bridge.ros.position_topic import PositionTopic
 from openral_sim_bridge.simulation import BridgeOptions, Simulation, read_reset
 
 _READ_ONCE = ParameterDescriptor(read_only=True)
@@ -50,6 +53,7 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
         """Done when the simulator has failed; the result is the reason."""
         self._simulation: Simulation | None = None
         self._topics: BridgeTopics | None = None
+        self._truth: PositionTopic | None = None
         self._admission: AdmissionTopics | None = None
         self._estop: EStop | None = None
         self._status: Any = None
@@ -81,7 +85,10 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
             simulation.links,
             simulation.joint_positions,
             simulation.robot.urdf,
+            DepthTopics(self, simulation.scene.cameras, simulation.cameras, simulation.depth_images),
         )
+        if simulation.options.sim_positions:
+            self._truth = PositionTopic(self, simulation.object_positions)
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._estop.apply()
@@ -110,6 +117,7 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
         self.close()
         with self._status_lock:
             self._topics = self._simulation = self._thread = self._admission = self._status = None
+            self._truth = None
         publishers, subscriptions, services, timers = (
             now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
         )
@@ -152,6 +160,8 @@ class BridgeNode(GuardedCallbacks, LifecycleNode):
         """New camera images (H, W, 3) uint8 RGB."""
         if self._topics is not None:
             self._topics.images(stamp_s, images)
+        if self._truth is not None:
+            self._truth.publish(stamp_s)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """A chunk was refused."""

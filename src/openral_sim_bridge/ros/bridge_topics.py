@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TransformStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import String
@@ -19,16 +18,11 @@ from tf2_msgs.msg import TFMessage
 
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import WORLD, CameraModel, Frame
-from openral_sim_bridge.frames import LinkFrames, camera_frame, intrinsics, optical_frame
+from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame
+from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message, to_time
+from openral_sim_bridge.ros.depth_topics import DepthTopics
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-
-
-def to_time(stamp_s: float) -> Time:
-    """Return the message for a stamp [s]."""
-    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
-    return Time(sec=sec, nanosec=nanosec)
 
 
 class BridgeTopics:
@@ -41,6 +35,7 @@ class BridgeTopics:
         links: LinkFrames,
         joint_positions: Callable[[], Mapping[str, float]],
         urdf: str,
+        depth: DepthTopics,
     ) -> None:
         """Make the publishers; latch the robot's description and the frames that never move.
 
@@ -50,11 +45,13 @@ class BridgeTopics:
             links: frames of the robot.
             joint_positions: returns the present position of every joint of the URDF.
             urdf: text for `/robot_description`.
+            depth: publishes the depth images beside the colour images.
         """
-        self._links, self._positions = links, joint_positions
+        self._links, self._positions, self._depth = links, joint_positions, depth
         self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._pose = node.create_publisher(PoseStamped, "/openral/ee_pose", 10)
+        self._target = node.create_publisher(PointStamped, "/openral/ee_target", 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 100)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._description = node.create_publisher(String, "/robot_description", LATCHED)
@@ -63,14 +60,15 @@ class BridgeTopics:
                 node.create_publisher(Image, f"/openral/cameras/{camera.name}/image_raw", BEST_EFFORT),
                 node.create_publisher(CameraInfo, f"/openral/cameras/{camera.name}/camera_info", BEST_EFFORT),
                 _image_message(camera),
-                _camera_info_message(camera),
+                camera_info_message(camera),
             )
             for camera in cameras
         }
         self._clock_message = Clock()
         self._joint_message = JointState()
         self._pose_message = PoseStamped()
-        self._pose_message.header.frame_id = WORLD
+        self._target_message = PointStamped()
+        self._pose_message.header.frame_id = self._target_message.header.frame_id = WORLD
         self._tf_message = TFMessage(
             transforms=[_transform(frame) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))]
         )
@@ -84,8 +82,16 @@ class BridgeTopics:
         self._clock.publish(self._clock_message)
 
     def state(self, state: RobotState) -> None:
-        """Publish the hand's pose and `/joint_states`: the robot's, then those that only its model has."""
+        """Publish `/joint_states`, the robot's and then those that only its model has, and the hand's pose.
+
+        Before them, on the same stamp, where the controller leads the hand, if it is known.
+        """
         stamp = to_time(state.stamp_s)
+        if state.ee_target is not None:
+            target = self._target_message
+            target.header.stamp = stamp
+            target.point.x, target.point.y, target.point.z = map(float, state.ee_target)
+            self._target.publish(target)
         joints = self._joint_message
         if not joints.name:
             known = set(state.joint_names)
@@ -101,7 +107,7 @@ class BridgeTopics:
         self._pose.publish(pose)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Publish images, their camera_info and `/tf` on one stamp."""
+        """Publish images, their camera_info, depth where it is due, and `/tf` on one stamp."""
         stamp = to_time(stamp_s)
         for name, image in images.items():
             image_publisher, info_publisher, message, info = self._images[name]
@@ -119,23 +125,13 @@ class BridgeTopics:
                 frame.quaternion,
             )
         self._tf.publish(self._tf_message)
+        self._depth.images(stamp_s, list(images))
 
 
 def _image_message(camera: CameraModel) -> Image:
     message = Image(height=camera.height, width=camera.width, encoding="rgb8", step=3 * camera.width)
     message.header.frame_id = optical_frame(camera.name)
     return message
-
-
-def _camera_info_message(camera: CameraModel) -> CameraInfo:
-    """A camera without distortion: R is the identity and P is K with a zero column (REP 104)."""
-    matrix = intrinsics(camera)
-    info = CameraInfo(height=camera.height, width=camera.width, distortion_model="plumb_bob", d=[0.0] * 5)
-    info.header.frame_id = optical_frame(camera.name)
-    info.k = [float(value) for value in matrix.flatten()]
-    info.r = [float(value) for value in np.eye(3).flatten()]
-    info.p = [float(value) for value in np.hstack([matrix, np.zeros((3, 1))]).flatten()]
-    return info
 
 
 def _transform(frame: Frame) -> TransformStamped:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,18 @@ LEVEL = 0.1
 """Share of a camera's upward axis along the world's: one that looks straight down has no up."""
 ROBOT_ROOT = "base"
 """Body of the Sawyer that all its links hang from."""
+
+THINGS = {
+    "reach": "puck",
+    "push": "puck",
+    "pick-place": "puck",
+    "door": "door handle",
+    "drawer": "drawer handle",
+    "window": "window handle",
+    "button": "button",
+    "peg": "peg",
+}
+"""Beginning of a task's name -> what its first object is."""
 
 
 class MetaWorldBackend:
@@ -102,15 +114,32 @@ class MetaWorldBackend:
 
         One renderer draws every world: they differ in state, not in model.
         """
-        chosen = range(self.num_envs) if envs is None else envs
+        return self._upright(cameras, envs, self.renderer.render)
+
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
+        return self._upright(cameras, envs, self.renderer.render_depth)
+
+    def render_geoms(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.int32]]:
+        """Return (n, H, W) int32 for each camera: the geom of the model that each pixel shows, -1 for none."""
+        return self._upright(cameras, envs, self.renderer.render_geoms)
+
+    @property
+    def renderer(self) -> OffscreenRenderer:
+        """What draws the worlds; made in the thread that asks first."""
         if self._renderer is None:
             self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
-        images: dict[str, NDArray[np.uint8]] = {}
-        for camera in cameras:
-            turn = -1 if self._camera_id(camera) in self._upside_down else 1
-            frames = [self._renderer.render(self._worlds[index].data, camera) for index in chosen]
-            images[camera] = np.stack([frame[::turn, ::turn] for frame in frames])
-        return images
+        return self._renderer
+
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it; named as in `THINGS`."""
+        world = self._worlds[env]
+        task = world.active_task
+        return {thing_of(task): world.look(task)[4:7].copy()}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
@@ -159,6 +188,17 @@ class MetaWorldBackend:
         for world in self._worlds:
             world.close()
 
+    def _upright(
+        self, cameras: Sequence[str], envs: Sequence[int] | None, draw: Callable[[Any, str], NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        chosen = range(self.num_envs) if envs is None else envs
+        images: dict[str, NDArray[Any]] = {}
+        for camera in cameras:
+            turn = -1 if self._camera_id(camera) in self._upside_down else 1
+            frames = [draw(self._worlds[index].data, camera) for index in chosen]
+            images[camera] = np.stack([frame[::turn, ::turn] for frame in frames])
+        return images
+
     def _camera_id(self, name: str) -> int:
         model = self._worlds[0].model
         index: int = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name)
@@ -166,6 +206,11 @@ class MetaWorldBackend:
             names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, i) for i in range(model.ncam)]
             raise NotFoundError(f"MetaWorld has no camera '{name}'; it has {', '.join(names)}")
         return index
+
+
+def thing_of(task_id: str) -> str:
+    """Return what the first object of a task's observation is."""
+    return next((thing for start, thing in THINGS.items() if task_id.startswith(start)), "object")
 
 
 def _upside_down(model: mujoco.MjModel) -> frozenset[int]:

@@ -80,6 +80,11 @@ class MetaWorldWorld:
         """The state of the stepped environment."""
         return self.env.data
 
+    @property
+    def active_task(self) -> str:
+        """The task that the world was reset to."""
+        return self._active
+
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into initial state `init_id` of `task_id`, and every judge beside it."""
         if task_id not in self._envs:

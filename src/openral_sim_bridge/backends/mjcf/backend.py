@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,19 +80,36 @@ class MjcfBackend:
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
         """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
-        chosen = range(self.num_envs) if envs is None else envs
-        for camera in cameras:
-            self._camera_id(camera)
+        return self._drawn(cameras, envs, self.renderer.render)
+
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
+        return self._drawn(cameras, envs, self.renderer.render_depth)
+
+    def render_geoms(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.int32]]:
+        """Return (n, H, W) int32 for each camera: the geom of the model that each pixel shows, -1 for none."""
+        return self._drawn(cameras, envs, self.renderer.render_geoms)
+
+    @property
+    def renderer(self) -> OffscreenRenderer:
+        """What draws the worlds; made in the thread that asks first."""
         if self._renderer is None:
             hidden = self._scene.options.hidden_groups
             self._renderer = OffscreenRenderer(
                 self._scene.model, *self._size, self._look, hidden_groups=hidden
             )
-        renderer = self._renderer
-        return {
-            camera: np.stack([renderer.render(self._worlds[env].data, camera) for env in chosen])
-            for camera in cameras
-        }
+        return self._renderer
+
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Return where each named body (3,) [m] is that is not of the robot, by its name in the model."""
+        model, data = self._scene.model, self._worlds[env].data
+        others = [body for body in range(1, model.nbody) if self._articulation.link_of(body) is None]
+        named = {model.body(body).name: np.array(data.xpos[body]) for body in others}
+        return {name: position for name, position in named.items() if name}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
@@ -160,6 +177,16 @@ class MjcfBackend:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+    def _drawn(
+        self, cameras: Sequence[str], envs: Sequence[int] | None, draw: Callable[[Any, str], NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        chosen = range(self.num_envs) if envs is None else envs
+        for camera in cameras:
+            self._camera_id(camera)
+        return {
+            camera: np.stack([draw(self._worlds[env].data, camera) for env in chosen]) for camera in cameras
+        }
 
     def _find_articulation(self, robot: RobotDescription) -> Articulation:
         names = {theirs: ours for ours, theirs in self._scene.options.names.items()}

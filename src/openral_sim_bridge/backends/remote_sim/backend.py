@@ -81,7 +81,7 @@ class ArmBackend:
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
         self._link = link
-        self._image_bytes = width * height * 3
+        self._pixels = width * height
         self.action_dim = control.dim
         self._arm, self._control = arm, control
         self._horizon = horizon
@@ -116,13 +116,19 @@ class ArmBackend:
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
         """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
-        chosen = list(range(self.num_envs)) if envs is None else list(envs)
-        at_once = max(1, IMAGE_BYTES // (self._image_bytes * max(1, len(cameras))))
-        parts = [
-            self._call("render", {"cameras": list(cameras), "envs": chosen[first : first + at_once]})
-            for first in range(0, len(chosen), at_once)
-        ]
-        return {camera: np.concatenate([part[camera] for part in parts]) for camera in cameras}
+        return self._drawn("render", 3, cameras, envs)
+
+    def render_depth(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
+        return self._drawn("render_depth", 4, cameras, envs)
+
+    def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Raises SimulationError: the server does not say where things are."""
+        raise SimulationError(
+            "simulators in a process of their own do not say where things are; deploy without sim_positions"
+        )
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.
@@ -164,6 +170,17 @@ class ArmBackend:
     def close(self) -> None:
         """Free renderers and worlds; called once."""
         self._link.close()
+
+    def _drawn(
+        self, op: str, pixel_bytes: int, cameras: Sequence[str], envs: Sequence[int] | None
+    ) -> dict[str, NDArray[Any]]:
+        chosen = list(range(self.num_envs)) if envs is None else list(envs)
+        at_once = max(1, IMAGE_BYTES // (self._pixels * pixel_bytes * max(1, len(cameras))))
+        parts = [
+            self._call(op, {"cameras": list(cameras), "envs": chosen[first : first + at_once]})
+            for first in range(0, len(chosen), at_once)
+        ]
+        return {camera: np.concatenate([part[camera] for part in parts]) for camera in cameras}
 
     def _state(self, env: int) -> RobotState:
         arm, joints = self._arm, self._worlds["joint_positions"][env]

@@ -109,6 +109,7 @@ class WorldService:
             "reset": self.reset,
             "step": self.step,
             "render": self.render,
+            "render_depth": self.render_depth,
             "robot": self.robot,
             "camera": self.camera,
             "snapshot": self.snapshot,
@@ -142,11 +143,11 @@ class WorldService:
 
     def render(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """{cameras, envs} -> {camera: (n, H, W, 3) uint8}."""
-        worlds = [self._world(env) for env in data["envs"]]
-        self._forget_old_scenes()
-        return {
-            camera: np.stack([self._picture(world, camera) for world in worlds]) for camera in data["cameras"]
-        }
+        return self._drawn(data, OffscreenRenderer.render)
+
+    def render_depth(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """{cameras, envs} -> {camera: (n, H, W) float32 [m]}."""
+        return self._drawn(data, OffscreenRenderer.render_depth)
 
     def robot(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """{name, base_frame, mesh_directory | None} -> {urdf, parent, child, position, quaternion} of world 0."""
@@ -221,7 +222,17 @@ class WorldService:
             "steps": np.array([world.steps for world in self._worlds], dtype=np.int64),
         }
 
-    def _picture(self, world: RemoteWorld, camera: str) -> NDArray[np.uint8]:
+    def _drawn(
+        self, data: Mapping[str, Any], draw: Callable[[OffscreenRenderer, Any, str], NDArray[Any]]
+    ) -> dict[str, Any]:
+        worlds = [self._world(env) for env in data["envs"]]
+        self._forget_old_scenes()
+        return {
+            camera: np.stack([draw(self._renderer(world, camera), world.data, camera) for world in worlds])
+            for camera in data["cameras"]
+        }
+
+    def _renderer(self, world: RemoteWorld, camera: str) -> OffscreenRenderer:
         """One renderer for all worlds of a scene; what the model itself shows differently goes over to it."""
         self._camera_id(world, camera)
         if world.scene not in self._renderers:
@@ -230,7 +241,7 @@ class WorldService:
             )
         renderer = self._renderers[world.scene]
         renderer.model.site_rgba[:] = world.model.site_rgba
-        return renderer.render(world.data, camera)
+        return renderer
 
     def _forget_old_scenes(self) -> None:
         for scene in set(self._renderers) - {world.scene for world in self._worlds}:

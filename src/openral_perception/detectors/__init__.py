@@ -1,0 +1,1 @@
+"""Detectors: from a picture and words to places in the picture."""

@@ -1,0 +1,1 @@
+"""The small detector: closed labels, colours, milliseconds on a CPU core."""

@@ -1,0 +1,93 @@
+"""The network of the small detector: a heat map for each label, beside it colours and sizes, at a quarter of the size.
+
+Objects as points, as in CenterNet (Zhou et al. 2019, arXiv:1904.07850): a thing is a peak of its label's heat map.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+STRIDE = 4
+"""Pixels of the network's input for each cell of its output."""
+
+
+@dataclass(frozen=True)
+class MiniDetectorConfig:
+    """Shape of the network, and what its outputs mean; the fields of config.json."""
+
+    labels: tuple[str, ...]
+    """Names of the heat maps."""
+    colours: tuple[str, ...]
+    """Names of the colour channels."""
+    synonyms: dict[str, list[str]] = field(default_factory=dict)
+    """Label -> other words for it, one by one."""
+    inward_m: dict[str, float] = field(default_factory=dict)
+    """Label -> [m] from its visible surface to its position, along the ray, as in the training pictures."""
+    image_size: int = 128
+    """[px] side of the square input; a multiple of 16."""
+    width: int = 32
+    """Channels at a quarter of the size."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "colours", tuple(self.colours))
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions around which their input goes."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first = _convolution(channels, channels)
+        self.second = _convolution(channels, channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) -> the same."""
+        changed: Tensor = self.second(self.first(x))
+        return x + changed
+
+
+class MiniDetectorNetwork(nn.Module):
+    """Pictures (B, 3, S, S) uint8 -> maps (B, L + C + 2, S / 4, S / 4)."""
+
+    def __init__(self, config: MiniDetectorConfig) -> None:
+        super().__init__()
+        self.config = config
+        a, b, c = config.width, config.width * 3 // 2, config.width * 2
+        self.stem = nn.Sequential(_convolution(3, a // 2, 5, 2), _convolution(a // 2, a, 3, 2))
+        self.fine = ResidualBlock(a)
+        self.middle = nn.Sequential(_convolution(a, b, 3, 2), ResidualBlock(b))
+        self.coarse = nn.Sequential(_convolution(b, c, 3, 2), ResidualBlock(c), ResidualBlock(c))
+        self.to_middle = nn.Conv2d(c, b, 1)
+        self.to_fine = nn.Conv2d(b, a, 1)
+        self.joined = nn.Sequential(ResidualBlock(b), nn.Upsample(scale_factor=2, mode="nearest"))
+        last = nn.Conv2d(a, len(config.labels) + len(config.colours) + 2, 1)
+        self.head = nn.Sequential(_convolution(a, a), last)
+        self.up = nn.Upsample(scale_factor=2, mode="nearest")
+        assert last.bias is not None
+        with torch.no_grad():
+            last.bias[: len(config.labels)] = -4.0  # most cells hold nothing
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return heat (B, L, h, w) as logits, colours (B, C, h, w) as logits, and half sizes (B, 2, h, w) in cells."""
+        x = pixels.float() / 127.5 - 1.0
+        fine = self.fine(self.stem(x))
+        middle = self.middle(fine)
+        coarse = self.coarse(middle)
+        middle = middle + self.to_middle(self.up(coarse))
+        fine = fine + self.to_fine(self.joined(middle))
+        maps = self.head(fine)
+        labels, colours = len(self.config.labels), len(self.config.colours)
+        heat, colour, size = torch.split(maps, [labels, colours, 2], dim=1)
+        return heat, colour, nn.functional.softplus(size)
+
+
+def _convolution(before: int, after: int, kernel: int = 3, stride: int = 1) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(before, after, kernel, stride, kernel // 2, bias=False),
+        nn.GroupNorm(4, after),
+        nn.ReLU(inplace=True),
+    )

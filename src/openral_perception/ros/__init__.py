@@ -1,0 +1,1 @@
+"""The node `locator` and the messages that it reads."""

@@ -1,0 +1,170 @@
+"""What the locator hears: colour, depth and camera_info of each camera, and the frames that say where they stand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from rclpy.time import Time
+from sensor_msgs.msg import CameraInfo, Image
+from tf2_ros import Buffer, TransformException, TransformListener
+
+from openral_core.errors import ContractError
+from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
+from openral_core.scene import SceneCamera
+from openral_perception.geometry import NotLocatedError, PinholeCamera
+from openral_perception.locator import CameraView
+from openral_perception.views import CameraInbox, Lens, decode_depth, read_lens
+
+WORLD = "world"
+"""Frame of all answers."""
+QOS = QoSProfile(depth=4, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+COMPLAINT_PERIOD_S = 5.0
+"""[s] between two lines about messages that were dropped."""
+UNIT = 1e-3
+"""By how much the length of a rotation's quaternion may differ from 1."""
+
+
+class ViewIntake:
+    """Subscribes for the cameras that have depth; `view` may be called from any thread."""
+
+    def __init__(
+        self, node: LifecycleNode, cameras: Sequence[SceneCamera], now_s: Callable[[], float], group: Any
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: which listens.
+            cameras: those with depth.
+            now_s: returns the node's clock [s].
+            group: callback group of the subscriptions.
+        """
+        self._node, self._now_s = node, now_s
+        self._lock = threading.Lock()
+        self._inboxes = {camera.name: CameraInbox() for camera in cameras}
+        self._buffer = Buffer()
+        self._listener = TransformListener(self._buffer, node)
+        self._made: list[Any] = []
+        for camera in cameras:
+            base = f"/openral/cameras/{camera.name}"
+            for kind, topic, take in (
+                (Image, f"{base}/image_raw", self._on_image),
+                (Image, f"{base}/depth/image_rect_raw", self._on_depth),
+                (CameraInfo, f"{base}/depth/camera_info", self._on_info),
+            ):
+                heard = partial(self._heard, camera, take)
+                self._made.append(node.create_subscription(kind, topic, heard, QOS, callback_group=group))
+
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """Names of the cameras that have depth, in the scene's order."""
+        return tuple(self._inboxes)
+
+    def view(self, camera: str) -> CameraView:
+        """Return the newest view of a camera.
+
+        Raises:
+            NotLocatedError: there is none, or nobody says where the camera stood; the text says what is missing.
+        """
+        with self._lock:
+            inbox = self._inboxes[camera]
+            pair, lens, fault = inbox.newest, inbox.lens, inbox.fault
+        if fault:
+            raise NotLocatedError(f"camera {camera} cannot be used: {fault}")
+        if pair is None:
+            raise NotLocatedError(
+                f"no depth image of camera {camera} has come yet; see whether its bridge runs"
+            )
+        if lens is None:
+            raise NotLocatedError(f"no depth/camera_info of camera {camera} has come yet")
+        position, rotation = self._pose(camera, lens, pair.stamp_ns)
+        # Wall time as well: when the bridge dies, its clock stops and nothing seems to age.
+        age_s = max(0.0, self._now_s() - 1e-9 * pair.stamp_ns, time.monotonic() - pair.arrived_s)
+        model = PinholeCamera(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, position, rotation)
+        return CameraView(camera, 1e-9 * pair.stamp_ns, age_s, pair.image, pair.depth, model)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._listener.unregister()
+        for subscription in self._made:
+            self._node.destroy_subscription(subscription)
+        self._made = []
+
+    def _pose(
+        self, camera: str, lens: Lens, stamp_ns: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        try:
+            found = self._buffer.lookup_transform(WORLD, lens.frame, Time(nanoseconds=stamp_ns)).transform
+        except TransformException as error:
+            raise NotLocatedError(
+                f"nobody says where camera {camera} stood when the picture was taken ({str(error)[:200]})"
+            ) from error
+        shift, turn = found.translation, found.rotation
+        position = np.array([shift.x, shift.y, shift.z])
+        x, y, z, w = turn.x, turn.y, turn.z, turn.w
+        if not np.isfinite(position).all() or not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT:
+            raise NotLocatedError(f"the frame of camera {camera} is no pose; publish finite numbers on /tf")
+        return position, np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+
+    def _heard(self, camera: SceneCamera, take: Callable[[SceneCamera, Any], None], message: Any) -> None:
+        try:
+            take(camera, message)
+        except ContractError as error:
+            with self._lock:
+                self._inboxes[camera.name].fault = str(error)
+            self._node.get_logger().warning(
+                f"dropped a message: {error}", throttle_duration_sec=COMPLAINT_PERIOD_S
+            )
+
+    def _stamp(self, camera: SceneCamera, message: Any) -> int:
+        stamp = message.header.stamp
+        parse_stamp(camera.name, stamp.sec, stamp.nanosec, self._now_s())
+        return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+    def _on_image(self, camera: SceneCamera, message: Image) -> None:
+        stamp_ns = self._stamp(camera, message)
+        image = decode_image(
+            camera,
+            message.width,
+            message.height,
+            message.encoding,
+            message.step,
+            message.data,
+            accepted=ENCODINGS,
+        )
+        # The message's own memory may be shared with the transport.
+        with self._lock:
+            self._inboxes[camera.name].colour(stamp_ns, image if image.flags.owndata else image.copy())
+
+    def _on_depth(self, camera: SceneCamera, message: Image) -> None:
+        stamp_ns = self._stamp(camera, message)
+        depth = decode_depth(
+            camera.name,
+            message.width,
+            message.height,
+            message.encoding,
+            message.step,
+            bool(message.is_bigendian),
+            message.data,
+        )
+        with self._lock:
+            self._inboxes[camera.name].depth(stamp_ns, depth)
+
+    def _on_info(self, camera: SceneCamera, message: CameraInfo) -> None:
+        k = np.array(message.k, np.float64)
+        lens = read_lens(camera.name, message.header.frame_id, message.width, message.height, k)
+        with self._lock:
+            self._inboxes[camera.name].lens = lens

@@ -1,0 +1,217 @@
+"""The lifecycle node `/openral/locator`: answers `perception/locate`, from words or a pixel to a point in the world.
+
+It reads pictures and moves nothing. Questions are answered in a thread of their own, so that pictures keep coming in
+while a detector thinks.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import rclpy
+from numpy.typing import NDArray
+from openral.srv import Locate
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+
+from openral_core.errors import ContractError, NotFoundError, OpenralError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_perception.detection import ObjectDetector
+from openral_perception.detectors.factory import DetectorOnDemand
+from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError
+from openral_perception.locator import Answer, CameraView, Locator
+from openral_perception.ros.intake import WORLD, ViewIntake
+from openral_perception.ros.truth_intake import TruthIntake
+from openral_perception.truth import SIMULATOR, TruePositions
+from openral_rskill.contract import match, require
+from openral_rskill.registry import resolve
+
+SERVICE = "/openral/perception/locate"
+
+
+class LocatorNode(GuardedCallbacks, LifecycleNode):
+    """Parameters: `scene`, `skill` (default: the scene's `detector_skill`), `device`, `allow_unevaluated`, `autostart`,
+    `stale_after_s` [s], `far_m` [m], `camera_sigma_m` [m] and `camera_sigma_rad` [rad] (how well the cameras' poses are
+    known), `sim_positions` (answer words by the simulator's own positions)."""
+
+    def __init__(self) -> None:
+        super().__init__("locator", namespace="/openral")
+        for name in ("scene", "skill", "run_dir"):
+            self.declare_parameter(name, "")
+        self.declare_parameter("device", "cpu")
+        self.declare_parameter("allow_unevaluated", False)
+        self.declare_parameter("autostart", True)
+        self.declare_parameter("stale_after_s", 2.0)
+        self.declare_parameter("far_m", TRUSTED.far_m)
+        self.declare_parameter("camera_sigma_m", TRUSTED.position_sigma_m)
+        self.declare_parameter("camera_sigma_rad", TRUSTED.rotation_sigma_rad)
+        self.declare_parameter("sim_positions", False)
+        self._truth: TruthIntake | None = None
+        self._detector: ObjectDetector | None = None
+        self._locator: Locator | None = None
+        self._intake: ViewIntake | None = None
+        self._scene: DeployScene | None = None
+        self._inputs, self._questions = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
+        self.create_service(Locate, SERVICE, self._on_locate, callback_group=self._questions)
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Check the scene, and the detector if there is one; it is loaded when it is first asked."""
+        try:
+            self._load()
+        except OpenralError as error:
+            for line in str(error).splitlines():
+                self.get_logger().error(f"the locator cannot run: {line}")
+            return TransitionCallbackReturn.FAILURE
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Begin to look."""
+        assert self._scene is not None
+        cameras = [camera for camera in self._scene.cameras if camera.depth]
+        self._intake = ViewIntake(self, cameras, self._now_s, self._inputs)
+        if self._value("sim_positions"):
+            self.get_logger().warning("words are answered by the simulator's own positions, source simulator")
+            self._truth = TruthIntake(self, self._now_s, self._inputs)
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop looking; every question is refused."""
+        self._stop()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Forget pictures and detector."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Forget pictures and detector for good."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def close(self) -> None:
+        """Stop looking and close the detector."""
+        self._stop()
+        detector, self._detector, self._locator = self._detector, None, None
+        if detector is not None:
+            detector.close()
+
+    def _stop(self) -> None:
+        intake, self._intake = self._intake, None
+        truth, self._truth = self._truth, None
+        for listening in (intake, truth):
+            if listening is not None:
+                listening.close()
+
+    def _load(self) -> None:
+        scene = load_scene(self._value("scene"))
+        if not any(camera.depth for camera in scene.cameras):
+            raise NotFoundError(
+                f"scene {self._value('scene')} has no camera with depth; write depth: true to one of its cameras"
+            )
+        ref = self._value("skill") or scene.detector_skill
+        what = "pixels only"
+        if ref:
+            package = resolve(ref)
+            allowed = bool(self._value("allow_unevaluated"))
+            robot = load_robot(scene.robot_id)
+            require(match(package.manifest, robot, scene, folder=package.folder, allow_unevaluated=allowed))
+            self._detector = DetectorOnDemand(package, self._value("device"))
+            what = f"words by {package.manifest.name} {package.manifest.version}, and pixels"
+        settings = DepthSettings(
+            far_m=float(self._value("far_m")),
+            position_sigma_m=float(self._value("camera_sigma_m")),
+            rotation_sigma_rad=float(self._value("camera_sigma_rad")),
+        )
+        self._locator = Locator(self._detector, settings, float(self._value("stale_after_s")))
+        self._scene = scene
+        names = ", ".join(camera.name for camera in scene.cameras if camera.depth)
+        self.get_logger().info(f"locates {what}, through camera {names}")
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    def _now_s(self) -> float:
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def _on_locate(self, request: Any, response: Any) -> Any:
+        try:
+            words = text_field("words", request.words, MAX_WORDS).strip()
+            if words and self._truth is not None:
+                return fill_truth(response, self._truth.newest(), words, float(self._value("stale_after_s")))
+            return fill(response, *self._answer(request, words))
+        except OpenralError as error:
+            response.ok, response.message = False, str(error)
+            return response
+
+    def _answer(self, request: Any, words: str) -> tuple[CameraView, Answer]:
+        locator, intake = self._locator, self._intake
+        if locator is None or intake is None:
+            raise NotLocatedError("the locator is not active")
+        camera = text_field("camera", request.camera, MAX_NAME) or intake.cameras[0]
+        if camera not in intake.cameras:
+            raise ContractError(f"camera '{camera}' has no depth here; there is {', '.join(intake.cameras)}")
+        view = intake.view(camera)
+        if words:
+            return view, locator.by_words(view, words)
+        return view, locator.by_pixel(view, float(request.u), float(request.v))
+
+
+def fill(response: Any, view: CameraView, answer: Answer) -> Any:
+    """Write an answer into a response of `Locate`, and return it."""
+    response.ok, response.message, response.source = True, answer.remark, answer.source
+    _fill_point(response.point, view.stamp_s, answer.point.position)
+    response.covariance = [float(value) for value in answer.point.covariance.flatten()]
+    response.confidence, response.age_s = float(answer.confidence), float(view.age_s)
+    response.u, response.v = float(answer.u), float(answer.v)
+    response.others = list(answer.others)
+    return response
+
+
+def fill_truth(response: Any, truth: TruePositions, words: str, stale_after_s: float) -> Any:
+    """Write the simulator's own position of what words name into a response of `Locate`, and return it."""
+    name, position = truth.find(words, stale_after_s)
+    response.ok, response.message, response.source = True, name, SIMULATOR
+    _fill_point(response.point, truth.stamp_s, position)
+    response.confidence, response.age_s = 1.0, float(truth.age_s)
+    response.others = [other for other in truth.positions if other != name]
+    return response
+
+
+def _fill_point(message: Any, stamp_s: float, position: NDArray[np.float64]) -> None:
+    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
+    message.header.frame_id = WORLD
+    message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
+    message.point.x, message.point.y, message.point.z = (float(value) for value in position)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that it cannot run in the scene."""
+    rclpy.init(args=args)
+    node = LocatorNode()
+    executor = MultiThreadedExecutor(num_threads=2)
+    executor.add_node(node)
+    try:
+        if node.get_parameter("autostart").value:
+            for transition in (node.trigger_configure, node.trigger_activate):
+                if transition() != TransitionCallbackReturn.SUCCESS:
+                    return EXIT_UNFIT
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        node.get_logger().debug("interrupted")
+    finally:
+        executor.shutdown()
+        node.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""The verb `openral mcp`; light to import, rclpy and the SDK come in when it runs."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.errors import InstallationError
+
+
+class Approve(str, Enum):
+    """Which motions the operator is asked about."""
+
+    EACH = "each"
+    NONE = "none"
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve HTTP on loopback, not standard input.")] = False,
+    approve: Annotated[
+        Approve, typer.Option(help="each: the operator says yes to each motion, by `openral prompt yes`.")
+    ] = Approve.EACH,
+    address: Annotated[str, typer.Option(help="With --http: an address of loopback.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --http; 0: a free one.")] = 8765,
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --http: where the token is written, for this user alone.")
+    ] = None,
+    patience: Annotated[float, numbers.seconds("Seconds to wait for a reasoner and its first skill.")] = 10.0,
+) -> None:
+    """Offer the tools of the running reasoner to a client of the Model Context Protocol, under the reasoner's gates."""
+    import asyncio
+
+    try:
+        from openral_reasoner.mcp.http import HttpServer
+        from openral_reasoner.mcp.server import ToolsServer
+    except ImportError as error:
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[mcp]'") from error
+    from openral_reasoner.ros.tool_client import ToolClient
+
+    listening = HttpServer(address, port, token_file) if http else None
+
+    async def serve() -> None:
+        client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience)
+        server = ToolsServer(client)
+        if listening is None:
+            await server.serve_stdio(client)
+            return
+        async with client:
+            _say(f"{listening.url}, token in {listening.token_file}")
+            await listening.serve(server.mcp)
+
+    try:
+        asyncio.run(serve())
+    except KeyboardInterrupt:
+        _say("interrupted")
+
+
+def _say(words: str) -> None:
+    """Tell the user something; standard output belongs to the protocol."""
+    typer.echo(f"openral mcp: {words}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""The MCP server over HTTP: on loopback alone, for whoever has the token, for no web page.
+
+The token is made at every start and lies in a file that only this user can read. Origin and Host of a request are
+checked by the SDK, so that a page in a browser cannot reach the server through a name that leads to this machine.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from mcp.server.lowlevel.server import Server
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from openral_core.errors import InstallationError
+from openral_core.files.output_folder import check_folder, make_private
+from openral_sidecar.identity import write_private
+from openral_sidecar.paths import run_folder
+from openral_sidecar.server import is_loopback
+
+MAX_BODY = 256 * 1024
+"""[bytes] of one request."""
+PATH = "/mcp"
+
+
+class TokenCheck:
+    """Lets requests through that carry the token; others get 401 and reach nothing."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._expected = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._expected):
+                refusal = PlainTextResponse(
+                    "send the token as Authorization: Bearer <token>\n",
+                    status_code=401,
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class HttpServer:
+    """Listens from the moment it is made."""
+
+    def __init__(self, address: str, port: int, token_file: Path | None = None) -> None:
+        """Bind, and write the token.
+
+        Args:
+            address: of this machine's loopback.
+            port: 0: a free one.
+            token_file: where the token is written (0600); None: a file of its own in the user's run folder.
+
+        Raises:
+            InstallationError: the address is another one, or the port is taken.
+            OutputError: the token's file cannot be written.
+        """
+        if not is_loopback(address):
+            raise InstallationError(
+                f"--address {address}: only loopback is served, as 127.0.0.1; for other machines put a proxy with TLS"
+                " before it, or use ssh -L"
+            )
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((address, port))
+        except OSError as error:
+            self._socket.close()
+            raise InstallationError(
+                f"--port {port}: {error.strerror or error}; use another, or 0 for a free one"
+            ) from error
+        self._address, self.port = address, int(self._socket.getsockname()[1])
+        self.token_file = token_file or run_folder() / f"mcp-{self.port}.token"
+        make_private(check_folder(self.token_file.parent, "--token-file"))
+        self._token = secrets.token_urlsafe(32)
+        write_private(self.token_file, self._token)
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        host = f"[{self._address}]" if ":" in self._address else self._address
+        return f"http://{host}:{self.port}{PATH}"
+
+    async def serve(self, mcp: Server[object]) -> None:
+        """Serve until the process is interrupted; the token's file goes with the server."""
+        app = mcp.streamable_http_app(
+            streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY
+        )
+        config = uvicorn.Config(TokenCheck(app, self._token), log_level="warning", access_log=False)
+        try:
+            await uvicorn.Server(config).serve(sockets=[self._socket])
+        finally:
+            self._socket.close()
+            with suppress(FileNotFoundError):
+                self.token_file.unlink()

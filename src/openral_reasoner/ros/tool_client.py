@@ -1,0 +1,210 @@
+"""An agent's node outside the reasoner: takes the table of tools, calls them, and waits for their ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import rclpy
+from openral.action import CallTool
+from openral.msg import ToolTable
+from rclpy.action import ActionClient, get_action_names_and_types
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.ros.messages import NEWEST
+from openral_reasoner.ros.skill_client import SkillClients
+from openral_reasoner.ros.tool_server import ACTION, TOPIC
+from openral_reasoner.tools.tool_source import OfferedTool, Told
+
+LOOK_S = 0.25
+"""[s] wall time between two looks at a call that is under way."""
+TELL_S = 5.0
+"""[s] wall time without news after which a client is told that the call goes on."""
+STOP = "stop"
+STOP_PATIENCE_S = 2.0
+"""[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
+EXECUTE_SKILL = "openral/action/ExecuteSkill"
+NOBODY = "no reasoner answers on /openral/tools; start a deployment, with `openral deploy sim` or ros2 launch"
+
+
+class _ToolNode(GuardedCallbacks, Node):
+    """The node of one process; its name says whose session it is."""
+
+    def __init__(self) -> None:
+        super().__init__(f"agent_{os.getpid()}", namespace="/openral")
+
+
+class ToolClient:
+    """A `ToolSource` over the graph. Use it as an asynchronous context manager, in the loop of the server."""
+
+    def __init__(self, *, approve_each: bool, patience_s: float) -> None:
+        """Prepare; the node is made when the context is entered.
+
+        Args:
+            approve_each: the operator is asked before each motion.
+            patience_s: [s] wall time to wait for a reasoner and its first skill.
+        """
+        self._approve_each, self._patience_s = approve_each, patience_s
+        self._tools: tuple[OfferedTool, ...] = ()
+        self.on_change: Callable[[], None] = _nothing
+        self._loop: asyncio.AbstractEventLoop
+        self._node: _ToolNode
+        self._client: Any
+        self._executor: SingleThreadedExecutor
+        self._thread: threading.Thread
+
+    async def __aenter__(self) -> ToolClient:
+        self._loop = asyncio.get_running_loop()
+        rclpy.init()
+        self._node = node = _ToolNode()
+        node.create_subscription(ToolTable, TOPIC, self._on_table, NEWEST)
+        self._client = ActionClient(node, CallTool, ACTION)
+        self._stopper = SkillClients(node, node.guard, lambda *_: None, lambda *_: None)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._spin, name="ros", daemon=True)
+        self._thread.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._executor.shutdown()
+        self._thread.join(timeout=2.0)
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            return
+
+    # -- the table ---------------------------------------------------------------------------------
+
+    def _on_table(self, table: Any) -> None:
+        tools = tuple(_offered(tool) for tool in table.tools)
+        self._loop.call_soon_threadsafe(self._take, tools)
+
+    def _take(self, tools: tuple[OfferedTool, ...]) -> None:
+        if tools != self._tools:
+            self._tools = tools
+            self.on_change()
+
+    async def tools(self) -> Sequence[OfferedTool]:
+        """Return the newest table; wait a little for one that has a skill in it."""
+        await self._until(lambda: any(tool.moves for tool in self._tools), self._patience_s)
+        return self._tools
+
+    async def _until(self, condition: Callable[[], object], patience_s: float) -> bool:
+        end = self._loop.time() + patience_s
+        while not condition():
+            if self._loop.time() > end:
+                return False
+            await asyncio.sleep(0.05)
+        return True
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+        """Call a tool and wait for its end; `ToolSource`. A stop needs no reasoner."""
+        if tool != STOP:
+            return await self._call(who, tool, arguments, told)
+        try:
+            return await asyncio.wait_for(self._call(who, tool, arguments, told), STOP_PATIENCE_S)
+        except asyncio.TimeoutError:
+            return await self._stop_directly()
+
+    async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+        if not await self._until(self._client.server_is_ready, self._patience_s):
+            return Reply(False, NOBODY)
+        goal = CallTool.Goal(
+            session=self._node.get_fully_qualified_name(),
+            who=who,
+            approve_each=self._approve_each,
+            tool=tool,
+            arguments_json=json.dumps(arguments),
+        )
+        words: asyncio.Queue[str] = asyncio.Queue()
+        accepted = self._in_loop(
+            self._client.send_goal_async(
+                goal,
+                feedback_callback=lambda message: self._loop.call_soon_threadsafe(
+                    words.put_nowait, _words(message.feedback)
+                ),
+            )
+        )
+        try:
+            handle = await self._wait(accepted, words, told)
+            if handle is None or not handle.accepted:
+                return Reply(
+                    False, NOBODY if handle is None else "refused: too many calls are open; wait for one"
+                )
+            ended = await self._wait(self._in_loop(handle.get_result_async()), words, told)
+        except asyncio.CancelledError:
+            accepted.add_done_callback(_cancel)
+            raise
+        if ended is None:
+            return Reply(False, "the reasoner went away during the call; `state` says what the bridge does")
+        return Reply(ended.result.ok, ended.result.text, bytes(ended.result.image_png))
+
+    def _in_loop(self, future: Any) -> asyncio.Future[Any]:
+        """Return a future of the loop that ends with one of the graph."""
+        mirrored: asyncio.Future[Any] = self._loop.create_future()
+
+        def take() -> None:
+            if not mirrored.done():
+                mirrored.set_result(future.result())
+
+        future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(take))
+        return mirrored
+
+    async def _wait(self, future: asyncio.Future[Any], words: asyncio.Queue[str], told: Told) -> Any:
+        """Return the value of a future, and pass news on meanwhile; None: the reasoner is gone."""
+        told_s = seen_s = self._loop.time()
+        while not future.done():
+            await asyncio.wait({future}, timeout=LOOK_S)
+            now_s = self._loop.time()
+            seen_s = now_s if self._client.server_is_ready() else seen_s
+            if now_s - seen_s > self._patience_s:
+                return None
+            news = [words.get_nowait() for _ in range(words.qsize())]
+            if news or now_s - told_s > TELL_S:
+                told_s = now_s
+                await told(news[-1] if news else "the call goes on")
+        return future.result()
+
+    async def _stop_directly(self) -> Reply:
+        """Cancel the goals of all skills without a reasoner."""
+        found = [name for name, kinds in get_action_names_and_types(self._node) if EXECUTE_SKILL in kinds]
+        for server in found:
+            self._stopper.stop(server)
+        end = self._loop.time() + STOP_PATIENCE_S
+        while self._loop.time() < end:
+            await asyncio.sleep(0.1)
+            self._stopper.retry()
+        return Reply(bool(found), f"no reasoner answered; {len(found)} skills were told to stop from here")
+
+
+def _nothing() -> None:
+    """Nobody wants to know yet."""
+
+
+def _cancel(accepted: asyncio.Future[Any]) -> None:
+    handle = None if accepted.cancelled() else accepted.result()
+    if handle is not None and handle.accepted:
+        handle.cancel_goal_async()
+
+
+def _offered(tool: Any) -> OfferedTool:
+    return OfferedTool(tool.name, tool.description, json.loads(tool.schema), tool.moves, tool.reads)
+
+
+def _words(feedback: Any) -> str:
+    share = f" (progress {feedback.progress:.2f})" if feedback.progress >= 0 else ""
+    return f"{feedback.message}{share}"

@@ -1,0 +1,268 @@
+"""Calls of agents outside the reasoner, such as the clients of `openral mcp`: the same tools under the same gates.
+
+A session is one such agent. Its first call that belongs to a mission begins one, if no other is in work; whatever it
+asks for then goes through `Steering`, as with a language model inside. An operator's words, or the E-stop, end the
+mission as they end any other; in the next one of that session the operator must allow the first motion. Every call and
+its answer is a line of the mission log. A session that goes away or breaks off a call ends its mission: the arm holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+from openral_core.instant import Instant
+from openral_reasoner.mission.attempt import Command
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
+from openral_reasoner.mission.planning_service import PlanningService
+from openral_reasoner.mission.request_queue import (
+    Execute,
+    Finish,
+    MissionOver,
+    ReadLog,
+    ReadState,
+    Reply,
+    Request,
+    RequestQueue,
+    Steered,
+    Stop,
+)
+from openral_reasoner.mission.steering import Answer, Approval
+from openral_reasoner.plain_line import plain_line
+from openral_reasoner.tools.tool import Tool, parse_arguments
+
+MAX_SESSIONS = 32
+"""Sessions that are remembered; the oldest gives way."""
+MAX_LOG = 256
+"""Steps of the mission log that are kept for `mission_log`."""
+IDLE_S = 600.0
+"""[s] wall time without a call after which a session's mission ends."""
+MAX_CALLS = 400
+"""Calls of one mission that belong to it."""
+MAX_ANSWER = 1000
+"""Characters of an answer that the mission log repeats."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool."""
+
+    session: str
+    """Fully qualified name of the agent's node."""
+    who: str
+    """What the agent calls itself; for the log and for questions to the operator."""
+    approve_each: bool
+    tool: str
+    arguments: str
+    """JSON object."""
+
+
+@dataclass
+class _Session:
+    who: str
+    mission: Mission | None = None
+    """In work; None: none."""
+    requests: RequestQueue = field(default_factory=RequestQueue)
+    open_calls: int = 0
+    """Of the mission, not answered yet."""
+    calls: int = 0
+    """Of the mission."""
+    last_wall_s: float = 0.0
+    interrupted: bool = False
+    """Somebody else ended its last mission."""
+
+
+class OutsideCalls:
+    """Serves the calls of all sessions. Not thread-safe: call it where the director is called."""
+
+    def __init__(
+        self,
+        director: Director,
+        planning: PlanningService,
+        table: Callable[[], tuple[Tool, ...]],
+        state: Callable[[], dict[str, object]],
+        log: Callable[[LogEntry], None],
+    ) -> None:
+        """Begin without sessions.
+
+        Args:
+            director: holds the mission.
+            planning: serves its requests.
+            table: the tools as they are now.
+            state: what the tool `state` tells, as plain values.
+            log: takes the calls and their answers.
+        """
+        self._director, self._planning = director, planning
+        self._table, self._state, self._log = table, state, log
+        self._sessions: dict[str, _Session] = {}
+        self._steps: deque[LogEntry] = deque(maxlen=MAX_LOG)
+        self._now_s = 0.0
+
+    def heard(self, entry: LogEntry) -> None:
+        """A step of the mission log, for those who ask for the log."""
+        if entry.kind not in ("reading", "call", "reply"):
+            self._steps.append(entry)
+
+    def call(self, call: Call, answer: Answer, now: Instant) -> list[Command]:
+        """Serve one call; its answer may come later, and comes always."""
+        self._now_s = now.stamp_s
+        session = self._session(call, now)
+        asked = self._request(call)
+        if isinstance(asked, Steered) and (refusal := self._open(session, call, asked, now)):
+            asked = Reply(False, f"refused: {refusal}")
+        told = f"{session.who}: {plain_line(call.tool, 80)} {plain_line(call.arguments)}"
+        mission = self._note(session.mission, "call", told)
+
+        def answered(reply: Reply) -> None:
+            self._note(mission, "reply", plain_line(reply.text, MAX_ANSWER))
+            answer(reply)
+
+        return self._serve(session, asked, answered, now)
+
+    def broken_off(self, call: Call, now: Instant) -> list[Command]:
+        """The client gave up a call that was not answered yet: what it asked for must not go on."""
+        tool = next((tool for tool in self._table() if tool.name == call.tool), None)
+        return [] if tool is not None and tool.reads else self._leave(call.session, "broke off its call", now)
+
+    def gone(self, session: str, now: Instant) -> list[Command]:
+        """The session's node left the graph."""
+        commands = self._leave(session, "went away", now)
+        self._sessions.pop(session, None)
+        return commands
+
+    def tick(self, now: Instant) -> list[Command]:
+        """Look at the time, and at how missions ended; call it often."""
+        self._now_s = now.stamp_s
+        commands: list[Command] = []
+        for name, session in list(self._sessions.items()):
+            self._look(session)
+            if session.mission and not session.open_calls and now.wall_s - session.last_wall_s > IDLE_S:
+                commands += self._leave(name, f"asked for nothing for {IDLE_S:.0f} s", now)
+        return commands
+
+    def progress(self, session: str) -> tuple[float, str] | None:
+        """How far the session's mission is, 0..1 or -1, and its last words; None: it has none."""
+        held = self._sessions.get(session)
+        if held is None or held.mission is None or held.mission.state is not MissionState.ACTIVE:
+            return None
+        task = held.mission.current
+        return task.progress if task else -1.0, plain_line(held.mission.message)
+
+    # -- one call ----------------------------------------------------------------------------------
+
+    def _request(self, call: Call) -> Request | Reply:
+        tools = {tool.name: tool for tool in self._table()}
+        tool = tools.get(call.tool)
+        if tool is None:
+            name = plain_line(call.tool, 80)
+            return Reply(False, f"refused: there is no tool '{name}'; there is {', '.join(tools)}")
+        arguments = parse_arguments(call.arguments)
+        if isinstance(arguments, str):
+            return Reply(False, arguments)
+        refusal = tool.refusal(arguments)
+        return Reply(False, plain_line(refusal)) if refusal else tool.ask(arguments)
+
+    def _serve(
+        self, session: _Session, asked: Request | Reply, answer: Answer, now: Instant
+    ) -> list[Command]:
+        if isinstance(asked, Stop):
+            self._forget(session)
+            reason = f"stopped by {session.who}{f': {plain_line(asked.why)}' if asked.why else ''}"
+            commands = self._director.halt(reason, reason, self._director.mission.id, now)
+            answer(Reply(True, "every motion was told to stop; `state` says what the bridge does"))
+            return commands
+        if isinstance(asked, ReadState):
+            asked = Reply(True, json.dumps(self._state()))
+        elif isinstance(asked, ReadLog):
+            asked = Reply(True, self._told(asked.steps))
+        if isinstance(asked, Reply):
+            answer(asked)
+        elif session.mission is None:
+            self._planning.sense(asked, answer)  # type: ignore[arg-type]  # a Steered has opened a mission
+        else:
+            self._put(session, asked, answer)
+            return self._planning.tick(now)
+        return []
+
+    def _open(self, session: _Session, call: Call, request: Steered, now: Instant) -> str:
+        """See that the session has a mission; return why it may not have what it asks for, empty: it may."""
+        if session.mission is None:
+            if isinstance(request, Finish):
+                return "you have no mission; it begins with the first skill, question or word"
+            text = f"mission of {session.who}, an agent outside the reasoner"
+            if refusal := self._director.steered_from_outside(uuid4().hex, text, now):
+                return refusal
+            session.mission, session.requests, session.calls = self._director.mission, RequestQueue(), 0
+            again = Approval.NEXT if session.interrupted else Approval.NONE
+            approval = Approval.EACH if call.approve_each else again
+            self._planning.steered_from_outside(session.requests, session.who, approval)
+            session.interrupted = False
+        session.calls += 1
+        if session.calls > MAX_CALLS and isinstance(request, Execute):
+            return f"a mission has at most {MAX_CALLS} calls; end it by finish_mission"
+        return ""
+
+    def _put(self, session: _Session, request: Request, answer: Answer) -> None:
+        session.open_calls += 1
+
+        def answered(future: Future[Reply]) -> None:
+            session.open_calls -= 1
+            error = future.exception()
+            if isinstance(error, MissionOver):
+                answer(Reply(False, f"the mission has ended: {error}"))
+            else:
+                answer(future.result())
+
+        session.requests.put(request).add_done_callback(answered)
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def _session(self, call: Call, now: Instant) -> _Session:
+        session = self._sessions.get(call.session)
+        if session is None:
+            if len(self._sessions) >= MAX_SESSIONS:
+                idle = (name for name, each in self._sessions.items() if each.mission is None)
+                self._sessions.pop(next(idle, next(iter(self._sessions))))
+            session = self._sessions[call.session] = _Session(plain_line(call.who, 80) or "an agent")
+        session.last_wall_s = now.wall_s
+        self._look(session)
+        return session
+
+    def _look(self, session: _Session) -> None:
+        """See whether the session's mission has ended, and whether somebody else ended it."""
+        mission = session.mission
+        if mission is None or (mission is self._director.mission and mission.state is MissionState.ACTIVE):
+            return
+        self._forget(session)
+        session.interrupted = mission.state is MissionState.STOPPED
+
+    def _forget(self, session: _Session) -> None:
+        session.mission, session.calls = None, 0
+
+    def _leave(self, name: str, how: str, now: Instant) -> list[Command]:
+        session = self._sessions.get(name)
+        if session is None or session.mission is None:
+            return []
+        self._look(session)
+        if session.mission is None:
+            return []
+        self._forget(session)
+        return self._director.stop(f"stopped: {session.who} {how}", now)
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _note(self, mission: Mission | None, kind: str, words: str) -> Mission | None:
+        """Write a line about a call into the log of a mission, or of none; return the mission."""
+        entry = LogEntry(self._now_s, kind, words, mission.id if mission else "")
+        self._log(replace(entry, task=mission.active_task) if mission else entry)
+        return mission
+
+    def _told(self, steps: int) -> str:
+        chosen = list(self._steps)[-steps:]
+        lines = (f"{entry.stamp_s:.1f} s {entry.kind}: {plain_line(entry.reason)}" for entry in chosen)
+        return "\n".join(lines) or "nothing has happened yet"

@@ -1,0 +1,30 @@
+"""Parts of messages that colour and depth images share."""
+
+from __future__ import annotations
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import CameraInfo
+
+from openral_sim_bridge.backend import CameraModel
+from openral_sim_bridge.frames import intrinsics, optical_frame
+
+BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+
+def to_time(stamp_s: float) -> Time:
+    """Return the message for a stamp [s]."""
+    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def camera_info_message(camera: CameraModel) -> CameraInfo:
+    """A camera without distortion: R is the identity and P is K with a zero column (REP 104)."""
+    matrix = intrinsics(camera)
+    info = CameraInfo(height=camera.height, width=camera.width, distortion_model="plumb_bob", d=[0.0] * 5)
+    info.header.frame_id = optical_frame(camera.name)
+    info.k = [float(value) for value in matrix.flatten()]
+    info.r = [float(value) for value in np.eye(3).flatten()]
+    info.p = [float(value) for value in np.hstack([matrix, np.zeros((3, 1))]).flatten()]
+    return info

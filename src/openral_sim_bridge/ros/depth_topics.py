@@ -1,0 +1,81 @@
+"""Depth images beside the colour images: drawn only for the cameras whose scene asks for them, and only when due."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import CameraInfo, Image
+
+from openral_core.scene import SceneCamera
+from openral_sim_bridge.backend import CameraModel
+from openral_sim_bridge.frames import optical_frame
+from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message, to_time
+
+ENCODING = "32FC1"
+"""Metres along the optical axis (REP 118)."""
+
+
+class DepthTopics:
+    """Publishes `cameras/<name>/depth/image_rect_raw` and `…/depth/camera_info`. Used from the loop's thread only."""
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        cameras: Sequence[SceneCamera],
+        models: Sequence[CameraModel],
+        draw: Callable[[Sequence[str]], Mapping[str, NDArray[np.float32]]],
+    ) -> None:
+        """Make the publishers of the cameras that have depth.
+
+        Args:
+            node: which publishes.
+            cameras: all of the scene.
+            models: of the same cameras, in the same order.
+            draw: returns the present depth (H, W) float32 [m] of cameras.
+        """
+        self._draw = draw
+        self._topics: dict[str, tuple[Any, Any, Image, CameraInfo]] = {}
+        self._every = {camera.name: camera.depth_every for camera in cameras if camera.depth}
+        self._seen = dict.fromkeys(self._every, -1)
+        self._stamp_s = -1.0
+        for model in models:
+            if model.name not in self._every:
+                continue
+            base = f"/openral/cameras/{model.name}/depth"
+            message = Image(height=model.height, width=model.width, encoding=ENCODING, step=4 * model.width)
+            message.header.frame_id = optical_frame(model.name)
+            self._topics[model.name] = (
+                node.create_publisher(Image, f"{base}/image_rect_raw", BEST_EFFORT),
+                node.create_publisher(CameraInfo, f"{base}/camera_info", BEST_EFFORT),
+                message,
+                camera_info_message(model),
+            )
+
+    def images(self, stamp_s: float, names: Sequence[str]) -> None:
+        """Publish the depth that belongs to colour images of this stamp, for the cameras where it is due.
+
+        A waiting loop shows its colour images again, on the same stamp; then the same depth goes out again, too.
+        """
+        again = stamp_s == self._stamp_s
+        self._stamp_s = stamp_s
+        due = []
+        for name in names:
+            if name in self._every:
+                self._seen[name] += not again
+                if self._seen[name] % self._every[name] == 0:
+                    due.append(name)
+        if not due:
+            return
+        drawn = {} if again else self._draw(due)
+        for name in due:
+            image_publisher, info_publisher, message, info = self._topics[name]
+            if name in drawn:
+                message.data = array("B", drawn[name].tobytes())
+            message.header.stamp = info.header.stamp = to_time(stamp_s)
+            image_publisher.publish(message)
+            info_publisher.publish(info)

@@ -1,0 +1,37 @@
+"""Where the simulator has things, published only where a deployment asks for it by `sim_positions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from tf2_msgs.msg import TFMessage
+
+from openral_sim_bridge.backend import WORLD
+from openral_sim_bridge.ros.camera_messages import to_time
+
+
+class PositionTopic:
+    """Publishes `/openral/sim/positions`: a frame in the world for each thing. Used from the loop's thread only."""
+
+    def __init__(
+        self, node: LifecycleNode, positions: Callable[[], Mapping[str, NDArray[np.float64]]]
+    ) -> None:
+        """Make the publisher; `positions` returns where things are now, (3,) [m] by name."""
+        self._positions = positions
+        self._publisher = node.create_publisher(TFMessage, "/openral/sim/positions", 1)
+
+    def publish(self, stamp_s: float) -> None:
+        """Publish where things are at a stamp [s]."""
+        frames = []
+        for name, position in self._positions().items():
+            frame = TransformStamped(child_frame_id=name)
+            frame.header.frame_id, frame.header.stamp = WORLD, to_time(stamp_s)
+            shift = frame.transform.translation
+            shift.x, shift.y, shift.z = map(float, position)
+            frame.transform.rotation.w = 1.0
+            frames.append(frame)
+        self._publisher.publish(TFMessage(transforms=frames))

@@ -1,0 +1,123 @@
+"""Random looks: colours of things, tints of everything else, lights, and shapes that are none of the labels."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_sim_bridge.rendering.renderer import AddedShape, OffscreenRenderer
+from openral_training.detector.recipe import DetectorWorld
+from openral_training.detector.world import TruePlace
+
+CUBE = "cube"
+"""Label that added boxes with equal sides have."""
+APART_M = 0.07
+"""[m] between the middles of added shapes and things, in the plane."""
+Rgb = tuple[float, float, float]
+
+
+class Looks:
+    """Changes what a renderer draws; what the model had at first comes back with every new look."""
+
+    def __init__(self, renderer: OffscreenRenderer) -> None:
+        self._renderer = renderer
+        model = self._model = renderer.model
+        self._fields: dict[str, NDArray[Any]] = {
+            name: getattr(model, name).copy()
+            for name in ("geom_rgba", "geom_matid", "mat_rgba", "light_diffuse", "light_dir")
+        }
+        self._headlight = (model.vis.headlight.diffuse.copy(), model.vis.headlight.ambient.copy())
+
+    def plain(self) -> None:
+        """Draw everything as the scene has it."""
+        for name, value in self._fields.items():
+            getattr(self._model, name)[:] = value
+        self._model.vis.headlight.diffuse[:], self._model.vis.headlight.ambient[:] = self._headlight
+        self._renderer.added = []
+
+    def hide(self, place: TruePlace) -> None:
+        """Draw a thing no more, until the next look."""
+        self._model.geom_matid[list(place.geoms)] = -1
+        self._model.geom_rgba[list(place.geoms), 3] = 0.0
+
+    def shuffle(
+        self,
+        plan: DetectorWorld,
+        places: Sequence[TruePlace],
+        labels: Sequence[str],
+        rng: np.random.Generator,
+    ) -> dict[str, Rgb]:
+        """Draw everything in a new look; return the colour of each thing that was painted."""
+        self.plain()
+        model = self._model
+        if rng.random() < 0.7:
+            model.mat_rgba[:, :3] *= rng.uniform(0.6, 1.2, (len(model.mat_rgba), 3))
+            np.clip(model.mat_rgba, 0.0, 1.0, out=model.mat_rgba)
+        strength, tint = rng.uniform(0.5, 1.3), rng.uniform(0.85, 1.1, 3)
+        model.light_diffuse[:] = np.clip(model.light_diffuse * strength * tint, 0.0, 1.5)
+        model.light_dir[:] += rng.normal(0.0, 0.25, model.light_dir.shape)
+        model.vis.headlight.diffuse[:] = self._headlight[0] * rng.uniform(0.6, 1.3)
+        model.vis.headlight.ambient[:] = self._headlight[1] * rng.uniform(0.6, 1.4) + rng.uniform(0.0, 0.1)
+        painted: dict[str, Rgb] = {}
+        for place in places:
+            if rng.random() < 0.4:
+                rgb = random_rgb(rng)
+                painted[place.label] = rgb
+                model.geom_rgba[list(place.geoms)] = (*rgb, 1.0)
+                model.geom_matid[list(place.geoms)] = -1
+        self._renderer.added = added_shapes(plan, places, cubes=CUBE in labels, rng=rng)
+        return painted
+
+
+def random_rgb(rng: np.random.Generator) -> Rgb:
+    """Return a colour: mostly a strong one, now and then grey, white or black."""
+    if rng.random() < 0.15:
+        value = rng.uniform(0.02, 1.0)
+        return value, value, value
+    red, green, blue = colorsys.hsv_to_rgb(rng.random(), rng.uniform(0.5, 1.0), rng.uniform(0.3, 1.0))
+    return red, green, blue
+
+
+def added_shapes(
+    plan: DetectorWorld, places: Sequence[TruePlace], *, cubes: bool, rng: np.random.Generator
+) -> list[AddedShape]:
+    """Return up to five shapes that stand on the table, away from the things; boxes with equal sides are cubes."""
+    (x, y), (half_x, half_y, _) = plan.centre, plan.free
+    taken, shapes = [place.position[:2] for place in places], []
+    for _ in range(int(rng.integers(0, 6))):
+        at = np.array([rng.uniform(x - half_x, x + half_x), rng.uniform(y - half_y, y + half_y)])
+        if any(np.linalg.norm(at - other) < APART_M for other in taken):
+            continue
+        taken.append(at)
+        shapes.append(_shape(at, rng, cube=cubes and rng.random() < 0.45))
+    return shapes
+
+
+def is_cube(shape: AddedShape) -> bool:
+    """Say whether an added shape is a cube, as its label has it."""
+    return shape.kind == "box" and len(set(shape.size)) == 1
+
+
+def _shape(at: NDArray[np.float64], rng: np.random.Generator, *, cube: bool) -> AddedShape:
+    yaw = rng.uniform(-np.pi, np.pi)
+    turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    a = float(rng.uniform(0.012, 0.03))
+    if cube:
+        a = float(rng.uniform(0.016, 0.028))
+        kind, size, height = "box", (a, a, a), a
+    else:
+        tall = float(rng.uniform(0.04, 0.08))
+        kind, size, height = [
+            ("sphere", (a, a, a), a),
+            ("box", (a, 2.2 * a, 0.4 * a), 0.4 * a),
+            ("box", (0.6 * a, 0.6 * a, tall), tall),
+            ("cylinder", (0.5 * a, tall, 0.0), tall),
+            ("capsule", (0.5 * a, tall, 0.0), tall + 0.5 * a),
+            ("ellipsoid", (1.6 * a, a, 0.5 * a), 0.5 * a),
+        ][int(rng.integers(0, 6))]
+    rgba = (*random_rgb(rng), 1.0)
+    return AddedShape(kind, size, np.array([*at, height]), turn, rgba)  # type: ignore[arg-type]

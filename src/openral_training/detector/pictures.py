@@ -1,0 +1,178 @@
+"""Pictures with what is to be found in them: drawn, labelled by the simulator, and kept in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_perception.colours import COLOURS, colour_name
+from openral_perception.geometry import PinholeCamera
+from openral_sim_bridge.rendering.renderer import ADDED
+from openral_training.detector.looks import CUBE, Looks, Rgb, is_cube
+from openral_training.detector.recipe import DetectorRecipe
+from openral_training.detector.world import SeenWorld, TruePlace
+
+LEAST_PIXELS = 8
+"""[px] at the network's size: a thing of fewer visible pixels is neither there nor absent."""
+LOOKS_A_STATE = 5
+"""Pictures of each state that the world is brought into."""
+WHOLE, REMOVED = 2, 0.8
+"""Number of the last of these pictures with everything in it; share of the things that later ones lack."""
+NO_COLOUR = -1
+"""In place of a colour's number, where it has no clear name."""
+
+
+@dataclass(frozen=True)
+class ThingSeen:
+    """A thing in a picture."""
+
+    label: str
+    """Of the recipe."""
+    u: float
+    """[px] of the world's picture: the visible pixel of it that is nearest to where its position is projected."""
+    v: float
+    """[px]"""
+    half_width: float
+    """[px] of the box around its visible pixels."""
+    half_height: float
+    """[px]"""
+    pixels: int
+    """Visible pixels, of the world's picture."""
+    colour: int
+    """Number in COLOURS, or NO_COLOUR."""
+    inward_m: float
+    """[m] from its visible surface to its position, along the ray."""
+    position: NDArray[np.float64]
+    """(3,) [m] true position."""
+
+
+@dataclass(frozen=True)
+class LabelledPicture:
+    """What a world showed."""
+
+    image: NDArray[np.uint8]
+    """(H, W, 3)"""
+    depth: NDArray[np.float32]
+    """(H, W) [m]"""
+    camera: PinholeCamera
+    """Which saw it."""
+    things: tuple[ThingSeen, ...]
+    """In it; those with few pixels, too."""
+
+
+def take(
+    world: SeenWorld,
+    looks: Looks,
+    labels: Sequence[str],
+    rng: np.random.Generator | None,
+    hidden: Collection[str] = (),
+) -> LabelledPicture:
+    """Draw the present state: in a random look, or, without `rng`, as the scene has it; things that are hidden are
+    not drawn."""
+    places, name = world.places(), world.plan.camera
+    looks.plain()
+    painted = looks.shuffle(world.plan, places, labels, rng) if rng is not None else {}
+    for place in places:
+        if place.label in hidden:
+            looks.hide(place)
+    places = [place for place in places if place.label not in hidden]
+    backend = world.backend
+    image, depth, shown = (
+        draw([name])[name][0] for draw in (backend.render, backend.render_depth, backend.render_geoms)
+    )
+    camera = world.camera
+    things = [_seen(place, image, depth, shown, camera, painted.get(place.label)) for place in places]
+    for index, shape in enumerate(backend.renderer.added):
+        if is_cube(shape):
+            place = TruePlace(CUBE, shape.position, (ADDED + index,))
+            things.append(_seen(place, image, depth, shown, camera, shape.rgba[:3]))
+    return LabelledPicture(image, depth, camera, tuple(thing for thing in things if thing is not None))
+
+
+def draw_all(
+    recipe: DetectorRecipe, pictures: int, out: Path, seed: int, progress: Callable[[int], None]
+) -> None:
+    """Draw the training pictures, as many of each world, and write them to `out` (.npz).
+
+    The file has `images` (n, S, S, 3) uint8 and `things` (m, 9) float32: number of the picture, of the label, u, v,
+    half width, half height [px at S], visible pixels at S, number of the colour, inward [m].
+    """
+    images: list[NDArray[Any]] = []
+    rows: list[list[float]] = []
+    each = -(-pictures // (len(recipe.worlds) * LOOKS_A_STATE))
+    for number, plan in enumerate(recipe.worlds):
+        rng = np.random.default_rng([seed, number])
+        with closing(SeenWorld(plan)) as world:
+            looks = Looks(world.backend.renderer)
+            for _ in range(each):
+                world.begin(int(rng.choice(recipe.train_init_ids.ids())), rng, recipe.camera_shift_m)
+                for look in range(LOOKS_A_STATE):
+                    random = rng if look % 3 or rng.random() < 0.5 else None
+                    hidden = [label for label in plan.things if look > WHOLE and rng.random() < REMOVED]
+                    taken = take(world, looks, recipe.labels, random, hidden)
+                    rows += [_row(len(images), thing, taken, recipe) for thing in taken.things]
+                    side = recipe.image_size
+                    images.append(cv2.resize(taken.image, (side, side), interpolation=cv2.INTER_AREA))
+                    progress(1)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = out.with_suffix(".partial.npz")
+    np.savez_compressed(partial, images=np.stack(images), things=np.array(rows, np.float32))
+    partial.replace(out)  # a killed run leaves no half of it
+
+
+def _row(picture: int, thing: ThingSeen, taken: LabelledPicture, recipe: DetectorRecipe) -> list[float]:
+    height, width = taken.image.shape[:2]
+    across, down = recipe.image_size / width, recipe.image_size / height
+    return [
+        picture,
+        recipe.labels.index(thing.label),
+        thing.u * across,
+        thing.v * down,
+        thing.half_width * across,
+        thing.half_height * down,
+        thing.pixels * across * down,
+        thing.colour,
+        thing.inward_m,
+    ]
+
+
+def _seen(
+    place: TruePlace,
+    image: NDArray[np.uint8],
+    depth: NDArray[np.float32],
+    shown: NDArray[np.int32],
+    camera: PinholeCamera,
+    rgb: Rgb | None,
+) -> ThingSeen | None:
+    """Return what of a thing is visible; None: nothing."""
+    rows, columns = np.nonzero(np.isin(shown, place.geoms))
+    if not rows.size:
+        return None
+    u, v, _ = camera.project(place.position)
+    nearest = int(np.argmin((columns + 0.5 - u) ** 2 + (rows + 0.5 - v) ** 2))
+    row, column = int(rows[nearest]), int(columns[nearest])
+    if rgb is None:
+        mean = image[rows, columns].mean(axis=0) / 255.0
+        rgb = (float(mean[0]), float(mean[1]), float(mean[2]))
+    surface = camera.unproject(column + 0.5, row + 0.5, float(depth[row, column]))
+    ray = surface - camera.position
+    # Where the position is projected within the chosen pixel, its place in the pixel is known better.
+    inside = int(np.floor(u)) == column and int(np.floor(v)) == row
+    return ThingSeen(
+        label=place.label,
+        u=u if inside else column + 0.5,
+        v=v if inside else row + 0.5,
+        half_width=(np.ptp(columns) + 1) / 2,
+        half_height=(np.ptp(rows) + 1) / 2,
+        pixels=rows.size,
+        colour=COLOURS.index(colour_name(rgb)),
+        inward_m=float((place.position - surface) @ ray / np.linalg.norm(ray)),
+        position=place.position,
+    )

@@ -1,0 +1,84 @@
+"""What the small detector is trained on: worlds, the things in them that it is to find, and the words for these."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from openral_core.errors import NotFoundError
+from openral_core.files.document import read_document
+from openral_core.scene import BenchmarkScene, DeployScene, load_scene
+from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, validate
+from openral_core.suite import with_task
+
+
+class ModelThing(Schema):
+    """A thing of a world, by the names that its model has for it."""
+
+    geoms: Many[Word] = ()
+    """Geoms that show it."""
+    bodies: Many[Word] = ()
+    """Bodies all of whose geoms show it."""
+    at: Word | None = None
+    """Body or geom whose position is the thing's; absent: the position that MetaWorld's own observation has."""
+
+
+class DetectorWorld(Schema):
+    """A scene, seen by one camera."""
+
+    scene: Word
+    """Name of a scene."""
+    task: Word | None = None
+    """Task of a benchmark scene; absent: the scene as it is, in its first task."""
+    camera: Word
+    """Which camera sees it."""
+    things: dict[Word, ModelThing]
+    """Label -> what it is there."""
+    free: Vector3
+    """[m] half width along x, half width along y, and greatest height of the space for what is added or moved."""
+    centre: tuple[float, float] = Field(strict=False)
+    """[m] x and y of that space's middle; the table's top is at z = 0."""
+
+    def open_scene(self) -> DeployScene:
+        """Return the scene, with its task."""
+        if self.task is None:
+            return load_scene(self.scene)
+        found = load_scene(self.scene, BenchmarkScene)
+        return with_task(found, f"{found.scene.backend_options['family']}/{self.task}", "look")
+
+
+class DetectorRecipe(Schema):
+    """What it is trained and judged on."""
+
+    train_init_ids: InitRange
+    """Initial states of the training pictures."""
+    heldout_init_ids: InitRange
+    """Initial states that are only ever used to judge."""
+    labels: Many[Word] = Field(min_length=1)
+    """Names of what is found, in the order of the heat maps."""
+    synonyms: dict[Word, Many[Word]] = Field(default_factory=dict)
+    """Label -> other words for it, one by one."""
+    image_size: Count = 128
+    """[px] side of the network's input."""
+    camera_shift_m: Annotated[float, Field(ge=0, le=0.2)] = 0.03
+    """[m] how far the camera is moved in each direction at most."""
+    worlds: Many[DetectorWorld] = Field(min_length=1)
+    """Where pictures are taken, as many of each."""
+
+
+def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
+    """Load a recipe by path, or by the name of one that openral ships.
+
+    Raises:
+        NotFoundError: neither exists.
+        ManifestError: the file is wrong; the text names the key.
+    """
+    path = Path(ref)
+    if not path.suffix:
+        path = Path(str(resources.files("openral_training") / "recipes" / f"{ref}.yaml"))
+    if not path.is_file():
+        raise NotFoundError(f"there is no recipe '{ref}'; openral ships mini_detector")
+    return validate(DetectorRecipe, read_document(path))

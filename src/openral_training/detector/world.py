@@ -1,0 +1,160 @@
+"""A world of the detector's recipe: brought into many states, with the true places of its things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ContractError
+from openral_perception.geometry import PinholeCamera
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+from openral_sim_bridge.backends.metaworld.world import make_expert
+from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
+from openral_sim_bridge.frames import intrinsics
+from openral_training.detector.recipe import DetectorWorld, ModelThing
+
+GREATEST_STEPS = 140
+"""Control steps of MetaWorld's 80 Hz after which a picture is taken at most; of slower scenes in proportion."""
+NOISE = 0.6
+"""Standard deviation of what is added to each action of an expert, in the action's own units."""
+
+
+@dataclass(frozen=True)
+class TruePlace:
+    """Where a thing is, as the simulator has it."""
+
+    label: str
+    """Of the recipe."""
+    position: NDArray[np.float64]
+    """(3,) [m]"""
+    geoms: tuple[int, ...]
+    """Numbers of the geoms that show it."""
+
+
+class SeenWorld:
+    """One simulated world and its camera."""
+
+    def __init__(self, plan: DetectorWorld) -> None:
+        """Build the world.
+
+        Raises:
+            ContractError: its backend draws no geoms, or a thing is not in its model.
+            OpenralError: the scene is wrong.
+        """
+        scene = plan.open_scene()
+        backend = make_backend(scene)
+        if not isinstance(backend, (MetaWorldBackend, MjcfBackend)):
+            raise ContractError(
+                f"{plan.scene}: pictures with true places come from metaworld and mjcf scenes only"
+            )
+        self.plan, self.backend, self.hz = plan, backend, scene.control_hz
+        self.size = (scene.scene.observation_width, scene.scene.observation_height)
+        self._task = backend.task_ids[0]
+        self._expert = make_expert(self._task) if isinstance(backend, MetaWorldBackend) else None
+        self._camera_position = self.model.cam_pos[self._camera].copy()
+        self._shown = {label: self._geoms(label, thing) for label, thing in plan.things.items()}
+
+    @property
+    def model(self) -> Any:
+        """mujoco.MjModel of the world."""
+        return self.backend.world(0).model
+
+    @property
+    def data(self) -> Any:
+        """mujoco.MjData of the world."""
+        return self.backend.world(0).data
+
+    @property
+    def camera(self) -> PinholeCamera:
+        """The camera as it stands now."""
+        seen = self.backend.camera(self.plan.camera)
+        matrix = intrinsics(seen)
+        return PinholeCamera(
+            seen.width,
+            seen.height,
+            matrix[0, 0],
+            matrix[1, 1],
+            matrix[0, 2],
+            matrix[1, 2],
+            seen.position,
+            seen.rotation,
+        )
+
+    def begin(self, init_id: int, rng: np.random.Generator, shift_m: float) -> None:
+        """Put the world into an initial state, act for a random while, and move the camera by up to `shift_m` [m]."""
+        self.backend.reset([self._task], [init_id])
+        steps = int(rng.integers(0, GREATEST_STEPS) * self.hz / 80.0) if rng.random() < 0.8 else 0
+        drift = rng.uniform(-0.6, 0.6, self.backend.action_dim)
+        for _ in range(steps):
+            noise = rng.normal(0.0, NOISE, self.backend.action_dim)
+            action = drift + noise
+            if isinstance(self.backend, MetaWorldBackend):
+                action = self.backend.world(0).expert_action(self._task, self._expert) + noise
+            self.backend.step(np.clip(action, -1.0, 1.0)[None])
+        self._scatter(rng)
+        self.model.cam_pos[self._camera] = self._camera_position + rng.uniform(-shift_m, shift_m, 3)
+        mujoco.mj_forward(self.model, self.data)
+
+    def places(self) -> list[TruePlace]:
+        """Return where the things are now."""
+        return [
+            TruePlace(label, self._position(thing), self._shown[label])
+            for label, thing in self.plan.things.items()
+        ]
+
+    def close(self) -> None:
+        """Free the world."""
+        self.backend.close()
+
+    @property
+    def _camera(self) -> int:
+        return int(self.model.camera(self.plan.camera).id)
+
+    def _scatter(self, rng: np.random.Generator) -> None:
+        """Move and lift free bodies, more often where no expert does, and open the drawer of ours."""
+        share = 0.3 if self._expert is not None else 0.6
+        (x, y), (half_x, half_y, height) = self.plan.centre, self.plan.free
+        for joint in range(self.model.njnt):
+            address, kind = self.model.jnt_qposadr[joint], self.model.jnt_type[joint]
+            if kind == mujoco.mjtJoint.mjJNT_FREE and rng.random() < share:
+                low = self.data.qpos[address + 2]
+                z = rng.uniform(low, max(low, height)) if rng.random() < 0.4 else low
+                self.data.qpos[address : address + 3] = (
+                    rng.uniform(x - half_x, x + half_x),
+                    rng.uniform(y - half_y, y + half_y),
+                    z,
+                )
+                yaw = rng.uniform(-np.pi, np.pi) / 2
+                self.data.qpos[address + 3 : address + 7] = np.cos(yaw), 0.0, 0.0, np.sin(yaw)
+            elif self.model.joint(joint).name == "drawer" and rng.random() < 0.6:
+                self.data.qpos[address] = rng.uniform(*self.model.jnt_range[joint])
+
+    def _position(self, thing: ModelThing) -> NDArray[np.float64]:
+        if thing.at is None:
+            assert isinstance(self.backend, MetaWorldBackend)
+            position: NDArray[np.float64] = self.backend.world(0).look(self._task)[4:7].copy()
+            return position
+        if self._number(mujoco.mjtObj.mjOBJ_BODY, thing.at) >= 0:
+            return np.array(self.data.body(thing.at).xpos)
+        return np.array(self.data.geom(thing.at).xpos)
+
+    def _geoms(self, label: str, thing: ModelThing) -> tuple[int, ...]:
+        if thing.at is None and not isinstance(self.backend, MetaWorldBackend):
+            raise ContractError(f"{self.plan.scene}: things.{label}.at: is missing; name a body or a geom")
+        named = [
+            int(name) if name.isdigit() else self._number(mujoco.mjtObj.mjOBJ_GEOM, name)
+            for name in thing.geoms
+        ]
+        bodies = [self._number(mujoco.mjtObj.mjOBJ_BODY, name) for name in thing.bodies]
+        if min([*named, *bodies]) < 0:
+            raise ContractError(f"{self.plan.scene}: things.{label}: the model has no such geom or body")
+        within = [geom for geom in range(self.model.ngeom) if self.model.geom_bodyid[geom] in bodies]
+        return (*named, *within)
+
+    def _number(self, kind: Any, name: str) -> int:
+        return int(mujoco.mj_name2id(self.model, kind, name))

@@ -1,0 +1,109 @@
+"""`openral train detector` and `openral detector eval`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.files.output_folder import check_file, check_folder
+
+app = typer.Typer(help="Judge detectors.", no_args_is_help=True)
+
+RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+
+
+@app.callback()
+def detectors() -> None:
+    """Judge detectors."""
+
+
+def train_detector(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
+    recipe: RecipeOption = "mini_detector",
+    pictures: Annotated[int, numbers.count("Pictures to draw and train on.")] = 2520,
+    steps: Annotated[int, numbers.steps("Optimiser steps.")] = 1600,
+    warm_start: Annotated[
+        Path | None, typer.Option("--warm-start", help="Folder of a checkpoint to go on from.")
+    ] = None,
+    seed: Annotated[int, numbers.seed()] = 0,
+    threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
+) -> None:
+    """Draw pictures of simulated scenes and train a small detector on them. Goes on where it stopped.
+
+    The pictures are kept in <out>/run/pictures.npz and drawn once.
+    """
+    from openral_core.cli.progress import console, progress_bar
+    from openral_rskill.evidence import keep_weights
+    from openral_training.detector.pictures import draw_all
+    from openral_training.detector.recipe import load_detector_recipe
+    from openral_training.detector.train import DetectorTraining, train
+
+    check_folder(out, "--out")
+    keep_weights(out)
+    loaded = load_detector_recipe(recipe)
+    file = out / "run" / "pictures.npz"
+    if not file.is_file():
+        with progress_bar("drawing", pictures) as (bar, task):
+            draw_all(loaded, pictures, file, seed, lambda count: bar.update(task, advance=count))
+    with progress_bar("training", steps) as (bar, task):
+
+        def progress(step: int, loss: float) -> None:
+            bar.update(task, completed=step, note=f"loss {loss:.3f}")
+
+        train(file, loaded, out, DetectorTraining(steps, seed, threads), warm_start, progress)
+    console.print(f"{out}: config.json and model.safetensors written")
+
+
+@app.command("eval")
+def evaluate(
+    rskill: Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a detector skill.")],
+    recipe: RecipeOption = "mini_detector",
+    states: Annotated[int, numbers.count("Held-out initial states of each world.")] = 10,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Eval JSON; default: runs/detector-<skill>.json.")
+    ] = None,
+    update_manifest: Annotated[
+        bool, typer.Option("--update-manifest", help="Write the JSON into the skill's eval/ folder, too.")
+    ] = False,
+    seed: Annotated[int, numbers.seed()] = 1,
+) -> None:
+    """Ask a detector for things in held-out states: error in centimetres by thing, found rate, false finds."""
+    from rich.table import Table
+
+    from openral_core.cli.progress import console, progress_bar
+    from openral_core.errors import ContractError
+    from openral_rskill.evidence import keep_result
+    from openral_rskill.hub.install import ready
+    from openral_rskill.provenance import write_result
+    from openral_training.detector.evaluate import DetectorPlan
+    from openral_training.detector.evaluate import evaluate as run
+    from openral_training.detector.recipe import load_detector_recipe
+
+    package, loaded = ready(rskill), load_detector_recipe(recipe)
+    if states > loaded.heldout_init_ids.count:
+        raise ContractError(f"{recipe} has {loaded.heldout_init_ids.count} held-out states, not {states}")
+    plan = DetectorPlan(package, loaded, Path(recipe).stem, states, seed)
+    file = check_file(out or Path("runs") / f"detector-{package.manifest.short_name}.json", "--out")
+    recorded = package.folder / "eval" / f"{plan.recipe_name}.json"
+    if update_manifest:
+        keep_result(recorded)
+    with progress_bar("looking", plan.pictures) as (bar, task):
+        command = shlex.join(["openral", *sys.argv[1:]])
+        content = run(plan, command, lambda count: bar.update(task, advance=count))
+    write_result(file, content)
+    if update_manifest:
+        write_result(recorded, content)
+    for look, found in content["results"]["by_look"].items():
+        table = Table(f"{look} look", "found", "median cm", "p90 cm", "false finds")
+        for name, row in (*found["by_label"].items(), ("all", found)):
+            errors = [f"{row[key]:.1f}" if key in row else "–" for key in ("median_cm", "p90_cm")]
+            table.add_row(
+                name, f"{row['found']}/{row['n']}", *errors, f"{row['false_finds']}/{row['n_absent']}"
+            )
+        console.print(table)
+    console.print(f"every row: {file}")

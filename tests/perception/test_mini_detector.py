@@ -1,0 +1,65 @@
+"""The shipped detector, in states of the simulators that training never saw, held to what its eval JSON says."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from openral_core.errors import ContractError
+from openral_core.files.share import share_directory
+from openral_perception.detection import FITS
+from openral_perception.detectors.factory import load_detector
+from openral_rskill.registry import resolve
+from openral_training.detector.evaluate import NEAR_CM, ask
+from openral_training.detector.looks import Looks
+from openral_training.detector.pictures import take
+from openral_training.detector.recipe import load_detector_recipe
+from openral_training.detector.world import SeenWorld
+
+RECIPE = load_detector_recipe("mini_detector")
+STATES = 5
+LOOSER = 0.3
+"""Share by which a handful of states may be worse than the evaluation."""
+
+
+@pytest.fixture(scope="module")
+def detector():
+    return load_detector(resolve("mini-detector"))
+
+
+@pytest.mark.parametrize("scene", ["metaworld_drawer", "tabletop_panda"])
+def test_it_is_as_good_as_its_evaluation_says(detector, scene: str) -> None:
+    evaluation = share_directory() / "rskills/mini-detector/eval/mini_detector.json"
+    said = json.loads(evaluation.read_text())["results"]["by_look"]["plain"]["by_scene"][scene]
+    plan = next(world for world in RECIPE.worlds if world.scene == scene)
+    rows, rng = [], np.random.default_rng(7)
+    with closing(SeenWorld(plan)) as world:
+        looks = Looks(world.backend.renderer)
+        for init_id in range(RECIPE.heldout_init_ids.first + 40, RECIPE.heldout_init_ids.first + 40 + STATES):
+            world.begin(init_id, rng, RECIPE.camera_shift_m)
+            rows += ask(detector, take(world, looks, RECIPE.labels, None), RECIPE, RECIPE.labels)
+    there = [row for row in rows if row["there"]]
+    absent = [row for row in rows if not row["there"]]
+    found = sum(row.get("error_cm", np.inf) <= NEAR_CM for row in there)
+    assert len(there) >= STATES
+    assert found / len(there) >= said["found"] / said["n"] - LOOSER
+    assert (
+        sum(row["answered"] for row in absent) / len(absent)
+        <= said["false_finds"] / said["n_absent"] + LOOSER
+    )
+
+
+def test_the_colour_that_is_asked_for_is_the_one_that_is_meant(detector) -> None:
+    plan = next(world for world in RECIPE.worlds if world.scene == "tabletop_panda")
+    with closing(SeenWorld(plan)) as world:
+        world.backend.reset([world.backend.task_ids[0]], [2003])
+        image = world.backend.render([plan.camera])[plan.camera][0]
+    cube = detector.find(image, "the red cube")[0]
+    assert cube.fit >= FITS
+    assert "cube" in cube.label
+    assert detector.find(image, "the green cube")[0].fit < FITS
+    with pytest.raises(ContractError, match="the word 'banana'"):
+        detector.find(image, "a banana")

@@ -1,0 +1,70 @@
+"""Which labels a phrase means, and what colours are called."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openral_core.errors import ContractError
+from openral_perception.colours import COLOURS, colour_name
+from openral_perception.words import read_words
+
+LABELS = ("cube", "door handle", "drawer handle", "tray")
+ALSO = {"cube": ("block",), "drawer handle": ("grip",)}
+
+
+@pytest.mark.parametrize(
+    ("words", "labels", "colours"),
+    [
+        ("the cube", {"cube"}, set()),
+        ("The red block!", {"cube"}, {"red"}),
+        ("handle of the drawer", {"drawer handle"}, set()),
+        ("the drawer", {"drawer handle"}, set()),
+        ("a handle", {"door handle", "drawer handle"}, set()),
+        ("the gray one", set(LABELS), {"grey"}),
+        ("", set(LABELS), set()),
+    ],
+)
+def test_a_phrase_means_labels_all_of_whose_words_it_may_use(words, labels, colours):
+    wanted = read_words(words, LABELS, ALSO)
+    assert (wanted.labels, wanted.colours) == (labels, colours)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("the banana", "the word 'banana'"),
+        ("the cube tray", "all of this at once"),
+        ("x" * 400, "x" * 30 + "'"),
+    ],
+)
+def test_what_no_label_means_is_refused_with_what_there_is(words, reason):
+    with pytest.raises(ContractError, match="it knows cube, door handle, drawer handle, tray") as refusal:
+        read_words(words, LABELS, ALSO)
+    assert reason in str(refusal.value)
+    assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("rgb", "name"),
+    [
+        ((0.9, 0.1, 0.1), "red"),
+        ((1.0, 0.55, 0.0), "orange"),
+        ((0.95, 0.9, 0.1), "yellow"),
+        ((0.1, 0.7, 0.2), "green"),
+        ((0.2, 0.4, 0.75), "blue"),
+        ((0.5, 0.1, 0.6), "purple"),
+        ((0.4, 0.25, 0.1), "brown"),
+        ((0.05, 0.05, 0.05), "black"),
+        ((0.5, 0.5, 0.5), "grey"),
+        ((0.95, 0.95, 0.95), "white"),
+    ],
+)
+def test_colours_have_their_usual_names(rgb, name):
+    assert colour_name(rgb) == name
+
+
+@given(st.tuples(*[st.floats(-0.5, 1.5)] * 3))
+def test_every_colour_has_a_name(rgb):
+    assert colour_name(rgb) in COLOURS

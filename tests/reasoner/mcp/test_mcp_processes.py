@@ -1,0 +1,217 @@
+"""`openral mcp` as a process beside a reasoner and scripted neighbours: over standard input and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_desk import text
+from reasoner_graph import PATIENCE_S, Graph, end_of
+
+from openral_core.errors import InstallationError
+from openral_reasoner.mcp.http import HttpServer
+
+RUN = "execute_skill__openral__rskill-fake"
+OPEN = {"task": "open-the-drawer", "why": "x"}
+OPENRAL = str(Path(sys.executable).parent / "openral")
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Iterator[Graph]:
+    graph = Graph(tmp_path)
+    yield graph
+    graph.close()
+
+
+def over_stdio(*options: str) -> StdioServerParameters:
+    return StdioServerParameters(command=OPENRAL, args=["mcp", *options], env=dict(os.environ))
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.05)
+
+
+async def until_running(client: Client) -> None:
+    while '"executes": "open the drawer"' not in text(await client.call_tool("state")):
+        await asyncio.sleep(0.05)
+
+
+def test_a_mission_over_stdio_with_leave_progress_and_an_end(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(rise_s=1.0)
+    graph.reasoner()
+    heard: list[str] = []
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    async def play() -> None:
+        async with Client(over_stdio()) as client:
+            assert RUN in {tool.name for tool in (await client.list_tools()).tools}
+            call = asyncio.ensure_future(client.call_tool(RUN, OPEN, progress_callback=told))
+            while not graph.run_dir.exists() or "question" not in {step["kind"] for step in graph.steps()}:
+                await asyncio.sleep(0.05)
+            operator = graph.prompt("yes")
+            assert "verified by the reward monitor" in text(await call)
+            await client.call_tool("finish_mission", {"done": True, "words": "it is open"})
+            code, output = await asyncio.to_thread(end_of, operator)
+            assert (code, "it is open" in output) == (0, True), "the operator's prompt follows the mission"
+
+    asyncio.run(play())
+    mission = graph.mission()
+    assert (mission["state"], mission["message"]) == ("done", "it is open")
+    kinds = [step["kind"] for step in graph.steps() if step["mission"] == mission["id"]]
+    assert kinds.count("call") == kinds.count("reply") == 2
+    assert any("progress 0." in words for words in heard)
+
+
+def test_stop_works_in_mid_motion_and_when_the_reasoner_is_gone(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.6])
+    reasoner = graph.reasoner(**{"gate.default_patience_s": 60.0})
+
+    async def play() -> None:
+        async with Client(over_stdio("--approve", "none", "--patience", "2")) as client:
+            await client.list_tools()
+            call = asyncio.ensure_future(client.call_tool(RUN, OPEN))
+            await until_running(client)
+            assert not (await client.call_tool("stop", {"why": "enough"})).is_error
+            assert "stopped by mcp 0.1.0: enough" in text(await call)
+            again = asyncio.ensure_future(client.call_tool(RUN, OPEN))
+            await until_running(client)
+            reasoner.kill()
+            told = await client.call_tool("stop")
+            assert "1 skills were told to stop from here" in text(told)
+            assert "went away during the call" in text(await again)
+            assert "no reasoner answers" in text(await client.call_tool("state"))
+
+    asyncio.run(play())
+
+
+CLIENT = """
+import asyncio, json, sys
+from mcp import Client, StdioServerParameters
+async def main():
+    command, *args = json.loads(sys.argv[1])
+    async with Client(StdioServerParameters(command=command, args=args, env=json.loads(sys.argv[2]))) as client:
+        await client.call_tool(sys.argv[3], json.loads(sys.argv[4]))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("what", ["client", "server"])
+def test_a_client_or_a_server_that_is_killed_in_mid_motion_ends_the_mission(graph: Graph, what: str) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.6])
+    graph.reasoner(**{"gate.default_patience_s": 60.0})
+    marked = {**os.environ, "MCP_TEST": str(graph.run_dir)}
+    words = [json.dumps([OPENRAL, "mcp", "--approve", "none"]), json.dumps(marked), RUN, json.dumps(OPEN)]
+    with subprocess.Popen([sys.executable, "-c", CLIENT, *words], stderr=subprocess.DEVNULL) as client:
+        graph.wait_for("reading")
+        if what == "client":
+            client.kill()
+        else:
+            children = Path(f"/proc/{client.pid}/task/{client.pid}/children").read_text().split()
+            os.kill(int(children[0]), signal.SIGKILL)
+        until(lambda: graph.mission()["state"] == "stopped", "the end of the mission")
+        client.kill()
+    assert graph.mission()["message"].startswith("stopped: mcp 0.1.0 ")
+    assert graph.mission()["tasks"][0]["state"] == "abandoned"
+
+
+def start_http(graph: Graph, *options: str) -> tuple[subprocess.Popen[str], str, Path]:
+    """Start the server on a free port; return it, its URL and the file of its token."""
+    token = graph.run_dir.parent / "token"
+    process = subprocess.Popen(
+        [OPENRAL, "mcp", "--http", "--port", "0", "--token-file", str(token), *options],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    return process, process.stderr.readline().split()[2].rstrip(","), token
+
+
+@asynccontextmanager
+async def over_http(url: str, token: str) -> Any:
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+def test_http_needs_the_token_and_no_web_page_gets_in(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.6])
+    graph.reasoner(**{"gate.default_patience_s": 60.0})
+    process, url, file = start_http(graph, "--approve", "none")
+
+    async def play() -> None:
+        token = file.read_text()
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        json_only = {"Accept": "application/json, text/event-stream"}
+        right = {"Authorization": f"Bearer {token}", **json_only}
+        async with httpx2.AsyncClient() as http:
+            for headers in (
+                json_only,
+                {**json_only, "Authorization": "Bearer"},
+                {**json_only, "Authorization": f"Bearer {token[:-1]}x"},
+                {**json_only, "Authorization": token},
+            ):
+                assert (await http.post(url, json=body, headers=headers)).status_code == 401
+                assert (await http.get(url, headers=headers)).status_code == 401
+            web = {**right, "Origin": "http://evil.example"}
+            assert (await http.post(url, json=body, headers=web)).status_code == 403
+            assert (
+                await http.post(url, json=body, headers={**right, "Host": "evil.example"})
+            ).status_code == 421
+        async with over_http(url, token) as client:
+            assert RUN in {tool.name for tool in (await client.list_tools()).tools}
+            call = asyncio.ensure_future(client.call_tool(RUN, OPEN))
+            await until_running(client)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            while '"state": "stopped"' not in text(await client.call_tool("state")):
+                await asyncio.sleep(0.05)
+
+    try:
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        asyncio.run(play())
+        assert graph.mission()["message"] == "stopped: mcp 0.1.0 broke off its call"
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE_S)
+    assert not file.exists(), "the token goes with the server"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])
+def test_no_other_address_than_loopback_is_served(address: str, tmp_path: Path) -> None:
+    with pytest.raises(InstallationError, match=f"--address {address}: only loopback is served"):
+        HttpServer(address, 0, tmp_path / "token")
+    assert not (tmp_path / "token").exists()
+
+
+def test_a_refusal_of_the_command_is_one_line() -> None:
+    command = [OPENRAL, "mcp", "--http", "--address", "0.0.0.0"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("error: --address 0.0.0.0: ")
+    assert ended.stderr.count("\n") == 1

@@ -1,0 +1,106 @@
+"""Pictures whose labels agree with the simulator, and a network that learns from them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openral_core.errors import ContractError, OutputError
+from openral_perception.detectors.mini.model import load_folder
+from openral_rskill.mini.checkpoint import read_metadata
+from openral_training.detector.evaluate import measures
+from openral_training.detector.looks import Looks
+from openral_training.detector.pictures import draw_all, take
+from openral_training.detector.recipe import DetectorRecipe, load_detector_recipe
+from openral_training.detector.train import DetectorTraining, train
+from openral_training.detector.world import SeenWorld
+
+RECIPE = load_detector_recipe("mini_detector")
+PICTURES, STEPS = 8, 6
+
+
+@pytest.fixture(scope="module")
+def small() -> DetectorRecipe:
+    """The shipped recipe with the tabletop alone, at half the size."""
+    tabletop = next(world for world in RECIPE.worlds if world.scene == "tabletop_panda")
+    return RECIPE.model_copy(update={"worlds": (tabletop,), "image_size": 64})
+
+
+@pytest.fixture(scope="module")
+def pictures(small: DetectorRecipe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "pictures.npz"
+    draw_all(small, PICTURES, path, 0, lambda count: None)
+    return path
+
+
+def test_a_label_lies_on_the_thing_that_it_names(small: DetectorRecipe) -> None:
+    rng = np.random.default_rng(3)
+    with closing(SeenWorld(small.worlds[0])) as world:
+        looks = Looks(world.backend.renderer)
+        world.begin(5, rng, 0.03)
+        plain = take(world, looks, small.labels, None)
+        taken = [plain, *(take(world, looks, small.labels, rng) for _ in range(4))]
+        again = take(world, looks, small.labels, None)
+    np.testing.assert_array_equal(again.image, plain.image)
+    assert sum(len(one.things) for one in taken) >= 5
+    for one in taken:
+        for thing in one.things:
+            depth = float(one.depth[int(thing.v), int(thing.u)])
+            surface = one.camera.unproject(thing.u, thing.v, depth)
+            ray = (surface - one.camera.position) / np.linalg.norm(surface - one.camera.position)
+            assert np.linalg.norm(surface + thing.inward_m * ray - thing.position) < 0.03
+    assert any(not np.array_equal(one.image, plain.image) for one in taken[1:])
+
+
+def test_the_same_seed_draws_the_same_pictures(small: DetectorRecipe, pictures: Path, tmp_path: Path) -> None:
+    draw_all(small, PICTURES, tmp_path / "again.npz", 0, lambda count: None)
+    with np.load(pictures) as first, np.load(tmp_path / "again.npz") as second:
+        assert first["images"].shape == (PICTURES, 64, 64, 3)
+        np.testing.assert_array_equal(first["images"], second["images"])
+        np.testing.assert_array_equal(first["things"], second["things"])
+
+
+def test_it_learns_and_says_what_it_is_made_of(small: DetectorRecipe, pictures: Path, tmp_path: Path) -> None:
+    losses: list[float] = []
+    config = DetectorTraining(steps=STEPS)
+    train(pictures, small, tmp_path, config, progress=lambda step, loss: losses.append(loss))
+    assert len(losses) == STEPS
+    assert np.mean(losses[-2:]) < np.mean(losses[:2])
+    made_of = read_metadata(tmp_path / "model.safetensors")
+    assert (made_of["pictures"], made_of["train_init_ids"]) == (str(PICTURES), "0-999")
+    assert (tmp_path / "model.safetensors").stat().st_size < 5e6
+    detector = load_folder(tmp_path, threshold=0.0)
+    assert {one.label.split()[-1] for one in detector.find(np.zeros((64, 64, 3), np.uint8), "the cube")} >= {
+        "cube"
+    }
+
+
+def test_pictures_of_another_size_and_a_judged_folder_are_refused(pictures: Path, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from openral_training.commands import app
+
+    with pytest.raises(ContractError, match="pictures of 64 px, the recipe says 128"):
+        train(pictures, RECIPE, tmp_path)
+    (tmp_path / "eval").mkdir()
+    (tmp_path / "eval" / "mini_detector.json").write_text('{"results": {"near_cm": 5.0}}')
+    done = CliRunner().invoke(app, ["detector", "--out", str(tmp_path)])
+    assert isinstance(done.exception, OutputError)
+
+
+def test_measures_tell_found_from_answered_and_absent_from_there() -> None:
+    rows = [
+        {"look": "plain", "scene": "a", "label": "cube", "there": True, "answered": True, "error_cm": 1.0},
+        {"look": "plain", "scene": "a", "label": "cube", "there": True, "answered": True, "error_cm": 9.0},
+        {"look": "plain", "scene": "a", "label": "cube", "there": True, "answered": False},
+        {"look": "plain", "scene": "a", "label": "peg", "there": False, "answered": True},
+        {"look": "plain", "scene": "a", "label": "peg", "there": False, "answered": False},
+    ]
+    found = measures(rows)["by_look"]["plain"]
+    assert (found["n"], found["answered"], found["found"]) == (3, 2, 1)
+    assert (found["n_absent"], found["false_finds"]) == (2, 1)
+    assert found["median_cm"] == 5.0
+    assert found["by_label"]["peg"]["n"] == 0

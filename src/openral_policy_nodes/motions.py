@@ -19,7 +19,7 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState, StepView
 from openral_policy_nodes.goal_request import GoalRefused
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
-from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
+from openral_policy_nodes.supervisor import MOTION_CHECK, GoalEnd, GoalOutcome
 
 INTERFACE = "openral/action/ExecuteSkill"
 PREFIX = "motion-"
@@ -136,7 +136,7 @@ class MotionSource:
         else:
             if isinstance(answer, MotionEnd):
                 outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
-                end = GoalEnd(outcome, "motion", answer.message)
+                end = GoalEnd(outcome, MOTION_CHECK, answer.message)
             else:
                 data = answer
         passed_s = time.perf_counter() - begun

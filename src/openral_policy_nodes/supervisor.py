@@ -7,6 +7,9 @@ from enum import IntEnum
 
 from openral_core.instant import Instant
 
+MOTION_CHECK = "motion"
+"""Check of a goal that a motion has ended, by what it measured."""
+
 
 class GoalOutcome(IntEnum):
     """How a goal ends; the numbers of ExecuteSkill.action."""

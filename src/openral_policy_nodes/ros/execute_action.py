@@ -31,7 +31,14 @@ from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.status_message import read_status
 from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.stopping import CHECK, GoalStops, Stopping
-from openral_policy_nodes.supervisor import BridgeStatus, GoalEnd, GoalOutcome, GoalSupervisor, Limits
+from openral_policy_nodes.supervisor import (
+    MOTION_CHECK,
+    BridgeStatus,
+    GoalEnd,
+    GoalOutcome,
+    GoalSupervisor,
+    Limits,
+)
 
 TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
@@ -360,9 +367,11 @@ class ExecuteServer:
         self._goal = None
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
-        # Two calls, not one: rclpy forbids a call site to change its severity.
+        # A call each: rclpy forbids a call site to change its severity.
         if verdict.outcome in UNREMARKABLE:
             self._node.get_logger().info(words)
+        elif verdict.check == MOTION_CHECK:  # something was in the way, and nothing is wrong here
+            self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
         # By the newest observation, if the clock lags behind it: in lockstep every run tells the same.

@@ -279,11 +279,12 @@ def test_motions_in_the_place_of_a_task_are_no_proof_that_it_is_done(sees: bool 
     desk = Desk(palette=Palette((SKILL, HOME, MOVE_TO), playbooks=(book,)), world=world)
     desk.director.monitor(silent=False, there=True)
     plan = desk.planner
-    desk.planner = Scripted(
-        lambda words, palette: (
-            steps if palette.recoveries and words == "open the drawer" else plan.plan(words, palette)
-        )
-    )
+
+    def planned(words: str, palette: Palette) -> Proposal:
+        by_hand = palette.recoveries and words == "open the drawer"
+        return steps if by_hand else plan.plan(words, palette)
+
+    desk.planner = Scripted(planned)
     desk.say("open the drawer")
     desk.run(20, 0.2)
     assert [goal.skill for goal in desk.driven[-2:]] == [MOVE_TO, HOME]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import check_file
-from openral_core.statistics import wilson_interval
 from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
-from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+
+if TYPE_CHECKING:
+    from openral_reasoner.memory.outcomes import Outcomes
 
 memory = typer.Typer(help="Notes and counts that outlive a mission, in plain files.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
@@ -24,6 +25,8 @@ def _memory(file: Path | None) -> Memory:
 
 
 def _outcomes(file: Path | None) -> Outcomes:
+    from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+
     return Outcomes(outcomes_beside(file or default_memory_file()))
 
 
@@ -66,6 +69,8 @@ def show_outcomes(file: File = None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from openral_core.statistics import wilson_interval
 
     table = Table("skill", "task", "tried as", "worked", "of", "95 % interval", box=None)
     rows = sorted(_outcomes(file).rows(), key=lambda row: (row.skill, row.task, row.rung))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from openral.action import ExecuteSkill
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading
-from openral_core.stop_conditions import parse_stop_when, stop_when_text
+from openral_core.stop_conditions import parse_stop_when
 from openral_reasoner.mission.attempt import Propose, SendGoal
 from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.mission.request_queue import Execute, Reply
@@ -58,8 +57,7 @@ def test_an_agents_conditions_go_to_the_goal() -> None:
     now = Instant(desk.now, desk.now)
     [proposed] = [each for each in desk.director.prompt("p", "pick it up", now) if isinstance(each, Propose)]
     assert desk.director.steered(proposed.ticket, "an agent", desk.now)
-    asked = json.loads(stop_when_text(LIFTED))
-    request = Execute(SKILL.name, "drawer-open-v3", "pick it up", stop_when=asked, max_steps=160)
+    request = Execute(SKILL.name, "drawer-open-v3", "pick it up", stop_when=LIFTED, max_steps=160)
     desk.do(Steering(desk.director).handle(request, replies.append, now))
     assert [(goal.stop_when, goal.max_steps) for goal in desk.sent] == [(LIFTED, 160)]
 

@@ -143,7 +143,7 @@ class StartPose(Schema):
     """Where the hand stood when the demonstrations of a task began."""
 
     task: Word | None = None
-    """One of the skill's tasks; absent: every task that has no entry of its own."""
+    """A task's id; absent: every task that has no entry of its own."""
     position: Vector3
     """[m] end effector in the world frame of the scene."""
     tolerance_m: Positive = 0.02

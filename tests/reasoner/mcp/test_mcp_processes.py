@@ -104,7 +104,8 @@ def test_stop_works_in_mid_motion_and_when_the_reasoner_is_gone(graph: Graph) ->
             reasoner.kill()
             told = await client.call_tool("stop")
             assert "1 skills were told to stop from here" in text(told)
-            assert "went away during the call" in text(await again)
+            ended = text(await again)  # by whether its end was noticed before or after the stop was told
+            assert "went away during the call" in ended or "no reasoner answers" in ended
             assert "no reasoner answers" in text(await client.call_tool("state"))
 
     asyncio.run(play())

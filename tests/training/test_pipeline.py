@@ -241,7 +241,7 @@ def test_shipped_recipe_keeps_words_and_states_apart() -> None:
     shipped = load_recipe("mini_metaworld")
     assert not set(shipped.train_init_ids.ids()) & set(shipped.heldout_init_ids.ids())
     assert "pull the drawer open" in shipped.tasks["drawer-open-v3"].heldout
-    with pytest.raises(NotFoundError, match="openral ships .*mini_metaworld"):
+    with pytest.raises(NotFoundError, match=r"openral ships .*mini_metaworld"):
         load_recipe("nothing")
 
 

@@ -14,6 +14,7 @@ def test_a_killed_reasoner_takes_its_mission_up(tmp_path):
     scene = write_scene(tmp_path, resume="always")
     words = ("--config", str(scene), "--run-dir", "run", "--no-video")
     with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack, Operator(stack) as operator:
+        stack.until_says("attempt 1")  # the drive to the start is over
         goal = operator.until_moving()
         stack.node("reasoner").send_signal(signal.SIGKILL)
         operator.until(

@@ -115,6 +115,20 @@ class MetaWorldWorld:
             )
         self.steps += 1
 
+    def move_object(self, by: NDArray[np.float64]) -> None:
+        """Move the loose thing of the task by (3,) [m] and leave it at rest.
+
+        Raises:
+            SimulationError: nothing in this scene is loose.
+        """
+        free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        if not len(free):
+            raise SimulationError(f"{self._active}: nothing in this scene is loose, so nothing can be moved")
+        place, speed = (int(address[free[0]]) for address in (self.model.jnt_qposadr, self.model.jnt_dofadr))
+        self.data.qpos[place : place + 3] += by
+        self.data.qvel[speed : speed + 6] = 0.0
+        mujoco.mj_forward(self.model, self.data)
+
     def look(self, task_id: str) -> NDArray[np.float64]:
         """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it.
 

@@ -62,6 +62,8 @@ class MetaWorldBackend:
         height: int = 128,
         render_profile: str = "fast",
         horizon: int | None = None,
+        distractors: int = 0,
+        object_outside: bool = False,
     ) -> None:
         """Build the worlds.
 
@@ -72,13 +74,18 @@ class MetaWorldBackend:
             height: [px]
             render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
             horizon: control steps until `done`; None: never.
+            distractors: things that lie about and are of no task.
+            object_outside: objects begin 3 to 10 cm beside the range in which MetaWorld puts them.
         """
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
         self._size = (width, height)
         self._profile = profile(render_profile)
         self._horizon = horizon
-        self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
+        self._worlds = [
+            MetaWorldWorld(self.task_ids, distractors=distractors, object_outside=object_outside)
+            for _ in range(num_envs)
+        ]
         self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
         self._renderer: OffscreenRenderer | None = None
         self._upside_down = _upside_down(self._worlds[0].model)

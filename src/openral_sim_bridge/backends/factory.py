@@ -29,7 +29,12 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
         from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
         look = str(settings.get("render_profile", "fast"))
-        return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+        varied: dict[str, Any] = {
+            name: settings[name] for name in ("distractors", "object_outside") if name in settings
+        }
+        return MetaWorldBackend(
+            tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **varied, **size
+        )
     if family == "mjcf":
         from openral_sim_bridge.backends.mjcf.backend import open_mjcf
 

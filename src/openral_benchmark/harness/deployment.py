@@ -11,7 +11,7 @@ from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, Harnes
 from openral_benchmark.harness.goals import GoalHost, GoalSkill
 from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, TrueGrounding
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
-from openral_benchmark.harness.planners import OneTask
+from openral_benchmark.harness.planners import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
 from openral_benchmark.harness.variants import VARIANTS, HarnessVariant
 from openral_benchmark.harness.world import begin_world
@@ -74,6 +74,7 @@ class MissionHarness:
         self._task = simulator_task(scene)
         self._attempt_s = attempt_steps * scene.dt
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
+        self._policy = _skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
         for each in (*self.packages, self.reward, self.detector):
             require(
@@ -186,6 +187,7 @@ class MissionHarness:
             grounding=grounding,
             palette=palette,
             planner=OneTask(self._task, scene.task.instruction),
+            by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
@@ -194,13 +196,12 @@ class MissionHarness:
 
     def _palette(self, row: HarnessRow) -> Palette:
         """Return the skills that a row has; a policy's attempts end when the row says."""
-        policy, *motions = self.packages
-        chosen = [each for each in motions if motion_name(each.manifest) in row.motions]
-        skills = [_skill(each) for each in chosen]
+        motions = self.packages[1:]
+        skills = [_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
         if row.policy:
             whole_s = int(self._scene.task.max_steps or 0) * self._scene.dt
             longest_s = self._attempt_s if row.short else whole_s
-            skills.append(replace(_skill(policy), max_execution_s=longest_s))
+            skills.append(replace(self._policy, max_execution_s=longest_s))
         return build_palette(
             skills, embodiment_tags=self._robot.embodiment_tags, commercial=False, scene_tasks=[self._task]
         )

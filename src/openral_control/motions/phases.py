@@ -116,14 +116,17 @@ class Fingers:
         self._opening_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends where the fingers are at rest."""
+        """It ends where the fingers are at rest, and at once where they are open already and are to be."""
+        apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
+        if self._gripper == self._arm.low[-1] and self._arm.is_open(state.gripper_opening):
+            return apart
         if abs(state.gripper_opening - self._opening_m) > FINGERS_REST_M:
             self._opening_m, self._since_s = state.gripper_opening, state.stamp_s
         passed_s = state.stamp_s - self._begun_s
         rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
         if not rests and passed_s < FINGERS_MOST_S:
             return None
-        return MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
+        return apart
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""

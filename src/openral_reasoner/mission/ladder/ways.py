@@ -20,6 +20,8 @@ CARRY_M = 0.1
 """[m] that a thing is lifted before the skill goes on, or before it is put down elsewhere."""
 ABOVE_PLACE_M = 0.02
 """[m] above a place at which the fingers let go."""
+APPROACH_M = 0.05
+"""[m] above that from which the hand comes down with it."""
 ABOVE_BUTTON_M = 0.06
 """[m] above a thing from which it is pressed."""
 PRESS_M = 0.05
@@ -112,7 +114,11 @@ def _motions(task: Task, palette: Palette) -> list[Step]:
     if meaning.verb is Verb.PUT:
         put = Drive(
             _of(palette, "place_at"),
-            lambda points: {"point": _at(points, place, ABOVE_PLACE_M)},
+            lambda points: {
+                "point": _at(points, place, ABOVE_PLACE_M),
+                "approach_m": APPROACH_M,
+                "speed_m_s": BRISK_M_S,
+            },
             f"puts it at {place}",
         )
         return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), put]
@@ -129,7 +135,7 @@ def _motions(task: Task, palette: Palette) -> list[Step]:
 def _pick(palette: Palette, thing: str, lift_m: float) -> Drive:
     return Drive(
         _of(palette, "pick_at"),
-        lambda points: {"point": _at(points, thing), "lift_m": lift_m},
+        lambda points: {"point": _at(points, thing), "lift_m": lift_m, "speed_m_s": BRISK_M_S},
         f"takes {thing}",
     )
 

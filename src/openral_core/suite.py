@@ -11,7 +11,7 @@ from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
-from openral_core.schema import Fault, InitRange, Many, Schema, Word, raise_faults, validate
+from openral_core.schema import Count, Fault, InitRange, Many, Schema, Word, raise_faults, validate
 
 SUITE_PATTERNS = ("suites/{}.yaml",)
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
@@ -44,6 +44,20 @@ class SuiteEntry(Schema):
         return self.instructions or ((self.instruction,) if self.instruction else ())
 
 
+class MissionTable(Schema):
+    """A suite of whole missions: which deployments are compared, in which variants of each state."""
+
+    attempt_steps: Count
+    """Control steps after which an attempt of the policy is given up, where a deployment can try something else."""
+    rows: Many[Word] = Field(min_length=1)
+    """Deployments, by their names in `openral_benchmark.harness.rows`."""
+    variants: Many[Word] = Field(min_length=1)
+    """By their names in `openral_benchmark.harness.variants`."""
+    outcomes: Word | None = None
+    """File beside the suite's with what the rungs of the ladder were worth on states of design, as a deployment keeps
+    it; absent: nothing is known."""
+
+
 class SuiteStates(Schema):
     """A suite that names its own initial states, whatever those of its scenes are."""
 
@@ -53,6 +67,8 @@ class SuiteStates(Schema):
     """Skills may be trained on these; none of them is held out. Absent: nothing here is for training."""
     honest_scope: Word | None = None
     """What the suite's number says, in place of what its scenes say."""
+    missions: MissionTable | None = None
+    """Whole missions are judged, and not a policy alone."""
     scenes: Many[JsonValue] = Field(min_length=1)
     """Names, paths, or scenes with another task each, as they are written."""
 
@@ -75,6 +91,10 @@ class Suite:
     """At least one."""
     train_init_ids: InitRange | None = None
     """Initial states that skills may be trained on; none of them is among those that the scenes begin in."""
+    missions: MissionTable | None = None
+    """Whole missions are judged; None: a policy alone is."""
+    outcomes: Path | None = None
+    """File of counts of the ladder's rungs; None: there is none."""
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
@@ -103,7 +123,14 @@ def load_suite(path_or_name: str | Path) -> Suite:
     chosen: dict[str, object] = {"seed": judged.first, "n_episodes": judged.count}
     if states.honest_scope is not None:
         chosen["metadata"] = scenes[0].metadata.model_copy(update={"honest_scope": states.honest_scope})
-    return Suite(path.stem, tuple(scene.model_copy(update=chosen) for scene in scenes), states.train_init_ids)
+    table = states.missions
+    return Suite(
+        path.stem,
+        tuple(scene.model_copy(update=chosen) for scene in scenes),
+        states.train_init_ids,
+        table,
+        path.parent / table.outcomes if table is not None and table.outcomes else None,
+    )
 
 
 def alone(scene: BenchmarkScene) -> Suite:
@@ -112,12 +139,12 @@ def alone(scene: BenchmarkScene) -> Suite:
 
 
 def suite_with_task(task_id: str) -> Suite:
-    """Return the first of the suites that ship which has a task, in the order of their names.
+    """Return the first of the suites of policies that ship which has a task, in the order of their names.
 
     Raises:
         NotFoundError: none has; the text names the suites, whose tasks `load_suite` gives.
     """
-    suites = [load_suite(name) for name in names_of(SUITE_PATTERNS)]
+    suites = [suite for name in names_of(SUITE_PATTERNS) if not (suite := load_suite(name)).missions]
     for suite in suites:
         if any(scene.task.id == task_id for scene in suite.scenes):
             return suite

@@ -13,7 +13,7 @@ from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, Tru
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
 from openral_benchmark.harness.planners import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
-from openral_benchmark.harness.variants import VARIANTS, HarnessVariant
+from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
 from openral_control.chunk_executor import ChunkExecutor
@@ -28,6 +28,7 @@ from openral_perception.locator import Locator
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.motions import MotionSource, motion_name, path_check
+from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
 from openral_rskill.contract import match, require
@@ -51,6 +52,7 @@ class MissionHarness:
         package: RSkillPackage,
         *,
         attempt_steps: int,
+        outcomes: Outcomes | None = None,
         device: str = "cpu",
         allow_unevaluated: bool = False,
     ) -> None:
@@ -60,6 +62,7 @@ class MissionHarness:
             scene: with `motions`, a `reward_skill` and a `detector_skill`.
             package: the policy.
             attempt_steps: control steps of an attempt, in rows that do not give it all there are.
+            outcomes: what the rungs of the ladder were worth before; None: nothing is known.
             device: where models run, in torch's words.
             allow_unevaluated: run a task that the policy was not evaluated on.
 
@@ -73,6 +76,7 @@ class MissionHarness:
         self._scene, self._robot = scene, load_robot(scene.robot_id)
         self._task = simulator_task(scene)
         self._attempt_s = attempt_steps * scene.dt
+        self._outcomes = outcomes or Outcomes()
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
         self._policy = _skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
@@ -84,7 +88,7 @@ class MissionHarness:
                     scene,
                     folder=each.folder,
                     lockstep=True,
-                    task=scene.task.id if each is package else None,
+                    task=scene.task.id if each is package else "",
                     accept_noncommercial=package.accept_noncommercial,
                     allow_unevaluated=allow_unevaluated or each is not package,
                 )
@@ -93,13 +97,20 @@ class MissionHarness:
         self._model = RewardModelJudge.load(self.reward)
         self._locator = Locator(DetectorOnDemand(self.detector, device))
         self._gate = progress_thresholds(scene)
-        self._open: tuple[Mapping[str, Any], Backend] | None = None
+        self._open: list[tuple[Mapping[str, Any], Backend]] = []
 
     def run(self, row: str, variant: str, init_id: int) -> tuple[dict[str, Any], list[LogEntry]]:
+        """Run one episode of a row (`ROWS`) in a variant (`VARIANTS`); see `play`."""
+        return self.play(row, ROWS[row], variant, init_id)
+
+    def play(
+        self, row: str, parts: HarnessRow, variant: str, init_id: int
+    ) -> tuple[dict[str, Any], list[LogEntry]]:
         """Run one episode.
 
         Args:
-            row: a name in `ROWS`.
+            row: what the deployment is called.
+            parts: what it has.
             variant: a name in `VARIANTS`.
             init_id: number of the initial state.
 
@@ -109,7 +120,7 @@ class MissionHarness:
         Raises:
             OpenralError: the simulator refused, or a model failed.
         """
-        begun, parts, varied = time.perf_counter(), ROWS[row], VARIANTS[variant]
+        begun, varied = time.perf_counter(), VARIANTS[variant]
         scene = varied.scene(self._scene)
         backend = self._backend(scene)
         arm, state = begin_world(backend, scene, self._robot, varied, self._task, init_id)
@@ -143,9 +154,9 @@ class MissionHarness:
 
     def close(self) -> None:
         """Free worlds and models."""
-        if self._open is not None:
-            self._open[1].close()
-            self._open = None
+        for _, backend in self._open:
+            backend.close()
+        self._open.clear()
         self._model.close()
         for skill in self._skills.values():
             if isinstance(skill.source, Inference):
@@ -189,6 +200,7 @@ class MissionHarness:
             planner=OneTask(self._task, scene.task.instruction),
             by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
+            outcomes=self._outcomes if row.counts else Outcomes(),
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
             stop_at_success=row.judge != "own",
@@ -209,11 +221,11 @@ class MissionHarness:
     def _backend(self, scene: BenchmarkScene) -> Backend:
         """Return the open world, or open this variant's."""
         options = scene.scene.backend_options
-        if self._open is None or self._open[0] != options:
-            if self._open is not None:
-                self._open[1].close()
-            self._open = options, make_backend(scene)
-        return self._open[1]
+        backend = next((backend for known, backend in self._open if known == options), None)
+        if backend is None:
+            backend = make_backend(scene)
+            self._open.append((options, backend))
+        return backend
 
 
 def _skill(package: RSkillPackage) -> Skill:
@@ -244,4 +256,9 @@ def _record(tally: EpisodeTally) -> dict[str, Any]:
     """Return what happened as a row holds it: `steps` are those until the first success, or all."""
     told = asdict(tally)
     used, first = told.pop("steps"), told.pop("success_step")
-    return {"success": first is not None, "steps": used if first is None else first, "used_steps": used, **told}
+    return {
+        "success": first is not None,
+        "steps": used if first is None else first,
+        "used_steps": used,
+        **told,
+    }

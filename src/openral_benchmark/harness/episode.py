@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.ladder.rungs import Rung
 from openral_reasoner.mission.mission import LogEntry, TaskState
 from openral_reasoner.palette import Palette
@@ -62,6 +62,8 @@ class EpisodeParts:
     by_motions: PlannedTask | None
     """Nobody plans: this task is ordered as an agent would, done by motions alone; None: the operator orders."""
     gate: ProgressThresholds
+    outcomes: Outcomes
+    """What the rungs of the ladder were worth before."""
     instruction: str
     max_steps: int
     """Control steps, motions and holds among them."""
@@ -107,7 +109,7 @@ class HarnessEpisode:
         self._now = Instant(0.0, 0.0)
         self._over = False
         self._director = Director(
-            self._note, gate=parts.gate, config=CONFIG, outcomes=Outcomes(), awaits_policies=False
+            self._note, gate=parts.gate, config=CONFIG, outcomes=parts.outcomes, awaits_policies=False
         )
         self._conditions = ConditionQuery(parts.judge.answer, parts.gate)
         self._director.palette(parts.palette, -1.0)
@@ -202,7 +204,7 @@ class HarnessEpisode:
         assert self._state is not None
         self._ended(self._parts.goals.observe(self._now, images, self._state))
 
-    def _ended(self, ended: Any) -> None:
+    def _ended(self, ended: tuple[int, GoalReport] | None) -> None:
         if ended is None:
             return
         self._parts.judge.end()
@@ -241,7 +243,9 @@ class HarnessEpisode:
     def _find(self, command: FindThing) -> None:
         grounding = self._parts.grounding
         point, why = (
-            (None, "nobody locates") if grounding is None else grounding.find(command.words, self._now.stamp_s)
+            (None, "nobody locates")
+            if grounding is None
+            else grounding.find(command.words, self._now.stamp_s)
         )
         where = "nowhere" if point is None else "({:.3f}, {:.3f}, {:.3f})".format(*point)
         self.tally.located.append(f"{command.words}: {where}; {why}")

@@ -33,6 +33,8 @@ class HarnessRow:
     """The policy is in the palette."""
     short: bool = True
     """An attempt ends after the suite's `attempt_steps`; else it may take all that there are."""
+    counts: bool = True
+    """The director knows what the rungs of the ladder were worth on states of design."""
     ablation: bool = False
     """It is the harness without one part, or with one part of it true."""
 
@@ -55,9 +57,10 @@ ROWS: Mapping[str, HarnessRow] = {
     "without_restage": HarnessRow("harness without restage", HOME + CARRY, "own", "own", ablation=True),
     "without_motions": HarnessRow("harness without pick and place", LADDER, "own", "own", ablation=True),
     "without_grounding": HarnessRow("harness without grounding", LADDER + CARRY, "own", ablation=True),
-    "without_judge": HarnessRow(
-        "harness without a judge", LADDER + CARRY, "none", "own", ablation=True
+    "without_counts": HarnessRow(
+        "harness without counts", LADDER + CARRY, "own", "own", counts=False, ablation=True
     ),
+    "without_judge": HarnessRow("harness without a judge", LADDER + CARRY, "none", "own", ablation=True),
     "true_judge": HarnessRow("harness, true judge", LADDER + CARRY, "true", "own", ablation=True),
     "true_positions": HarnessRow("harness, true positions", LADDER + CARRY, "own", "true", ablation=True),
 }

@@ -13,7 +13,7 @@ from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, Tru
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
 from openral_benchmark.harness.planners import OneTask
 from openral_benchmark.harness.rows import ROWS, HarnessRow
-from openral_benchmark.harness.variants import VARIANTS, HarnessVariant
+from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
 from openral_control.chunk_executor import ChunkExecutor
@@ -243,4 +243,9 @@ def _record(tally: EpisodeTally) -> dict[str, Any]:
     """Return what happened as a row holds it: `steps` are those until the first success, or all."""
     told = asdict(tally)
     used, first = told.pop("steps"), told.pop("success_step")
-    return {"success": first is not None, "steps": used if first is None else first, "used_steps": used, **told}
+    return {
+        "success": first is not None,
+        "steps": used if first is None else first,
+        "used_steps": used,
+        **told,
+    }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -230,7 +229,9 @@ class HarnessEpisode:
     def _find(self, command: FindThing) -> None:
         grounding = self._parts.grounding
         point, why = (
-            (None, "nobody locates") if grounding is None else grounding.find(command.words, self._now.stamp_s)
+            (None, "nobody locates")
+            if grounding is None
+            else grounding.find(command.words, self._now.stamp_s)
         )
         where = "nowhere" if point is None else "({:.3f}, {:.3f}, {:.3f})".format(*point)
         self.tally.located.append(f"{command.words}: {where}; {why}")

@@ -63,7 +63,11 @@ class GoalHost:
     """One goal at a time over all skills. Goals have ids in the order of their keys, so that runs repeat."""
 
     def __init__(
-        self, scene: DeployScene, robot: RobotDescription, skills: Mapping[str, GoalSkill], executor: ChunkExecutor
+        self,
+        scene: DeployScene,
+        robot: RobotDescription,
+        skills: Mapping[str, GoalSkill],
+        executor: ChunkExecutor,
     ) -> None:
         """Begin without a goal.
 
@@ -156,9 +160,7 @@ class GoalHost:
         """Send the chunk that answers an observation; return the end that the skill itself saw."""
         step = goal.source.step_of(sensors.stamp_ns)
         goal.run.history.add(step, StepView(sensors.images, sensors.state))
-        seen = SensorSet(
-            sensors.stamp_ns, sensors.images, sensors.state, history=goal.run.history.at(step)
-        )
+        seen = SensorSet(sensors.stamp_ns, sensors.images, sensors.state, history=goal.run.history.at(step))
         try:
             chunk = goal.source.chunk(seen, goal.run.goal_id, goal.run.instruction, goal.run.chunks)
         except OpenralError as error:

@@ -79,6 +79,4 @@ def _response(source: str, position: list[float], covariance: list[float]) -> An
     x, y, z = position
     header = SimpleNamespace(frame_id=FRAME)
     point = SimpleNamespace(header=header, point=SimpleNamespace(x=x, y=y, z=z))
-    return SimpleNamespace(
-        ok=True, message="", source=source, point=point, covariance=covariance, age_s=0.0
-    )
+    return SimpleNamespace(ok=True, message="", source=source, point=point, covariance=covariance, age_s=0.0)

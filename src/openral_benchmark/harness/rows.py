@@ -55,9 +55,7 @@ ROWS: Mapping[str, HarnessRow] = {
     "without_restage": HarnessRow("harness without restage", HOME + CARRY, "own", "own", ablation=True),
     "without_motions": HarnessRow("harness without pick and place", LADDER, "own", "own", ablation=True),
     "without_grounding": HarnessRow("harness without grounding", LADDER + CARRY, "own", ablation=True),
-    "without_judge": HarnessRow(
-        "harness without a judge", LADDER + CARRY, "none", "own", ablation=True
-    ),
+    "without_judge": HarnessRow("harness without a judge", LADDER + CARRY, "none", "own", ablation=True),
     "true_judge": HarnessRow("harness, true judge", LADDER + CARRY, "true", "own", ablation=True),
     "true_positions": HarnessRow("harness, true positions", LADDER + CARRY, "own", "true", ablation=True),
 }

@@ -25,9 +25,7 @@ class HarnessVariant:
         """Return a scene in this variant."""
         world = scene.scene
         options = {**world.backend_options, **self.options}
-        return scene.model_copy(
-            update={"scene": world.model_copy(update={"backend_options": options})}
-        )
+        return scene.model_copy(update={"scene": world.model_copy(update={"backend_options": options})})
 
 
 OUTSIDE: Mapping[str, int | bool] = {"object_outside": True}

@@ -15,6 +15,7 @@ from openral_reasoner.ros.skill_client import Guard
 
 SERVICE = "/openral/perception/locate"
 
+
 class LocateClient:
     """Serves `FindThing`. Who waits for an answer has a patience of its own."""
 

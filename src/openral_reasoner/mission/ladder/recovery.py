@@ -128,8 +128,10 @@ class Recovery:
             return f"{way} was tried for it already"
         around = self._around(mission, palette, now)
         cost = way_cost(rung, Task(planned), around, self._config)
+        if isinstance(cost, str):
+            return cost
         late = f"it may take {cost:.0f} s, and {around.left_s:.0f} s of the mission's time are left"
-        return cost if isinstance(cost, str) else late if cost > around.left_s else ""
+        return late if cost > around.left_s else ""
 
     def _around(self, mission: Mission, palette: Palette, now: Instant) -> Surroundings:
         passed_s = now.stamp_s - (now.stamp_s if mission.begun_s is None else mission.begun_s)

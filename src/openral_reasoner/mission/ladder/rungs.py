@@ -1,7 +1,7 @@
 """What is tried after a failed attempt: a ladder, of which every rung changes something and is climbed once.
 
-    home -> restage above the object -> another skill -> the object in the hand -> motions -> other steps
-         -> ask the operator -> give up
+    motions -> the object in the hand -> home -> restage above the object -> another skill -> other steps
+            -> ask the operator -> give up
 
 An attempt that ran its course and failed is never repeated from where the arm stands: of 69 such repetitions one
 succeeded, of 60 that began with a drive to the start pose 18 (MetaWorld's MT10, unseen states). One that was broken
@@ -41,14 +41,16 @@ class Rung(str, Enum):
 
 
 EXPECTED = {
+    Rung.MOTIONS: 0.6,
+    Rung.GRASP: 0.5,
     Rung.HOME: 0.3,
     Rung.RESTAGE: 0.29,
     Rung.OTHER_SKILL: 0.28,
-    Rung.GRASP: 0.27,
-    Rung.MOTIONS: 0.26,
-    Rung.DECOMPOSE: 0.25,
+    Rung.DECOMPOSE: 0.27,
 }
-"""Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order."""
+"""Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order. Of
+tasks of MetaWorld that hold a thing, motions to places known to 3 cm rescued 45 of 68 that home and a repetition had not,
+the thing put into the hand 7 of 14, home 18 of 60, but of those 14, which had begun at the start pose, 1."""
 WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
 """Rungs that try a task anew with what is here, without a planner or an operator."""
 PATIENCE_MOTION_S = 10.0

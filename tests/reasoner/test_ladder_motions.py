@@ -1,4 +1,4 @@
-"""After a failed attempt a motion puts the object into the hand, or motions do the whole task: located first, judged after."""
+"""After a failed attempt a motion puts the object into the hand, or motions do the whole task, and the monitor judges."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def params(desk: Desk, wanted: Skill) -> list[dict[str, Any]]:
 def fail(desk: Desk, order: str) -> None:
     """Order something, and let its first attempt come to nothing, and the next way begin."""
     desk.say(order)
-    desk.run(11, 0.2)
+    desk.run(4.4, 0.2)
 
 
 def test_a_place_on_the_table_is_reached_by_motions_and_the_monitor_says_whether_it_is_done() -> None:
@@ -158,9 +158,6 @@ def test_the_operator_hears_why_motions_are_not_possible(
 
 
 def test_what_is_left_of_the_mission_s_time_may_not_be_enough_for_motions() -> None:
-    desk = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"mission_time_s": 26.0}))
-    fail(desk, PLACING)
-    assert desk.driven == [] or desk.driven[0].skill is not PICK or "grasp" in ways(desk)
     late = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"mission_time_s": 15.0}))
     fail(late, PLACING)
     assert (late.driven, late.mission.state.value) == ([], "failed")
@@ -252,4 +249,4 @@ def test_an_agent_s_motions_are_not_done_because_they_arrived() -> None:
     agent = Agent(desk_with(goal=TRAY, sees=False))
     agent.run()
     assert agent.run("motions").startswith("not verified as done")
-    assert "ways to try it anew: home, restage, grasp" in agent.run("grasp") or True
+    assert "; ways to try it anew: home, restage (" in agent.run("grasp")

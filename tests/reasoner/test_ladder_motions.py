@@ -1,4 +1,4 @@
-"""After a failed attempt a motion puts the object into the hand, or motions do the whole task, and the monitor judges."""
+"""After a failed attempt a motion puts the object into the hand, or motions do it all; the reward monitor judges."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_the_operator_hears_why_motions_are_not_possible(
 
 
 def test_what_is_left_of_the_mission_s_time_may_not_be_enough_for_motions() -> None:
-    late = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"mission_time_s": 15.0}))
+    late = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"mission_time_s": 14.0}))
     fail(late, PLACING)
     assert (late.driven, late.mission.state.value) == ([], "failed")
     assert any(e.kind == "motions" and "s are left" in e.reason for e in late.log)

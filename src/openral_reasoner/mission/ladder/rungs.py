@@ -48,9 +48,9 @@ EXPECTED = {
     Rung.OTHER_SKILL: 0.28,
     Rung.DECOMPOSE: 0.27,
 }
-"""Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order. Where
-a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and a repetition had not,
-the thing put into the hand 7 of 14, and home 18 of 60, but 1 of those 14, which had begun at the start pose."""
+"""Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order.
+Where a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and a repetition had
+not, the thing put into the hand 7 of 14, and home 18 of 60, but 1 of those 14, which had begun at the start pose."""
 WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
 """Rungs that try a task anew with what is here, without a planner or an operator."""
 MOST_MOTIONS = 2

@@ -15,6 +15,7 @@ from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.memory.traces import Traces
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
@@ -54,6 +55,7 @@ class Director:
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
         outcomes: Outcomes | None = None,
+        traces: Traces | None = None,
         awaits_policies: bool = False,
     ) -> None:
         """Begin without a mission.
@@ -63,6 +65,7 @@ class Director:
             gate: when an attempt is done, or stands still.
             config: how patient the director is.
             outcomes: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            traces: what worked before where the same ways had failed; None: nothing is known or kept.
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
         self._log = log
@@ -78,7 +81,7 @@ class Director:
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes())
+        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes(), traces or Traces())
         self._preparation = Preparation(self._goals, self._config)
         self.mission = Mission("", "", log)
         self.others_move = False
@@ -277,6 +280,10 @@ class Director:
         """Why a task cannot be tried anew in a way of the ladder; empty: it can."""
         return self._recovery.why_not(way, planned, self.mission, self._proposals.palette, now)
 
+    def worked_before(self, task: Task) -> Mapping[str, int]:
+        """How often each way worked in earlier missions where the same ways had failed at a task as now."""
+        return self._recovery.worked_before(self.mission, task)
+
     def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
         """An agent outside wants a mission, to add tasks to it; return why it gets none, empty: it has it."""
         if self.estopped or self._active:
@@ -423,7 +430,7 @@ class Director:
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is GateVerdict.SUCCEEDED:
-            self._recovery.count(self.mission.tasks[self.mission.active_task], success=True)
+            self._recovery.succeeded(self.mission, self.mission.tasks[self.mission.active_task])
             self.mission.complete(now.stamp_s, judgement.reason)
         else:
             self._fail(judgement, now)

@@ -65,6 +65,8 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.ladder.rungs`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    failed: list[str] = field(default_factory=list)
+    """Ways in which it failed, in their order; `first` is as it was planned."""
     report: GoalReport | None = None
     """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
     stands_for: PlannedTask | None = None

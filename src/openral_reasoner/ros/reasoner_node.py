@@ -33,6 +33,7 @@ from openral_core.scene import Resume
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+from openral_reasoner.memory.traces import Traces, traces_beside
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -151,11 +152,13 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             patience_s=director.heartbeat_patience_s,
         )
         self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
+        memory_file = Path(notes).expanduser() if notes else None
         self._director = Director(
             self._note,
             gate=gate,
             config=director,
-            outcomes=self._outcomes(),
+            outcomes=Outcomes(outcomes_beside(memory_file) if memory_file else None),
+            traces=Traces(traces_beside(memory_file) if memory_file else None),
             awaits_policies=self._deployment.has_policies,
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
@@ -207,10 +210,6 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             if said == policy:
                 return policy  # type: ignore[no-any-return]
         raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
-
-    def _outcomes(self) -> Outcomes:
-        memory_file = self.get_parameter("memory_file").value
-        return Outcomes(outcomes_beside(Path(memory_file).expanduser()) if memory_file else None)
 
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None

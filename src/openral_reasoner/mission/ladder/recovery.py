@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 
 from openral_core.instant import Instant
 from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.memory.traces import Traces
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.ladder.rungs import (
@@ -34,6 +37,8 @@ _WAYS = {
 """What a rung changes, for the mission log."""
 
 
+FIRST = "first"
+"""The way of the attempt that was planned."""
 _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
 """Rungs that come when nothing here can do it; why not is said before."""
 
@@ -41,21 +46,25 @@ _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
 class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
-    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes) -> None:
+    def __init__(
+        self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes, traces: Traces
+    ) -> None:
         """Begin with nothing to recover from.
 
         Args:
             ask: asks the operator.
             config: the limits.
             outcomes: what the rungs were worth before; each attempt with a verdict is counted there.
+            traces: what worked before where the same ways had failed; read when an attempt came to nothing.
         """
-        self._ask, self._config, self._outcomes = ask, config, outcomes
+        self._ask, self._config, self._outcomes, self._traces = ask, config, outcomes, traces
         self.can_locate = False
         """Somebody answers where a thing is."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
         self._palette = Palette()
+        self._worked: Mapping[str, int] = {}
 
     @property
     def waits(self) -> bool:
@@ -100,13 +109,22 @@ class Recovery:
         if lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
-            self.count(task, success=False)
+            self._outcomes.add(*_counted(task), success=False)
+            task.failed.append(task.way or FIRST)
         self._take(self._next(mission, task, now), mission, task, now)
 
-    def count(self, task: Task, *, success: bool) -> None:
-        """Take down what an attempt came to that ran its course."""
-        planned = task.planned
-        self._outcomes.add(planned.skill.name, planned.skill_task, task.way or "first", success)
+    def succeeded(self, mission: Mission, task: Task) -> None:
+        """Take down that a task was verified, and what had failed before."""
+        self._outcomes.add(*_counted(task), success=True)
+        if failed := failed_ways(mission, task):
+            skill = task.tried[0] if task.tried else task.planned.skill.name
+            self._traces.add(skill, task.planned.skill_task, failed, task.way or FIRST)
+
+    def worked_before(self, mission: Mission, task: Task) -> Mapping[str, int]:
+        """Return how often each way worked in earlier missions where the same ways had failed as now."""
+        skill = task.tried[0] if task.tried else task.planned.skill.name
+        failed = failed_ways(mission, task)
+        return self._traces.after(skill, task.planned.skill_task, failed) if failed else {}
 
     def why_not(
         self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant
@@ -140,6 +158,9 @@ class Recovery:
 
     def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
         around = self._around(mission, self._palette, now)
+        if not self._judgement.broken_off:
+            around = replace(around, worked=self.worked_before(mission, task))
+        self._worked = around.worked
         rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
         if rung in _LAST and not mission.open_ended and (why := why_no_motions(task, around, self._config)):
             mission.say(now.stamp_s, Rung.MOTIONS.value, f"not possible: {why}")
@@ -181,7 +202,11 @@ class Recovery:
     def _told(self, rung: Rung, task: Task) -> str:
         """What changes, for the mission log."""
         steps = f": {meaning_of(task.planned).steps}" if rung is Rung.MOTIONS else ""
-        return _WAYS[rung] + steps
+        times = self._worked.get(rung.value, 0)
+        before = (
+            f" (so it worked {times} time{'s' if times > 1 else ''} before, after the same)" if times else ""
+        )
+        return _WAYS[rung] + steps + before
 
     def planned(self, mission: Mission, result: Proposal, now: Instant) -> None:
         """The planner's answer to what was wanted."""
@@ -241,3 +266,17 @@ class Recovery:
 
         text = f'Is "{task.planned.text}" done, yes or no? {reason}'
         self._ask(text, self._config.ask_patience_s, answered, now, YES_OR_NO)
+
+
+def failed_ways(mission: Mission, task: Task) -> list[str]:
+    """Return the ways in which a task has failed, those of an agent's earlier tries among them."""
+    if not mission.open_ended:
+        return task.failed
+    asked = (task.planned.skill.name, task.planned.skill_task)
+    same = (t for t in mission.tasks if (t.planned.skill.name, t.planned.skill_task) == asked)
+    return [way for each in same for way in each.failed]
+
+
+def _counted(task: Task) -> tuple[str, str, str]:
+    """Return what an attempt is counted under: skill, task, and the way of trying."""
+    return task.planned.skill.name, task.planned.skill_task, task.way or FIRST

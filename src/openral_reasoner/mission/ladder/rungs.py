@@ -13,8 +13,8 @@ model's own choice of the same ways (`Steering`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from openral_reasoner.memory.outcomes import Outcomes
@@ -49,7 +49,7 @@ EXPECTED = {
     Rung.DECOMPOSE: 0.27,
 }
 """Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order.
-Where a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and a repetition had
+Where a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and repetition had
 not, the thing put into the hand 7 of 14, and home 18 of 60, but 1 of those 14, which had begun at the start pose."""
 WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
 """Rungs that try a task anew with what is here, without a planner or an operator."""
@@ -71,6 +71,8 @@ class Surroundings:
     """[s] node clock until the mission's time is up."""
     outcomes: Outcomes
     """What the rungs were worth before."""
+    worked: Mapping[str, int] = field(default_factory=dict)
+    """How often each rung worked before, where the same ways had failed."""
 
 
 def next_rung(
@@ -95,7 +97,13 @@ def next_rung(
         return Rung.GIVE_UP
     rungs = [rung for rung in _possible(task, mission, around, config) if rung.value not in task.climbed]
     skill, name = task.planned.skill.name, task.planned.skill_task
-    rungs.sort(key=lambda rung: -around.outcomes.expected(skill, name, rung.value, EXPECTED[rung]))
+    rungs.sort(
+        key=lambda rung: (
+            -around.outcomes.expected(
+                skill, name, rung.value, EXPECTED[rung], around.worked.get(rung.value, 0)
+            )
+        )
+    )
     if rungs:
         return rungs[0]
     can_ask = config.ask_patience_s > 0 and Rung.ASK.value not in task.climbed

@@ -14,6 +14,7 @@ from openral_core.instant import Instant
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld, DirectorConfig
 from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of
 from openral_reasoner.mission.request_queue import Execute, Reply
 from openral_reasoner.mission.steering import Steering, SteeringLimits
@@ -177,7 +178,7 @@ def test_motions_do_it_where_the_skill_is_gone_for_good() -> None:
 def test_what_a_way_was_worth_is_counted(tmp_path: Path) -> None:
     desk = desk_with(goal=TRAY)
     outcomes = Outcomes(tmp_path / "outcomes.json")
-    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, outcomes=outcomes)
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
     desk.director.palette(desk.palette, desk.now)
     desk.director.perception(can_locate=True)
     desk.director.monitor(silent=False, there=True)

@@ -21,7 +21,6 @@ from openral_control.chunk_queue import Chunk
 from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.types import RobotState
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -102,9 +101,7 @@ class HarnessEpisode:
         self._state: RobotState | None = None
         self._now = Instant(0.0, 0.0)
         self._over = False
-        self._director = Director(
-            self._note, gate=parts.gate, config=CONFIG, outcomes=Outcomes(), awaits_policies=False
-        )
+        self._director = Director(self._note, gate=parts.gate, config=CONFIG, awaits_policies=False)
         self._conditions = ConditionQuery(parts.judge.answer, parts.gate)
         self._director.palette(parts.palette, -1.0)
 

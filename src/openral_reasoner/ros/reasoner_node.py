@@ -47,6 +47,7 @@ from openral_reasoner.mission.attempt import (
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
@@ -152,13 +153,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             patience_s=director.heartbeat_patience_s,
         )
         self._watch = MonitorWatch(director.heartbeat_patience_s + gate.stale_after_s)
-        memory_file = Path(notes).expanduser() if notes else None
         self._director = Director(
             self._note,
             gate=gate,
             config=director,
-            outcomes=Outcomes(outcomes_beside(memory_file) if memory_file else None),
-            traces=Traces(traces_beside(memory_file) if memory_file else None),
+            experience=_experience(Path(notes).expanduser()) if notes else None,
             awaits_policies=self._deployment.has_policies,
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
@@ -440,6 +439,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._ended_wall_s = self._ended_wall_s or time.monotonic()
         if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
             self.finished.set_result(None)
+
+
+def _experience(memory_file: Path) -> Experience:
+    """Return what is kept beside a file of notes."""
+    return Experience(Outcomes(outcomes_beside(memory_file)), Traces(traces_beside(memory_file)))
 
 
 def main() -> None:

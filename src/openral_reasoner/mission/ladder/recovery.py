@@ -7,10 +7,9 @@ from dataclasses import replace
 from math import inf
 
 from openral_core.instant import Instant
-from openral_reasoner.memory.outcomes import Outcomes
-from openral_reasoner.memory.traces import Traces
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.rungs import (
     WAYS,
     Rung,
@@ -37,8 +36,6 @@ _WAYS = {
 """What a rung changes, for the mission log."""
 
 
-FIRST = "first"
-"""The way of the attempt that was planned."""
 _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
 """Rungs that come when nothing here can do it; why not is said before."""
 
@@ -46,24 +43,22 @@ _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
 class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
-    def __init__(
-        self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes, traces: Traces
-    ) -> None:
+    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, experience: Experience) -> None:
         """Begin with nothing to recover from.
 
         Args:
             ask: asks the operator.
             config: the limits.
-            outcomes: what the rungs were worth before; each attempt with a verdict is counted there.
-            traces: what worked before where the same ways had failed; read when an attempt came to nothing.
+            experience: what was worth what before; asked when an attempt came to nothing, and told what became of it.
         """
-        self._ask, self._config, self._outcomes, self._traces = ask, config, outcomes, traces
+        self._ask, self._config, self._experience = ask, config, experience
         self.can_locate = False
         """Somebody answers where a thing is."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
         self._palette = Palette()
+        self._what = ""
         self._worked: Mapping[str, int] = {}
 
     @property
@@ -88,6 +83,7 @@ class Recovery:
         now: Instant,
         *,
         lost: bool = False,
+        made: bool = True,
     ) -> None:
         """Decide about the current task of a mission after a failed attempt.
 
@@ -97,9 +93,11 @@ class Recovery:
             judgement: why it failed.
             now: this moment.
             lost: its skill is gone, so there is no use in trying again.
+            made: the attempt was made; else what its way needs before it did not work.
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
+        self._what = f"attempt {task.attempts} failed" if made else f"{task.way} was not possible"
         if mission.open_ended and task.ended_as_asked:
             mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
             return
@@ -109,22 +107,8 @@ class Recovery:
         if lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
-            self._outcomes.add(*_counted(task), success=False)
-            task.failed.append(task.way or FIRST)
+            self._experience.failed(task)
         self._take(self._next(mission, task, now), mission, task, now)
-
-    def succeeded(self, mission: Mission, task: Task) -> None:
-        """Take down that a task was verified, and what had failed before."""
-        self._outcomes.add(*_counted(task), success=True)
-        if failed := failed_ways(mission, task):
-            skill = task.tried[0] if task.tried else task.planned.skill.name
-            self._traces.add(skill, task.planned.skill_task, failed, task.way or FIRST)
-
-    def worked_before(self, mission: Mission, task: Task) -> Mapping[str, int]:
-        """Return how often each way worked in earlier missions where the same ways had failed as now."""
-        skill = task.tried[0] if task.tried else task.planned.skill.name
-        failed = failed_ways(mission, task)
-        return self._traces.after(skill, task.planned.skill_task, failed) if failed else {}
 
     def why_not(
         self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant
@@ -154,12 +138,12 @@ class Recovery:
     def _around(self, mission: Mission, palette: Palette, now: Instant) -> Surroundings:
         passed_s = now.stamp_s - (now.stamp_s if mission.begun_s is None else mission.begun_s)
         left_s = self._config.mission_time_s - passed_s if self._config.mission_time_s else inf
-        return Surroundings(palette, self.can_locate, left_s, self._outcomes)
+        return Surroundings(palette, self.can_locate, left_s, self._experience.outcomes)
 
     def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
         around = self._around(mission, self._palette, now)
         if not self._judgement.broken_off:
-            around = replace(around, worked=self.worked_before(mission, task))
+            around = replace(around, worked=self._experience.worked_before(mission, task))
         self._worked = around.worked
         rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
         if rung in _LAST and not mission.open_ended and (why := why_no_motions(task, around, self._config)):
@@ -173,13 +157,11 @@ class Recovery:
     def _take(self, rung: Rung, mission: Mission, task: Task, now: Instant) -> None:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
-            mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; trying again")
+            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; trying again")
         elif rung in WAYS:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
-            mission.say(
-                now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; {self._told(rung, task)}"
-            )
+            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; {self._told(rung, task)}")
         elif rung is Rung.OTHER_SKILL:
             if task.planned.skill.name not in task.tried:
                 task.tried.append(task.planned.skill.name)
@@ -266,17 +248,3 @@ class Recovery:
 
         text = f'Is "{task.planned.text}" done, yes or no? {reason}'
         self._ask(text, self._config.ask_patience_s, answered, now, YES_OR_NO)
-
-
-def failed_ways(mission: Mission, task: Task) -> list[str]:
-    """Return the ways in which a task has failed, those of an agent's earlier tries among them."""
-    if not mission.open_ended:
-        return task.failed
-    asked = (task.planned.skill.name, task.planned.skill_task)
-    same = (t for t in mission.tasks if (t.planned.skill.name, t.planned.skill_task) == asked)
-    return [way for each in same for way in each.failed]
-
-
-def _counted(task: Task) -> tuple[str, str, str]:
-    """Return what an attempt is counted under: skill, task, and the way of trying."""
-    return task.planned.skill.name, task.planned.skill_task, task.way or FIRST

@@ -72,7 +72,7 @@ def fail(desk: Desk, order: str) -> None:
 def test_a_place_on_the_table_is_reached_by_motions_and_the_monitor_says_whether_it_is_done() -> None:
     desk = desk_with(goal=TRAY)
     fail(desk, PLACING)
-    assert [goal.skill for goal in desk.driven] == [PICK, PLACE]
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, PLACE]
     assert params(desk, PICK)[0]["point"] == list(PUCK)
     assert params(desk, PLACE)[0]["point"] == [0.0, 0.8, 0.06]
     assert desk.mission.state.value == "done", desk.mission.message
@@ -92,17 +92,17 @@ def test_motions_that_arrived_are_no_success(sees: bool | None, then: str) -> No
 def test_a_thing_is_held_where_its_place_is_in_the_air() -> None:
     desk = desk_with(goal=HIGH)
     fail(desk, PLACING)
-    assert [goal.skill for goal in desk.driven] == [PICK, MOVE_TO]
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, MOVE_TO]
     assert params(desk, MOVE_TO)[0]["position"] == [0.0, 0.8, 0.22]
 
 
-def test_where_the_place_is_not_found_nothing_moves_and_the_skill_goes_on_with_the_thing_in_the_hand() -> (
+def test_where_the_place_is_not_found_nothing_is_taken_and_the_skill_goes_on_with_the_thing_in_the_hand() -> (
     None
 ):
     desk = desk_with()
     fail(desk, PLACING)
-    assert [goal.skill for goal in desk.driven] == [PICK], (
-        "nothing was moved for the way that was not possible"
+    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK], (
+        "for the way that was not possible the hand went out of the picture and no further"
     )
     assert any(e.kind == "prepare" and "it did not work: the fake says so" in e.reason for e in desk.log)
     assert ways(desk) == ["motions", "grasp"]
@@ -118,7 +118,7 @@ def test_a_lifted_thing_and_a_pressed_button() -> None:
     pressing = desk_with(button=BUTTON)
     pressing.motion_fails = (NUDGE,)
     fail(pressing, "press the button")
-    assert [goal.skill for goal in pressing.driven] == [MOVE_TO, NUDGE]
+    assert [goal.skill for goal in pressing.driven] == [HOME, MOVE_TO, NUDGE]
     assert params(pressing, MOVE_TO)[0] == {
         "position": [0.0, 0.6, 0.18],
         "clearance_m": 0.05,
@@ -133,7 +133,7 @@ def test_a_motion_that_fails_ends_its_way_and_every_way_is_gone_once() -> None:
     desk.say(PLACING)
     desk.run(80, 0.2)
     assert ways(desk) == ["motions", "grasp", "home", "restage", "abandoned"]
-    assert [goal.skill for goal in desk.driven] == [PICK, PICK, HOME, MOVE_TO]
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, HOME, PICK, HOME, MOVE_TO]
     assert len(desk.sent) == 3, "without the thing in the hand the attempt would be the one that failed"
 
 
@@ -171,7 +171,7 @@ def test_motions_do_it_where_the_skill_is_gone_for_good() -> None:
     desk.director.palette(Palette(MOTIONS), desk.now)
     desk.director.skill_lost(MOVER.name, "the policy node went away", Instant(desk.now, desk.now))
     desk.run(30)
-    assert [goal.skill for goal in desk.driven] == [PICK, PLACE]
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, PLACE]
     assert desk.mission.state.value == "done"
 
 

@@ -145,6 +145,8 @@ def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig
         return "nobody here answers where a thing is"
     costs = sorted(_cost_s(motion, config) for motion in motions if motion is not None)
     driven_s = sum(costs[-MOST_MOTIONS:])
+    if way in (Rung.GRASP, Rung.MOTIONS) and (home := around.palette.motion("home")) is not None:
+        driven_s += _cost_s(home, config)  # out of the camera's way
     return driven_s if way is Rung.MOTIONS else driven_s + _cost_s(planned.skill, config)
 
 

@@ -60,15 +60,16 @@ Step = Find | MakeDrive
 def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
     """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
 
-    Things are looked for before anything moves, so that a way that is not possible changes nothing.
+    Before a thing is looked for that motions shall take, the hand goes home, if it can, so that it does not stand before
+    it; nothing else moves before all things are found.
     """
     if task.way == Rung.RESTAGE.value:
         return _above(task, palette, config)
     if task.way == Rung.GRASP.value:
         thing = meaning_of(task.planned).thing
-        return [Find(thing), _pick(palette, thing, CARRY_M)]
+        return [*_to_start(task, palette), Find(thing), _pick(palette, thing, CARRY_M)]
     if task.way == Rung.MOTIONS.value:
-        return motion_steps(task.planned, palette)
+        return [*_to_start(task, palette), *motion_steps(task.planned, palette)]
     return _to_start(task, palette)
 
 
@@ -86,7 +87,7 @@ def _to_start(task: Task, palette: Palette) -> list[Step]:
     """The hand goes to where the skill begins the task."""
     skill, home = task.planned.skill, palette.motion("home")
     start = skill.start_of(task.planned.skill_task)
-    if skill.kind == MOTION or home is None or (start is None and task.way != Rung.HOME.value):
+    if skill.kind == MOTION or home is None or (start is None and not task.way):
         return []
     params: dict[str, Any] = {"speed_m_s": BRISK_M_S}
     if task.way:

@@ -53,9 +53,6 @@ class MissionTable(Schema):
     """Deployments, by their names in `openral_benchmark.harness.rows`."""
     variants: Many[Word] = Field(min_length=1)
     """By their names in `openral_benchmark.harness.variants`."""
-    outcomes: Word | None = None
-    """File beside the suite's with what the rungs of the ladder were worth on states of design, as a deployment keeps
-    it; absent: nothing is known."""
 
 
 class SuiteStates(Schema):
@@ -93,8 +90,6 @@ class Suite:
     """Initial states that skills may be trained on; none of them is among those that the scenes begin in."""
     missions: MissionTable | None = None
     """Whole missions are judged; None: a policy alone is."""
-    outcomes: Path | None = None
-    """File of counts of the ladder's rungs; None: there is none."""
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
@@ -123,14 +118,8 @@ def load_suite(path_or_name: str | Path) -> Suite:
     chosen: dict[str, object] = {"seed": judged.first, "n_episodes": judged.count}
     if states.honest_scope is not None:
         chosen["metadata"] = scenes[0].metadata.model_copy(update={"honest_scope": states.honest_scope})
-    table = states.missions
-    return Suite(
-        path.stem,
-        tuple(scene.model_copy(update=chosen) for scene in scenes),
-        states.train_init_ids,
-        table,
-        path.parent / table.outcomes if table is not None and table.outcomes else None,
-    )
+    judged_scenes = tuple(scene.model_copy(update=chosen) for scene in scenes)
+    return Suite(path.stem, judged_scenes, states.train_init_ids, states.missions)
 
 
 def alone(scene: BenchmarkScene) -> Suite:

@@ -59,11 +59,16 @@ class WorldRecorder:
 
     def __init__(self, arm: SimulatedArm, backend: Backend, record: TruthRecorder) -> None:
         self._arm, self._backend, self._record = arm, backend, record
+        self._struck = ""
 
     def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
         """Keep one control step with the world that it led to."""
         world = self._backend.snapshot()
         self._record.step(stamp_s, wall_s, world, action, held, self._arm.success, goal_id)
+        struck = self._arm.disturbance.done if self._arm.disturbance else ""
+        if struck and not self._struck:
+            self._record.disturbed(stamp_s, struck)
+        self._struck = struck
 
     def begin(self, stamp_s: float) -> None:
         """Keep that the world was put into an initial state."""

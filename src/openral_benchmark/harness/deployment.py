@@ -28,7 +28,6 @@ from openral_perception.locator import Locator
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.motions import MotionSource, motion_name, path_check
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
 from openral_rskill.contract import match, require
@@ -52,7 +51,6 @@ class MissionHarness:
         package: RSkillPackage,
         *,
         attempt_steps: int,
-        outcomes: Outcomes | None = None,
         device: str = "cpu",
         allow_unevaluated: bool = False,
     ) -> None:
@@ -62,7 +60,6 @@ class MissionHarness:
             scene: with `motions`, a `reward_skill` and a `detector_skill`.
             package: the policy.
             attempt_steps: control steps of an attempt, in rows that do not give it all there are.
-            outcomes: what the rungs of the ladder were worth before; None: nothing is known.
             device: where models run, in torch's words.
             allow_unevaluated: run a task that the policy was not evaluated on.
 
@@ -76,7 +73,6 @@ class MissionHarness:
         self._scene, self._robot = scene, load_robot(scene.robot_id)
         self._task = simulator_task(scene)
         self._attempt_s = attempt_steps * scene.dt
-        self._outcomes = outcomes or Outcomes()
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
         self._policy = _skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
@@ -200,7 +196,6 @@ class MissionHarness:
             planner=OneTask(self._task, scene.task.instruction),
             by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
-            outcomes=self._outcomes if row.counts else Outcomes(),
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
             stop_at_success=row.judge != "own",

@@ -70,7 +70,6 @@ def evaluate_missions(
     setting = MissionSetting(
         package.folder.absolute(),
         table.attempt_steps,
-        suite.outcomes,
         options.device,
         options.allow_unevaluated,
         folder / "missions" if trace else None,

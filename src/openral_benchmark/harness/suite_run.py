@@ -22,19 +22,11 @@ from openral_core.files.output_folder import make_private
 from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.mission import LogEntry
 from openral_rskill.provenance import weights_sha256
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 
 ROWS_FILE = "rows.jsonl"
-
-
-class FrozenOutcomes(Outcomes):
-    """Counts that are read and never added to: an episode depends on nothing that ran before it."""
-
-    def add(self, skill: str, task: str, rung: str, success: bool) -> None:
-        """Keep nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,6 @@ class MissionSetting:
     skill: Path
     """Folder of the policy."""
     attempt_steps: int
-    outcomes: Path | None
     device: str
     allow_unevaluated: bool
     traces: Path | None
@@ -152,7 +143,6 @@ def _run_job(
             job.scene,
             load_package(setting.skill),
             attempt_steps=setting.attempt_steps,
-            outcomes=FrozenOutcomes(setting.outcomes),
             device=setting.device,
             allow_unevaluated=setting.allow_unevaluated,
         )
@@ -208,7 +198,6 @@ def _identity(setting: MissionSetting) -> str:
         "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
         "weights": weights_sha256(package),
         "attempt_steps": setting.attempt_steps,
-        "outcomes": setting.outcomes.read_text(encoding="utf-8") if setting.outcomes else "",
         "device": setting.device,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

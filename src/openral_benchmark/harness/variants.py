@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from openral_core.scene import BenchmarkScene
 
-
 LIFTING = ("pick-place", "peg-insert")
 """Beginnings of the names of tasks in which something is lifted."""
 

@@ -14,13 +14,13 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.preparation import Preparation
 from openral_reasoner.mission.ladder.recovery import Recovery
 from openral_reasoner.mission.ladder.ways import is_all, needs_its_steps
@@ -53,7 +53,7 @@ class Director:
         *,
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
-        outcomes: Outcomes | None = None,
+        experience: Experience | None = None,
         awaits_policies: bool = False,
     ) -> None:
         """Begin without a mission.
@@ -62,7 +62,7 @@ class Director:
             log: takes every step.
             gate: when an attempt is done, or stands still.
             config: how patient the director is.
-            outcomes: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            experience: what the rungs of the ladder were worth before; None: nothing is known or kept.
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
         self._log = log
@@ -78,7 +78,8 @@ class Director:
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes())
+        self._experience = experience or Experience()
+        self._recovery = Recovery(self.ask, self._config, self._experience)
         self._preparation = Preparation(self._goals, self._config)
         self.mission = Mission("", "", log)
         self.others_move = False
@@ -277,6 +278,10 @@ class Director:
         """Why a task cannot be tried anew in a way of the ladder; empty: it can."""
         return self._recovery.why_not(way, planned, self.mission, self._proposals.palette, now)
 
+    def worked_before(self, task: Task) -> Mapping[str, int]:
+        """How often each way worked in earlier missions where the same ways had failed at a task as now."""
+        return self._experience.worked_before(self.mission, task)
+
     def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
         """An agent outside wants a mission, to add tasks to it; return why it gets none, empty: it has it."""
         if self.estopped or self._active:
@@ -349,7 +354,7 @@ class Director:
         if failure:
             self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
         if failure and needs_its_steps(task):
-            self._fail(Judgement(GateVerdict.STALLED, failure), now)
+            self._fail(Judgement(GateVerdict.STALLED, failure), now, made=False)
             return self.tick(now)
         self._second.attempt_begins()
         if is_all(task):
@@ -423,13 +428,13 @@ class Director:
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
         if judgement.verdict is GateVerdict.SUCCEEDED:
-            self._recovery.count(self.mission.tasks[self.mission.active_task], success=True)
+            self._experience.succeeded(self.mission, self.mission.tasks[self.mission.active_task])
             self.mission.complete(now.stamp_s, judgement.reason)
         else:
             self._fail(judgement, now)
 
-    def _fail(self, judgement: Judgement, now: Instant, *, lost: bool = False) -> None:
-        self._recovery.fail(self.mission, self._proposals.palette, judgement, now, lost=lost)
+    def _fail(self, judgement: Judgement, now: Instant, *, lost: bool = False, made: bool = True) -> None:
+        self._recovery.fail(self.mission, self._proposals.palette, judgement, now, lost=lost, made=made)
 
     # -- what the neighbours say -------------------------------------------------------------------
 

@@ -65,6 +65,8 @@ class Task:
     """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.ladder.rungs`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    failed: list[str] = field(default_factory=list)
+    """Ways in which it failed, in their order; `first` is as it was planned."""
     report: GoalReport | None = None
     """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
     stands_for: PlannedTask | None = None
@@ -88,8 +90,8 @@ class LogEntry:
     kind: str
     """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
     mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
-    after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call
-    and reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
+    after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
+    reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1

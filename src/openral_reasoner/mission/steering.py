@@ -149,7 +149,12 @@ class Steering:
         if task.state is TaskState.DONE or task.ended_as_asked or task.planned.skill.judges_itself:
             return ""
         faults = {rung.value: self._director.why_not(rung.value, task.planned, now) for rung in WAYS}
-        possible = [way for way, fault in faults.items() if not fault]
+        worked = self._director.worked_before(task)
+        possible = [
+            f"{way} (worked before after the same, times: {worked[way]})" if way in worked else way
+            for way, fault in faults.items()
+            if not fault
+        ]
         return f"; ways to try it anew: {', '.join(possible)}" if possible else ""
 
     def _left(self) -> str:

@@ -10,7 +10,7 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, DirectorConfig, FindThing
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
-from openral_reasoner.mission.ladder.ways import Drive, Point, Step, steps_of
+from openral_reasoner.mission.ladder.ways import Drive, Find, Point, Step, steps_of
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.palette import Palette
 
@@ -28,18 +28,18 @@ class Preparation:
         self._points: dict[str, Point] = {}
         self._key = 0
         self._asked_wall_s: float | None = None
-        self._driving = False
+        self._driving: Drive | None = None
         self._failure = ""
 
     @property
     def drives(self) -> bool:
         """The goal in flight is a motion of the preparation, and no attempt."""
-        return self._driving
+        return self._driving is not None
 
     def forget(self) -> None:
         """Another mission begins, or the attempt does; an answer that is still on its way counts no more."""
         self._task, self._steps, self._points = None, [], {}
-        self._driving, self._asked_wall_s, self._failure = False, None, ""
+        self._driving, self._asked_wall_s, self._failure = None, None, ""
 
     def due(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> list[Command] | None:
         """What is to be done before the attempt at a task; None: nothing is left, it may begin."""
@@ -53,10 +53,10 @@ class Preparation:
         if self._failure or not self._steps:
             return None
         step = self._steps[0]
-        if isinstance(step, Drive):
-            self._driving = True
-            mission.say(now.stamp_s, "prepare", f"{step.motion.name} {step.why}")
-            return [self._goals.drive(task, step.motion, step.params(self._points), now)]
+        if not isinstance(step, Find):
+            self._driving = drive = step(self._points)
+            mission.say(now.stamp_s, "prepare", f"{drive.motion.name} {drive.why}")
+            return [self._goals.drive(task, drive.motion, drive.params, now)]
         if self._asked_wall_s is None:
             self._asked_wall_s = now.wall_s
             self._key += 1
@@ -75,7 +75,7 @@ class Preparation:
         if key != self._key or self._asked_wall_s is None or not self._steps:
             return False
         step, self._asked_wall_s = self._steps.pop(0), None
-        if point is None or isinstance(step, Drive):
+        if point is None or not isinstance(step, Find):
             self._fail(why)
         else:
             self._points[step.words] = point
@@ -83,9 +83,10 @@ class Preparation:
 
     def driven(self, judgement: Judgement) -> None:
         """The motion of the preparation has ended."""
-        self._driving = False
-        step = self._steps.pop(0) if self._steps else None
-        presses = isinstance(step, Drive) and step.presses and not judgement.broken_off
+        drive, self._driving = self._driving, None
+        if self._steps:
+            self._steps.pop(0)
+        presses = drive is not None and drive.presses and not judgement.broken_off
         if judgement.verdict is not GateVerdict.SUCCEEDED and not presses:
             self._fail(judgement.reason)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 
 from openral_core.instant import Instant
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.rungs import (
     WAYS,
     Rung,
@@ -41,21 +43,23 @@ _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
 class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
-    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes) -> None:
+    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, experience: Experience) -> None:
         """Begin with nothing to recover from.
 
         Args:
             ask: asks the operator.
             config: the limits.
-            outcomes: what the rungs were worth before; each attempt with a verdict is counted there.
+            experience: what was worth what before; asked when an attempt came to nothing, and told what became of it.
         """
-        self._ask, self._config, self._outcomes = ask, config, outcomes
+        self._ask, self._config, self._experience = ask, config, experience
         self.can_locate = False
         """Somebody answers where a thing is."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
         self._palette = Palette()
+        self._what = ""
+        self._worked: Mapping[str, int] = {}
 
     @property
     def waits(self) -> bool:
@@ -79,6 +83,7 @@ class Recovery:
         now: Instant,
         *,
         lost: bool = False,
+        made: bool = True,
     ) -> None:
         """Decide about the current task of a mission after a failed attempt.
 
@@ -88,9 +93,11 @@ class Recovery:
             judgement: why it failed.
             now: this moment.
             lost: its skill is gone, so there is no use in trying again.
+            made: the attempt was made; else what its way needs before it did not work.
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
+        self._what = f"attempt {task.attempts} failed" if made else f"{task.way} was not possible"
         if mission.open_ended and task.ended_as_asked:
             mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
             return
@@ -100,13 +107,8 @@ class Recovery:
         if lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
-            self.count(task, success=False)
+            self._experience.failed(task)
         self._take(self._next(mission, task, now), mission, task, now)
-
-    def count(self, task: Task, *, success: bool) -> None:
-        """Take down what an attempt came to that ran its course."""
-        planned = task.planned
-        self._outcomes.add(planned.skill.name, planned.skill_task, task.way or "first", success)
 
     def why_not(
         self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant
@@ -128,16 +130,21 @@ class Recovery:
             return f"{way} was tried for it already"
         around = self._around(mission, palette, now)
         cost = way_cost(rung, Task(planned), around, self._config)
+        if isinstance(cost, str):
+            return cost
         late = f"it may take {cost:.0f} s, and {around.left_s:.0f} s of the mission's time are left"
-        return cost if isinstance(cost, str) else late if cost > around.left_s else ""
+        return late if cost > around.left_s else ""
 
     def _around(self, mission: Mission, palette: Palette, now: Instant) -> Surroundings:
         passed_s = now.stamp_s - (now.stamp_s if mission.begun_s is None else mission.begun_s)
         left_s = self._config.mission_time_s - passed_s if self._config.mission_time_s else inf
-        return Surroundings(palette, self.can_locate, left_s, self._outcomes)
+        return Surroundings(palette, self.can_locate, left_s, self._experience.outcomes)
 
     def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
         around = self._around(mission, self._palette, now)
+        if not self._judgement.broken_off:
+            around = replace(around, worked=self._experience.worked_before(mission, task))
+        self._worked = around.worked
         rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
         if rung in _LAST and not mission.open_ended and (why := why_no_motions(task, around, self._config)):
             mission.say(now.stamp_s, Rung.MOTIONS.value, f"not possible: {why}")
@@ -150,13 +157,11 @@ class Recovery:
     def _take(self, rung: Rung, mission: Mission, task: Task, now: Instant) -> None:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
-            mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; trying again")
+            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; trying again")
         elif rung in WAYS:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
-            mission.say(
-                now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; {self._told(rung, task)}"
-            )
+            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; {self._told(rung, task)}")
         elif rung is Rung.OTHER_SKILL:
             if task.planned.skill.name not in task.tried:
                 task.tried.append(task.planned.skill.name)
@@ -179,7 +184,11 @@ class Recovery:
     def _told(self, rung: Rung, task: Task) -> str:
         """What changes, for the mission log."""
         steps = f": {meaning_of(task.planned).steps}" if rung is Rung.MOTIONS else ""
-        return _WAYS[rung] + steps
+        times = self._worked.get(rung.value, 0)
+        before = (
+            f" (so it worked {times} time{'s' if times > 1 else ''} before, after the same)" if times else ""
+        )
+        return _WAYS[rung] + steps + before
 
     def planned(self, mission: Mission, result: Proposal, now: Instant) -> None:
         """The planner's answer to what was wanted."""

@@ -33,11 +33,11 @@ _VERBS: Mapping[Verb, str] = {
 """Words of each verb, the first verb that fits counts; to put something needs a second thing, the place."""
 MOTIONS: Mapping[Verb, tuple[str, ...]] = {
     Verb.TAKE: ("pick_at",),
-    Verb.PUT: ("pick_at", "place_at"),
+    Verb.PUT: ("pick_at", "move_to", "place_at"),
     Verb.PRESS: ("move_to", "nudge"),
     Verb.REACH: ("move_to",),
 }
-"""The motions of each verb, in their order."""
+"""The motions that each verb may need."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def plan_missions(
 def run_missions(
     jobs: Sequence[MissionJob], setting: MissionSetting, folder: Path, *, workers: int, resume: bool
 ) -> Iterator[list[dict[str, Any]]]:
-    """Run the jobs, or what is left of them, and yield the rows of one after the other; those that were there first.
+    """Run the jobs, or what is left of them, and yield the rows of one after the other; those that were there come first.
 
     Args:
         jobs: what is run.
@@ -112,8 +112,14 @@ def run_missions(
     """
     make_private(folder)
     with contextlib.closing(_RowFile(folder / ROWS_FILE, _identity(setting), resume=resume)) as kept:
-        if kept.rows:
-            yield kept.rows
+        wanted = {
+            (row, variant, job.scene.task.id, job.init_id)
+            for job in jobs
+            for row in job.rows
+            for variant in job.variants
+        }
+        if there := [row for row in kept.rows if _key(row) in wanted]:
+            yield there
         left = [job for job in jobs if kept.left(job)]
         if workers == 1 or len(left) < 2:
             for job in left:

@@ -97,7 +97,7 @@ def plan_missions(
 def run_missions(
     jobs: Sequence[MissionJob], setting: MissionSetting, folder: Path, *, workers: int, resume: bool
 ) -> Iterator[list[dict[str, Any]]]:
-    """Run the jobs, or what is left of them, and yield the rows of one after the other; those that were there come first.
+    """Run the jobs, or what is left of them, and yield the rows of one after the other, those that were there first.
 
     Args:
         jobs: what is run.

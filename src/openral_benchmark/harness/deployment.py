@@ -231,7 +231,10 @@ def _skill(package: RSkillPackage) -> Skill:
         actions=tuple(manifest.actions),
         objects=tuple(manifest.objects),
         scenes=tuple(manifest.scenes),
-        tasks=tuple(SkillTask(example.task, tuple(example.phrases)) for example in manifest.examples),
+        tasks=tuple(
+            SkillTask(example.task, tuple(example.phrases), example.leaves or manifest.leaves)
+            for example in manifest.examples
+        ),
         max_execution_s=manifest.latency_budget.max_execution_s or 0.0,
         start_poses=tuple(manifest.start_poses),
         leaves=manifest.leaves,

@@ -60,8 +60,8 @@ Step = Find | MakeDrive
 def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
     """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
 
-    Before a thing is looked for that motions shall take, the hand goes home, if it can, so that it does not stand before
-    it; nothing else moves before all things are found.
+    Before a thing is looked for that motions shall take, the hand goes home, if it can, out of the camera's way; nothing
+    else moves before all things are found.
     """
     if task.way == Rung.RESTAGE.value:
         return _above(task, palette, config)
@@ -122,7 +122,7 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
     if meaning.verb is Verb.TAKE:
         return [Find(thing), _pick(palette, thing, LIFT_M)]
     if meaning.verb is Verb.PUT:
-        return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), _put(palette, thing, place)]
+        return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), _put(palette, planned, place)]
     if meaning.verb is Verb.PRESS:
         return [Find(thing), *_press(palette, thing)]
     if meaning.verb is Verb.REACH:
@@ -142,14 +142,15 @@ def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
     )
 
 
-def _put(palette: Palette, thing: str, place: str) -> MakeDrive:
-    """Let the thing go at a place; hold it there where the place is in the air, as far as can be seen."""
+def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
+    """Let the thing go at a place; hold it there if the task ends so, or if the place is in the air."""
     place_at, move_to = _of(palette, "place_at"), _of(palette, "move_to")
+    thing, holds = meaning_of(planned).thing, planned.leaves == "object"
 
     def put(points: Points) -> Drive:
-        if points[place][2] - points[thing][2] > IN_THE_AIR_M:
+        if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
             params = {"position": _at(points, place, ABOVE_PLACE_M), "clearance_m": 0.05}
-            return Drive(move_to, params, f"holds it at the {place}, which is in the air")
+            return Drive(move_to, params, f"holds it at the {place}")
         return Drive(place_at, {"point": _at(points, place, ABOVE_PLACE_M)}, f"puts it at the {place}")
 
     return put

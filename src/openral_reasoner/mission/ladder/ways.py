@@ -19,6 +19,8 @@ LIFT_M = 0.15
 """[m] that a thing is lifted which is to be taken."""
 CARRY_M = 0.1
 """[m] that a thing is lifted before the skill goes on, or before it is put down elsewhere."""
+STOPPED_ABOVE_M = 0.05
+"""[m] above a thing at which a hand that comes no lower still closes its fingers: the most that the motion takes."""
 ABOVE_PLACE_M = 0.02
 """[m] above a place at which the hand is to be: what it holds hangs a little lower."""
 IN_THE_AIR_M = 0.05
@@ -138,7 +140,9 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
 def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
     pick_at = _of(palette, "pick_at")
     return lambda points: Drive(
-        pick_at, {"point": _at(points, thing), "lift_m": lift_m}, f"takes the {thing}"
+        pick_at,
+        {"point": _at(points, thing), "lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M},
+        f"takes the {thing}",
     )
 
 

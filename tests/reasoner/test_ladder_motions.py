@@ -102,7 +102,7 @@ def test_where_the_place_is_not_found_nothing_is_taken_and_the_skill_goes_on_wit
 ):
     desk = desk_with()
     fail(desk, PLACING)
-    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK], (
+    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK, HOME], (
         "for the way that was not possible the hand went out of the picture and no further"
     )
     assert any(e.kind == "prepare" and "it did not work: the fake says so" in e.reason for e in desk.log)

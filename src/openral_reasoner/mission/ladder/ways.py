@@ -62,14 +62,15 @@ Step = Find | MakeDrive
 def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
     """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
 
-    Before a thing is looked for that motions shall take, the hand goes home, if it can, out of the camera's way; nothing
-    else moves before all things are found.
+    Before a thing is looked for that motions shall take, the hand goes home, if it can, out of the camera's way.
+    Nothing else moves before all things are found.
     """
     if task.way == Rung.RESTAGE.value:
         return _above(task, palette, config)
     if task.way == Rung.GRASP.value:
         thing = meaning_of(task.planned).thing
-        return [*_to_start(task, palette), Find(thing), _pick(palette, thing, CARRY_M)]
+        carry = _to_start(task, palette, carries=True)
+        return [*_to_start(task, palette), Find(thing), _pick(palette, thing, CARRY_M), *carry]
     if task.way == Rung.MOTIONS.value:
         return [*_to_start(task, palette), *motion_steps(task.planned, palette)]
     return _to_start(task, palette)
@@ -85,19 +86,19 @@ def needs_its_steps(task: Task) -> bool:
     return task.way in (Rung.RESTAGE.value, Rung.GRASP.value, Rung.MOTIONS.value)
 
 
-def _to_start(task: Task, palette: Palette) -> list[Step]:
-    """The hand goes to where the skill begins the task."""
+def _to_start(task: Task, palette: Palette, *, carries: bool = False) -> list[Step]:
+    """The hand goes to where the skill begins the task; after a failure it lets go what it holds, or carries it."""
     skill, home = task.planned.skill, palette.motion("home")
     start = skill.start_of(task.planned.skill_task)
     if skill.kind == MOTION or home is None or (start is None and not task.way):
         return []
-    params: dict[str, Any] = {"speed_m_s": BRISK_M_S}
+    params: dict[str, Any] = {} if carries else {"speed_m_s": BRISK_M_S}
     if task.way:
-        params["gripper"] = "open"  # what the failed attempt holds is let go
+        params["gripper"] = "keep" if carries else "open"
     if start is not None:
         params |= {"position": list(start.position), "tolerance_m": min(max(start.tolerance_m, 0.003), 0.1)}
     where = "home" if start is None else f"to where {skill.name} begins"
-    drive = Drive(home, params, f"drives the hand {where}")
+    drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}")
     return [lambda points: drive]
 
 

@@ -88,6 +88,8 @@ class Desk:
     """What is so in the world; None: nobody can tell."""
     where: Callable[[str], tuple[float, float, float] | None] = lambda words: None
     """Where a thing is; None: it is not found."""
+    gripper_m: float | None = None
+    """[m] between the fingers at the end of a goal that was cancelled."""
     stops: int = 0
     """How often all skills were told to stop."""
 
@@ -125,7 +127,8 @@ class Desk:
                 self.cancelled.append(command.key)
                 if self.polite:
                     now = Instant(self.now, self.now)
-                    self.director.goal_ended(command.key, GoalReport("CANCELED", "client_cancel"), now)
+                    report = GoalReport("CANCELED", "client_cancel", gripper_m=self.gripper_m)
+                    self.director.goal_ended(command.key, report, now)
             elif isinstance(command, AskWorld):
                 holds = self.world(command)
                 self.do(

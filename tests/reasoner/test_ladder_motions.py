@@ -11,6 +11,7 @@ import pytest
 from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk, motion
 
 from openral_core.instant import Instant
+from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld, DirectorConfig
 from openral_reasoner.mission.director import Director
@@ -101,7 +102,7 @@ def test_where_the_place_is_not_found_nothing_is_taken_and_the_skill_goes_on_wit
 ):
     desk = desk_with()
     fail(desk, PLACING)
-    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK], (
+    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK, HOME], (
         "for the way that was not possible the hand went out of the picture and no further"
     )
     assert any(e.kind == "prepare" and "it did not work: the fake says so" in e.reason for e in desk.log)
@@ -205,6 +206,42 @@ def test_what_a_way_was_worth_is_counted(tmp_path: Path) -> None:
 def test_what_words_mean_as_motions(words: str, verb: Verb | None, thing: str, place: str) -> None:
     meaning = meaning_of(PlannedTask(words, MOVER, "", words, 1.0))
     assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)
+
+
+# -- what the fingers say against it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("leaves", "gripper_m", "state"),
+    [
+        ("object", 0.03, "active"),
+        ("object", 0.1, "active"),
+        ("object", 0.045, "done"),
+        ("object", None, "done"),
+        ("anything", 0.03, "done"),
+    ],
+)
+def test_a_task_that_ends_with_a_thing_in_the_hand_is_not_done_with_an_empty_one(
+    leaves: str, gripper_m: float | None, state: str
+) -> None:
+    holding = replace(MOVER, tasks=(SkillTask("lift", ("lift the puck",), leaves),))
+    desk = Desk(palette=Palette((holding, HOME)), gripper_m=gripper_m)
+    fingers = FingerTravel(closed_m=0.03, open_m=0.1)
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, fingers=fingers)
+    desk.director.palette(desk.palette, desk.now)
+    desk.say("lift the puck")
+    desk.run(1.7, 0.9)
+    assert desk.mission.state.value == state, desk.mission.message
+    assert any("hold nothing" in entry.reason for entry in desk.log) is (state != "done")
+    assert (desk.kinds().count("home") == 1) is (state != "done"), "the ladder goes on"
+
+
+def test_what_the_task_leaves_in_the_hand_is_held_by_motions() -> None:
+    desk = desk_with(goal=TRAY)
+    holding = replace(MOVER, tasks=(SkillTask("pick-place-v3", (PLACING,), "object"),))
+    desk.director.palette(Palette((holding, *MOTIONS)), desk.now)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, MOVE_TO]
 
 
 # -- an agent chooses the same ways ------------------------------------------------------------------------------

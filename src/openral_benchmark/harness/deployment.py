@@ -23,6 +23,7 @@ from openral_control.motions import MotionArm
 from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
+from openral_core.stop_conditions import FingerTravel
 from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.locator import Locator
 from openral_policy_nodes.families.factory import load_policy
@@ -196,6 +197,7 @@ class MissionHarness:
             planner=OneTask(self._task, scene.task.instruction),
             by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
+            fingers=FingerTravel.of(self._robot),
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
             stop_at_success=row.judge != "own",
@@ -239,7 +241,10 @@ def _skill(package: RSkillPackage) -> Skill:
         actions=tuple(manifest.actions),
         objects=tuple(manifest.objects),
         scenes=tuple(manifest.scenes),
-        tasks=tuple(SkillTask(example.task, tuple(example.phrases)) for example in manifest.examples),
+        tasks=tuple(
+            SkillTask(example.task, tuple(example.phrases), example.leaves or manifest.leaves)
+            for example in manifest.examples
+        ),
         max_execution_s=manifest.latency_budget.max_execution_s or 0.0,
         start_poses=tuple(manifest.start_poses),
         leaves=manifest.leaves,

@@ -19,6 +19,7 @@ from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
+from openral_core.stop_conditions import FingerTravel
 from openral_core.types import RobotState
 from openral_reasoner.mission.attempt import (
     AskWorld,
@@ -61,6 +62,7 @@ class EpisodeParts:
     by_motions: PlannedTask | None
     """Nobody plans: this task is ordered as an agent would, done by motions alone; None: the operator orders."""
     gate: ProgressThresholds
+    fingers: FingerTravel
     instruction: str
     max_steps: int
     """Control steps, motions and holds among them."""
@@ -105,7 +107,7 @@ class HarnessEpisode:
         self._state: RobotState | None = None
         self._now = Instant(0.0, 0.0)
         self._over = False
-        self._director = Director(self._note, gate=parts.gate, config=CONFIG, awaits_policies=False)
+        self._director = Director(self._note, gate=parts.gate, config=CONFIG, fingers=parts.fingers)
         self._conditions = ConditionQuery(parts.judge.answer, parts.gate)
         self._director.palette(parts.palette, -1.0)
 

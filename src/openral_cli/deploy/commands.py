@@ -17,7 +17,7 @@ from openral_cli.deploy.launch import is_trouble, running
 from openral_core.cli import numbers
 from openral_core.errors import NotFoundError, OpenralError
 
-DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_pick_place"
+DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
 POLL_S = 0.1
 
 deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reasoner.", no_args_is_help=True)

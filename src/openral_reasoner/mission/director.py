@@ -13,6 +13,7 @@ from functools import partial
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
+from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
@@ -20,6 +21,7 @@ from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
+from openral_reasoner.mission.hand_check import contradiction
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.preparation import Preparation
 from openral_reasoner.mission.ladder.recovery import Recovery
@@ -54,6 +56,7 @@ class Director:
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
         experience: Experience | None = None,
+        fingers: FingerTravel | None = None,
         awaits_policies: bool = False,
     ) -> None:
         """Begin without a mission.
@@ -63,6 +66,7 @@ class Director:
             gate: when an attempt is done, or stands still.
             config: how patient the director is.
             experience: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            fingers: how far the robot's fingers go; None: what they hold is not looked at.
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
         self._log = log
@@ -78,7 +82,7 @@ class Director:
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._experience = experience or Experience()
+        self._experience, self._fingers = experience or Experience(), fingers
         self._recovery = Recovery(self.ask, self._config, self._experience)
         self._preparation = Preparation(self._goals, self._config)
         self.mission = Mission("", "", log)
@@ -427,7 +431,13 @@ class Director:
         return list(due)
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
+        doubt = ""
         if judgement.verdict is GateVerdict.SUCCEEDED:
+            doubt = contradiction(self.mission.tasks[self.mission.active_task], self._fingers)
+        if doubt:
+            self.mission.say(now.stamp_s, "verdict", doubt)
+            self._fail(Judgement(GateVerdict.STALLED, doubt), now)
+        elif judgement.verdict is GateVerdict.SUCCEEDED:
             self._experience.succeeded(self.mission, self.mission.tasks[self.mission.active_task])
             self.mission.complete(now.stamp_s, judgement.reason)
         else:

@@ -158,6 +158,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             gate=gate,
             config=director,
             experience=_experience(Path(notes).expanduser()) if notes else None,
+            fingers=self._deployment.fingers,
             awaits_policies=self._deployment.has_policies,
         )
         self._locator = LocateClient(self, self.guard, self._on_found)

@@ -14,8 +14,8 @@ from openral_reasoner.mission.ladder.ways import Drive, Find, Point, Step, steps
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.palette import Palette
 
-FIND_PATIENCE_S = 5.0
-"""[s] wall time that a look for an object may take."""
+FIND_PATIENCE_S = 20.0
+"""[s] wall time that a look for an object may take; the first one loads the detector."""
 
 
 class Preparation:

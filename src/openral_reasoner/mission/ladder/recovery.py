@@ -97,7 +97,8 @@ class Recovery:
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
-        self._what = f"attempt {task.attempts} failed" if made else f"{task.way} was not possible"
+        failed = f"attempt {task.attempts} failed: {judgement.reason}"
+        self._what = failed if made else f"it was not possible by {task.way}"  # why was said before
         if mission.open_ended and task.ended_as_asked:
             mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
             return
@@ -157,11 +158,11 @@ class Recovery:
     def _take(self, rung: Rung, mission: Mission, task: Task, now: Instant) -> None:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
-            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; trying again")
+            mission.say(now.stamp_s, rung.value, f"{self._what}; trying again")
         elif rung in WAYS:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
-            mission.say(now.stamp_s, rung.value, f"{self._what}: {reason}; {self._told(rung, task)}")
+            mission.say(now.stamp_s, rung.value, f"{self._what}; {self._told(rung, task)}")
         elif rung is Rung.OTHER_SKILL:
             if task.planned.skill.name not in task.tried:
                 task.tried.append(task.planned.skill.name)

@@ -32,7 +32,7 @@ class Rung(str, Enum):
     RESTAGE = "restage"
     OTHER_SKILL = "other skill"
     GRASP = "grasp"
-    """A motion takes the object, and the skill goes on with it in the hand."""
+    """A motion takes the object and carries it to where the skill begins, which goes on with it in the hand."""
     MOTIONS = "motions"
     """Motions do the whole task, and the reward monitor says whether they did."""
     DECOMPOSE = "decompose"
@@ -146,7 +146,9 @@ def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig
     costs = sorted(_cost_s(motion, config) for motion in motions if motion is not None)
     driven_s = sum(costs[-MOST_MOTIONS:])
     if way in (Rung.GRASP, Rung.MOTIONS) and (home := around.palette.motion("home")) is not None:
-        driven_s += _cost_s(home, config)  # out of the camera's way
+        driven_s += _cost_s(home, config) * (
+            2 if way is Rung.GRASP else 1
+        )  # out of the camera's way, and back
     return driven_s if way is Rung.MOTIONS else driven_s + _cost_s(planned.skill, config)
 
 

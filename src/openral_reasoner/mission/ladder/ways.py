@@ -21,6 +21,8 @@ LIFT_M = 0.15
 """[m] that a thing is lifted which is to be taken."""
 CARRY_M = 0.1
 """[m] that a thing is lifted before the skill goes on, or before it is put down elsewhere."""
+STOPPED_ABOVE_M = 0.05
+"""[m] above a thing at which a hand that comes no lower still closes its fingers: the most that the motion takes."""
 ABOVE_PLACE_M = 0.02
 """[m] above a place at which the hand is to be: what it holds hangs a little lower."""
 APPROACH_M = 0.05
@@ -71,7 +73,8 @@ def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[S
         return _above(task, palette, config)
     if task.way == Rung.GRASP.value:
         thing = meaning_of(task.planned).thing
-        return [*_to_start(task, palette, ROUGHLY_M), Find(thing), _pick(palette, thing, CARRY_M)]
+        carry = _to_start(task, palette, carries=True)
+        return [*_to_start(task, palette, ROUGHLY_M), Find(thing), _pick(palette, thing, CARRY_M), *carry]
     if task.way == Rung.MOTIONS.value:
         return [*_to_start(task, palette, ROUGHLY_M), *motion_steps(task.planned, palette)]
     return _to_start(task, palette)
@@ -87,22 +90,23 @@ def needs_its_steps(task: Task) -> bool:
     return task.way in (Rung.RESTAGE.value, Rung.GRASP.value, Rung.MOTIONS.value)
 
 
-def _to_start(task: Task, palette: Palette, within_m: float = 0.0) -> list[Step]:
-    """The hand goes to where the skill begins the task, or at least `within_m` [m] of it."""
+def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: bool = False) -> list[Step]:
+    """The hand goes to where the skill begins the task, or at least `within_m` [m] of it; after a failure it lets go
+    what it holds, or carries it."""
     skill, home = task.planned.skill, palette.motion("home")
     start = skill.start_of(task.planned.skill_task)
     if skill.kind == MOTION or home is None or (start is None and not task.way):
         return []
-    params: dict[str, Any] = {"speed_m_s": BRISK_M_S}
+    params: dict[str, Any] = {} if carries else {"speed_m_s": BRISK_M_S}
     if task.way:
-        params["gripper"] = "open"  # what the failed attempt holds is let go
+        params["gripper"] = "keep" if carries else "open"
     if start is not None:
         params |= {
             "position": list(start.position),
             "tolerance_m": min(max(start.tolerance_m, within_m, 0.003), 0.1),
         }
     where = "home" if start is None else f"to where {skill.name} begins"
-    drive = Drive(home, params, f"drives the hand {where}")
+    drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}")
     return [lambda points: drive]
 
 
@@ -129,7 +133,7 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
     if meaning.verb is Verb.TAKE:
         return [Find(thing), _pick(palette, thing, LIFT_M)]
     if meaning.verb is Verb.PUT:
-        return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), _put(palette, thing, place)]
+        return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), _put(palette, planned, place)]
     if meaning.verb is Verb.PRESS:
         return [Find(thing), *_press(palette, thing)]
     if meaning.verb is Verb.REACH:
@@ -144,20 +148,21 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
 
 def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
     pick_at = _of(palette, "pick_at")
-    brisk = {"lift_m": lift_m, "speed_m_s": BRISK_M_S}
-    return lambda points: Drive(pick_at, {"point": _at(points, thing), **brisk}, f"takes the {thing}")
+    how = {"lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M, "speed_m_s": BRISK_M_S}
+    return lambda points: Drive(pick_at, {"point": _at(points, thing), **how}, f"takes the {thing}")
 
 
-def _put(palette: Palette, thing: str, place: str) -> MakeDrive:
-    """Let the thing go at a place; hold it there where the place is in the air, as far as can be seen."""
+def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
+    """Let the thing go at a place; hold it there if the task ends so, or if the place is in the air."""
     place_at, move_to = _of(palette, "place_at"), _of(palette, "move_to")
+    thing, holds = meaning_of(planned).thing, planned.leaves == "object"
 
     def put(points: Points) -> Drive:
-        if points[place][2] - points[thing][2] > IN_THE_AIR_M:
-            held = {"position": _at(points, place, ABOVE_PLACE_M), "speed_m_s": BRISK_M_S}
-            return Drive(move_to, held, f"holds it at the {place}, which is in the air")
-        down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
         point = _at(points, place, ABOVE_PLACE_M)
+        if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
+            held = {"position": point, "speed_m_s": BRISK_M_S}
+            return Drive(move_to, held, f"holds it at the {place}")
+        down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
         return Drive(place_at, {"point": point, **down}, f"puts it at the {place}")
 
     return put

@@ -82,7 +82,7 @@ def evaluate_missions(
         episodes,
     )
     told: list[dict[str, Any]] = []
-    total = sum(len(job.rows) * len(job.variants) for job in jobs)
+    total = sum(len(job.rows) for job in jobs)
     workers = min(options.workers or os.cpu_count() or 1, len(jobs))
     with progress_bar("missions", total) as (bar, task):
         for some in run_missions(jobs, setting, folder, workers=workers, resume=options.resume):

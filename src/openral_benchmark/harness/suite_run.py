@@ -1,4 +1,4 @@
-"""Runs a suite of missions: every row in every variant of a state, then the next state, so that cells have equal n."""
+"""Runs a suite of missions: every variant of a state in every row, then the next state, so that cells have equal n."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ ROWS_FILE = "rows.jsonl"
 
 @dataclass(frozen=True)
 class MissionJob:
-    """One task's initial state, in every row and variant."""
+    """One task's initial state in one variant, in every row."""
 
     scene: BenchmarkScene
     init_id: int
+    variant: str
     rows: tuple[str, ...]
-    variants: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def plan_missions(
     variants: Sequence[str],
     episodes: int,
 ) -> list[MissionJob]:
-    """Return the jobs: state by state, in each state task by task.
+    """Return the jobs: state by state, in each state task by task, variant by variant.
 
     Raises:
         ManifestError: the suite names a row or a variant that there is not.
@@ -83,14 +83,11 @@ def plan_missions(
         if unknown := [name for name in names if name not in known]:
             raise ManifestError(f"{suite.id}: there is no {what} {unknown[0]}; there are {', '.join(known)}")
     return [
-        MissionJob(
-            scene,
-            scene.seed + episode,
-            tuple(rows),
-            tuple(name for name in variants if VARIANTS[name].is_for(simulator_task(scene))),
-        )
+        MissionJob(scene, scene.seed + episode, name, tuple(rows))
         for episode in range(episodes)
         for scene in scenes
+        for name in variants
+        if VARIANTS[name].is_for(simulator_task(scene))
     ]
 
 
@@ -112,12 +109,7 @@ def run_missions(
     """
     make_private(folder)
     with contextlib.closing(_RowFile(folder / ROWS_FILE, _identity(setting), resume=resume)) as kept:
-        wanted = {
-            (row, variant, job.scene.task.id, job.init_id)
-            for job in jobs
-            for row in job.rows
-            for variant in job.variants
-        }
+        wanted = {(row, job.variant, job.scene.task.id, job.init_id) for job in jobs for row in job.rows}
         if there := [row for row in kept.rows if _key(row) in wanted]:
             yield there
         left = [job for job in jobs if kept.left(job)]
@@ -139,9 +131,7 @@ _loaded: dict[str, MissionHarness] = {}
 """By task: what this process has loaded."""
 
 
-def _run_job(
-    job: MissionJob, setting: MissionSetting, left: Sequence[tuple[str, str]]
-) -> list[dict[str, Any]]:
+def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> list[dict[str, Any]]:
     """Run what is left of a job; one whose episode cannot be run is a failure with its reason."""
     harness = _loaded.get(job.scene.task.id)
     if harness is None:
@@ -153,23 +143,23 @@ def _run_job(
             allow_unevaluated=setting.allow_unevaluated,
         )
     rows = []
-    for variant, row in left:
+    for row in left:
         try:
-            told, log = harness.run(row, variant, job.init_id)
+            told, log = harness.run(row, job.variant, job.init_id)
         except OpenralError as error:
-            rows.append(_lost(job, row, variant, str(error)))
+            rows.append(_lost(job, row, str(error)))
             continue
         rows.append({**told, "error": ""})
         if setting.traces is not None:
-            name = f"{row}-{variant}-{job.scene.task.id.replace('/', '-')}-{job.init_id}"
+            name = f"{row}-{job.variant}-{job.scene.task.id.replace('/', '-')}-{job.init_id}"
             _write_trace(setting.traces / name, log)
     return rows
 
 
-def _lost(job: MissionJob, row: str, variant: str, error: str) -> dict[str, Any]:
+def _lost(job: MissionJob, row: str, error: str) -> dict[str, Any]:
     return {
         "row": row,
-        "variant": variant,
+        "variant": job.variant,
         "task": job.scene.task.id,
         "init_id": job.init_id,
         "instruction": job.scene.task.instruction,
@@ -225,15 +215,10 @@ class _RowFile:
         os.replace(partial, path)
         self._file = path.open("a", encoding="utf-8")
 
-    def left(self, job: MissionJob) -> list[tuple[str, str]]:
-        """Return variant and row of what is left of a job."""
+    def left(self, job: MissionJob) -> list[str]:
+        """Return the rows of what is left of a job."""
         task = job.scene.task.id
-        return [
-            (variant, row)
-            for variant in job.variants
-            for row in job.rows
-            if (row, variant, task, job.init_id) not in self._done
-        ]
+        return [row for row in job.rows if (row, job.variant, task, job.init_id) not in self._done]
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
         """Append rows."""

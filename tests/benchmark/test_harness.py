@@ -26,7 +26,7 @@ from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.initial_states import OUTSIDE_M, outside_vector, random_vector
 
-TASK, STEPS, ATTEMPT = "pick-place-v3", 120, 16
+TASK, STEPS, ATTEMPT = "pick-place-v3", 96, 16
 DESIGN = 4002
 """An initial state that no suite judges on."""
 TIMED = ("wall_s",)

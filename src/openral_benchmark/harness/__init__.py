@@ -1,1 +1,1 @@
-"""Missions in one process: the director, its gates and its ladder over policies and motions, judged by the simulator."""
+"""Missions in one process: director, gates and ladder over policies and motions, judged by the simulator."""

@@ -11,7 +11,7 @@ from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, Harnes
 from openral_benchmark.harness.goals import GoalHost, GoalSkill
 from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, TrueGrounding
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
-from openral_benchmark.harness.planners import OneTask
+from openral_benchmark.harness.planners import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
@@ -23,6 +23,7 @@ from openral_control.motions import MotionArm
 from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
+from openral_core.stop_conditions import FingerTravel
 from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.locator import Locator
 from openral_policy_nodes.families.factory import load_policy
@@ -74,6 +75,7 @@ class MissionHarness:
         self._task = simulator_task(scene)
         self._attempt_s = attempt_steps * scene.dt
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
+        self._policy = _skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
         for each in (*self.packages, self.reward, self.detector):
             require(
@@ -83,7 +85,7 @@ class MissionHarness:
                     scene,
                     folder=each.folder,
                     lockstep=True,
-                    task=scene.task.id if each is package else None,
+                    task=scene.task.id if each is package else "",
                     accept_noncommercial=package.accept_noncommercial,
                     allow_unevaluated=allow_unevaluated or each is not package,
                 )
@@ -92,13 +94,20 @@ class MissionHarness:
         self._model = RewardModelJudge.load(self.reward)
         self._locator = Locator(DetectorOnDemand(self.detector, device))
         self._gate = progress_thresholds(scene)
-        self._open: tuple[Mapping[str, Any], Backend] | None = None
+        self._open: list[tuple[Mapping[str, Any], Backend]] = []
 
     def run(self, row: str, variant: str, init_id: int) -> tuple[dict[str, Any], list[LogEntry]]:
+        """Run one episode of a row (`ROWS`) in a variant (`VARIANTS`); see `play`."""
+        return self.play(row, ROWS[row], variant, init_id)
+
+    def play(
+        self, row: str, parts: HarnessRow, variant: str, init_id: int
+    ) -> tuple[dict[str, Any], list[LogEntry]]:
         """Run one episode.
 
         Args:
-            row: a name in `ROWS`.
+            row: what the deployment is called.
+            parts: what it has.
             variant: a name in `VARIANTS`.
             init_id: number of the initial state.
 
@@ -108,7 +117,7 @@ class MissionHarness:
         Raises:
             OpenralError: the simulator refused, or a model failed.
         """
-        begun, parts, varied = time.perf_counter(), ROWS[row], VARIANTS[variant]
+        begun, varied = time.perf_counter(), VARIANTS[variant]
         scene = varied.scene(self._scene)
         backend = self._backend(scene)
         arm, state = begin_world(backend, scene, self._robot, varied, self._task, init_id)
@@ -142,9 +151,9 @@ class MissionHarness:
 
     def close(self) -> None:
         """Free worlds and models."""
-        if self._open is not None:
-            self._open[1].close()
-            self._open = None
+        for _, backend in self._open:
+            backend.close()
+        self._open.clear()
         self._model.close()
         for skill in self._skills.values():
             if isinstance(skill.source, Inference):
@@ -186,7 +195,9 @@ class MissionHarness:
             grounding=grounding,
             palette=palette,
             planner=OneTask(self._task, scene.task.instruction),
+            by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
+            fingers=FingerTravel.of(self._robot),
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
             stop_at_success=row.judge != "own",
@@ -194,13 +205,12 @@ class MissionHarness:
 
     def _palette(self, row: HarnessRow) -> Palette:
         """Return the skills that a row has; a policy's attempts end when the row says."""
-        policy, *motions = self.packages
-        chosen = [each for each in motions if motion_name(each.manifest) in row.motions]
-        skills = [_skill(each) for each in chosen]
+        motions = self.packages[1:]
+        skills = [_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
         if row.policy:
             whole_s = int(self._scene.task.max_steps or 0) * self._scene.dt
             longest_s = self._attempt_s if row.short else whole_s
-            skills.append(replace(_skill(policy), max_execution_s=longest_s))
+            skills.append(replace(self._policy, max_execution_s=longest_s))
         return build_palette(
             skills, embodiment_tags=self._robot.embodiment_tags, commercial=False, scene_tasks=[self._task]
         )
@@ -208,11 +218,11 @@ class MissionHarness:
     def _backend(self, scene: BenchmarkScene) -> Backend:
         """Return the open world, or open this variant's."""
         options = scene.scene.backend_options
-        if self._open is None or self._open[0] != options:
-            if self._open is not None:
-                self._open[1].close()
-            self._open = options, make_backend(scene)
-        return self._open[1]
+        backend = next((backend for known, backend in self._open if known == options), None)
+        if backend is None:
+            backend = make_backend(scene)
+            self._open.append((options, backend))
+        return backend
 
 
 def _skill(package: RSkillPackage) -> Skill:

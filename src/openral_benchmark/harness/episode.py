@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
+from openral_core.stop_conditions import FingerTravel
 from openral_core.types import RobotState
 from openral_reasoner.mission.attempt import (
     AskWorld,
@@ -32,16 +32,18 @@ from openral_reasoner.mission.attempt import (
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.mission import LogEntry, MissionState
+from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.ladder.rungs import Rung
+from openral_reasoner.mission.mission import LogEntry, TaskState
 from openral_reasoner.palette import Palette
-from openral_reasoner.planner import Planner
+from openral_reasoner.planner import PlannedTask, Planner
 from openral_sim_bridge.simulated_arm import SimulatedArm
 
 CONFIG = DirectorConfig(palette_settle_s=0.0)
 """As a deployment has it; the palette is there from the start."""
 MOST_DECISIONS = 20
 """Rounds of commands at one observation; goals that are refused at once, one after the other, end here."""
-TOLD = ("home", "restage", "other skill", "motions", "decompose", "retry", "abandoned", "done", "monitor")
+TOLD = (*(rung.value for rung in Rung), "done")
 """Kinds of log entries that a row repeats: what was tried, in order."""
 
 
@@ -56,7 +58,11 @@ class EpisodeParts:
     grounding: Grounding | None
     palette: Palette
     planner: Planner
+    """Of the operator's order."""
+    by_motions: PlannedTask | None
+    """Nobody plans: this task is ordered as an agent would, done by motions alone; None: the operator orders."""
     gate: ProgressThresholds
+    fingers: FingerTravel
     instruction: str
     max_steps: int
     """Control steps, motions and holds among them."""
@@ -101,7 +107,7 @@ class HarnessEpisode:
         self._state: RobotState | None = None
         self._now = Instant(0.0, 0.0)
         self._over = False
-        self._director = Director(self._note, gate=parts.gate, config=CONFIG, awaits_policies=False)
+        self._director = Director(self._note, gate=parts.gate, config=CONFIG, fingers=parts.fingers)
         self._conditions = ConditionQuery(parts.judge.answer, parts.gate)
         self._director.palette(parts.palette, -1.0)
 
@@ -172,22 +178,30 @@ class HarnessEpisode:
                 return
 
     def _look_at_the_mission(self) -> None:
-        """Order what is to be done, and again after a mission that has failed; a mission that is done ends it."""
-        mission, tally = self._director.mission, self.tally
-        if not self._director.idle:
+        """Order what is to be done, and again after it has failed; what is done ends the episode."""
+        director, tally, parts = self._director, self.tally, self._parts
+        agent = director.mission.open_ended
+        waits = director.mission.current is None and not parts.goals.running if agent else director.idle
+        if not waits:
             return
-        if mission.state is MissionState.DONE:
+        tasks = director.mission.tasks
+        if tasks and tasks[-1].state is TaskState.DONE:
             tally.claimed_step, tally.true_at_claim, self._over = tally.steps, self._succeeds, True
             return
         tally.orders += 1
-        self._do(self._director.prompt(f"order-{tally.orders}", self._parts.instruction, self._now))
+        if parts.by_motions is None:
+            self._do(director.prompt(f"order-{tally.orders}", parts.instruction, self._now))
+        else:
+            if not agent:
+                director.steered_from_outside("order", parts.instruction, self._now)
+            director.add_task(parts.by_motions, self._now, Rung.MOTIONS.value)
         self._decide()
 
     def _goal_answers(self, images: Mapping[str, NDArray[np.uint8]]) -> None:
         assert self._state is not None
         self._ended(self._parts.goals.observe(self._now, images, self._state))
 
-    def _ended(self, ended: Any) -> None:
+    def _ended(self, ended: tuple[int, GoalReport] | None) -> None:
         if ended is None:
             return
         self._parts.judge.end()

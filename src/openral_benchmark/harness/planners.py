@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_reasoner.palette import MOTION, Palette
+from openral_reasoner.palette import MOTION, Palette, Skill
 from openral_reasoner.planner import CannotDo, Plan, PlannedTask, Proposal
 
 
@@ -18,4 +18,9 @@ class OneTask:
         policies = [skill for skill in palette.skills if skill.kind != MOTION]
         if not policies:
             return CannotDo("no other skill does it", ())
-        return Plan((PlannedTask(self._instruction, policies[0], self._task, self._instruction, 1.0),))
+        return Plan((task_of(policies[0], self._task, self._instruction),))
+
+
+def task_of(skill: Skill, task: str, instruction: str) -> PlannedTask:
+    """Return a task with the skill that shall do it, or whose words it is understood by."""
+    return PlannedTask(instruction, skill, task, instruction, 1.0)

@@ -13,8 +13,7 @@ Source = Literal["none", "own", "true"]
 """Nobody answers; openral's own model does; the simulator does."""
 
 HOME = ("home",)
-LADDER = ("home", "move_to")
-CARRY = ("pick_at", "place_at")
+CARRY = ("move_to", "pick_at", "place_at")
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,19 @@ ROWS: Mapping[str, HarnessRow] = {
     "bare": HarnessRow("policy alone", short=False),
     "home": HarnessRow("home, then the policy", HOME, short=False),
     "retry": HarnessRow("home, policy, home again", HOME, "own"),
-    "script": HarnessRow("motions alone", CARRY, "own", "own", policy=False),
-    "harness": HarnessRow("harness", LADDER + CARRY, "own", "own"),
-    "script_true": HarnessRow("motions alone, true judge and positions", CARRY, "true", "true", policy=False),
-    "harness_true": HarnessRow("harness, true judge and positions", LADDER + CARRY, "true", "true"),
-    "without_home": HarnessRow("harness without home", ("move_to", *CARRY), "own", "own", ablation=True),
-    "without_restage": HarnessRow("harness without restage", HOME + CARRY, "own", "own", ablation=True),
-    "without_motions": HarnessRow("harness without pick and place", LADDER, "own", "own", ablation=True),
-    "without_grounding": HarnessRow("harness without grounding", LADDER + CARRY, "own", ablation=True),
-    "without_judge": HarnessRow("harness without a judge", LADDER + CARRY, "none", "own", ablation=True),
-    "true_judge": HarnessRow("harness, true judge", LADDER + CARRY, "true", "own", ablation=True),
-    "true_positions": HarnessRow("harness, true positions", LADDER + CARRY, "own", "true", ablation=True),
+    "script": HarnessRow("motions alone", HOME + CARRY, "own", "own", policy=False),
+    "harness": HarnessRow("harness", HOME + CARRY, "own", "own"),
+    "script_true": HarnessRow(
+        "motions alone, true judge and positions", HOME + CARRY, "true", "true", policy=False
+    ),
+    "harness_true": HarnessRow("harness, true judge and positions", HOME + CARRY, "true", "true"),
+    "without_home": HarnessRow("harness without home", CARRY, "own", "own", ablation=True),
+    "without_motions": HarnessRow(
+        "harness without pick and place", (*HOME, "move_to"), "own", "own", ablation=True
+    ),
+    "without_grounding": HarnessRow("harness without grounding", HOME + CARRY, "own", ablation=True),
+    "without_judge": HarnessRow("harness without a judge", HOME + CARRY, "none", "own", ablation=True),
+    "true_judge": HarnessRow("harness, true judge", HOME + CARRY, "true", "own", ablation=True),
+    "true_positions": HarnessRow("harness, true positions", HOME + CARRY, "own", "true", ablation=True),
 }
 """Name -> row."""

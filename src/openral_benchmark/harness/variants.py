@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from openral_core.scene import BenchmarkScene
 
+LIFTING = ("pick-place", "peg-insert")
+"""Beginnings of the names of tasks in which something is lifted."""
+
 
 @dataclass(frozen=True)
 class HarnessVariant:
@@ -20,6 +23,12 @@ class HarnessVariant:
     """The hand begins 10 to 20 cm from where it usually does."""
     disturbance: str = ""
     """Name in `openral_sim_bridge.disturbances`; empty: nothing goes wrong on the way."""
+    lifts: bool = False
+    """It is for tasks in which something is lifted, and says nothing about others."""
+
+    def is_for(self, task: str) -> bool:
+        """Whether a task, as its simulator knows it, can be begun so."""
+        return not self.lifts or task.startswith(LIFTING)
 
     def scene(self, scene: BenchmarkScene) -> BenchmarkScene:
         """Return a scene in this variant."""
@@ -35,7 +44,7 @@ VARIANTS: Mapping[str, HarnessVariant] = {
     "outside": HarnessVariant("object 3–10 cm outside", OUTSIDE),
     "both": HarnessVariant("hand off, object outside", OUTSIDE, displaced=True),
     "distractors": HarnessVariant("two distractors", {"distractors": 2}),
-    "opened": HarnessVariant("grasp opened in the lift", disturbance="open_in_lift"),
+    "opened": HarnessVariant("grasp opened in the lift", disturbance="open_in_lift", lifts=True),
     "pushed": HarnessVariant("object pushed away", disturbance="push_away"),
 }
 """Name -> variant."""

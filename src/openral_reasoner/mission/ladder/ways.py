@@ -15,6 +15,8 @@ from openral_reasoner.planner import PlannedTask
 
 BRISK_M_S = 0.5
 """[m/s] speed of the hand on its way to a start; the envelope and the arm may allow less."""
+ROUGHLY_M = 0.02
+"""[m] from home where a hand is that only gets out of the picture; it need not come to rest."""
 LIFT_M = 0.15
 """[m] that a thing is lifted which is to be taken."""
 CARRY_M = 0.1
@@ -23,6 +25,8 @@ STOPPED_ABOVE_M = 0.05
 """[m] above a thing at which a hand that comes no lower still closes its fingers: the most that the motion takes."""
 ABOVE_PLACE_M = 0.02
 """[m] above a place at which the hand is to be: what it holds hangs a little lower."""
+APPROACH_M = 0.05
+"""[m] above that from which the hand comes down with it."""
 IN_THE_AIR_M = 0.05
 """[m] above where a thing lay from which a place is taken to be in the air."""
 ABOVE_BUTTON_M = 0.06
@@ -62,17 +66,17 @@ Step = Find | MakeDrive
 def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
     """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
 
-    Before a thing is looked for that motions shall take, the hand goes home, if it can, out of the camera's way.
-    Nothing else moves before all things are found.
+    Before a thing is looked for that motions shall take, the hand goes about home, if it can, so that it does not stand
+    before it; nothing else moves before all things are found.
     """
     if task.way == Rung.RESTAGE.value:
         return _above(task, palette, config)
     if task.way == Rung.GRASP.value:
         thing = meaning_of(task.planned).thing
         carry = _to_start(task, palette, carries=True)
-        return [*_to_start(task, palette), Find(thing), _pick(palette, thing, CARRY_M), *carry]
+        return [*_to_start(task, palette, ROUGHLY_M), Find(thing), _pick(palette, thing, CARRY_M), *carry]
     if task.way == Rung.MOTIONS.value:
-        return [*_to_start(task, palette), *motion_steps(task.planned, palette)]
+        return [*_to_start(task, palette, ROUGHLY_M), *motion_steps(task.planned, palette)]
     return _to_start(task, palette)
 
 
@@ -86,8 +90,9 @@ def needs_its_steps(task: Task) -> bool:
     return task.way in (Rung.RESTAGE.value, Rung.GRASP.value, Rung.MOTIONS.value)
 
 
-def _to_start(task: Task, palette: Palette, *, carries: bool = False) -> list[Step]:
-    """The hand goes to where the skill begins the task; after a failure it lets go what it holds, or carries it."""
+def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: bool = False) -> list[Step]:
+    """The hand goes to where the skill begins the task, or at least `within_m` [m] of it; after a failure it lets go
+    what it holds, or carries it."""
     skill, home = task.planned.skill, palette.motion("home")
     start = skill.start_of(task.planned.skill_task)
     if skill.kind == MOTION or home is None or (start is None and not task.way):
@@ -96,7 +101,10 @@ def _to_start(task: Task, palette: Palette, *, carries: bool = False) -> list[St
     if task.way:
         params["gripper"] = "keep" if carries else "open"
     if start is not None:
-        params |= {"position": list(start.position), "tolerance_m": min(max(start.tolerance_m, 0.003), 0.1)}
+        params |= {
+            "position": list(start.position),
+            "tolerance_m": min(max(start.tolerance_m, within_m, 0.003), 0.1),
+        }
     where = "home" if start is None else f"to where {skill.name} begins"
     drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}")
     return [lambda points: drive]
@@ -140,11 +148,8 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
 
 def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
     pick_at = _of(palette, "pick_at")
-    return lambda points: Drive(
-        pick_at,
-        {"point": _at(points, thing), "lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M},
-        f"takes the {thing}",
-    )
+    how = {"lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M, "speed_m_s": BRISK_M_S}
+    return lambda points: Drive(pick_at, {"point": _at(points, thing), **how}, f"takes the {thing}")
 
 
 def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
@@ -153,10 +158,12 @@ def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
     thing, holds = meaning_of(planned).thing, planned.leaves == "object"
 
     def put(points: Points) -> Drive:
+        point = _at(points, place, ABOVE_PLACE_M)
         if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
-            params = {"position": _at(points, place, ABOVE_PLACE_M), "clearance_m": 0.05}
-            return Drive(move_to, params, f"holds it at the {place}")
-        return Drive(place_at, {"point": _at(points, place, ABOVE_PLACE_M)}, f"puts it at the {place}")
+            held = {"position": point, "speed_m_s": BRISK_M_S}
+            return Drive(move_to, held, f"holds it at the {place}")
+        down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
+        return Drive(place_at, {"point": point, **down}, f"puts it at the {place}")
 
     return put
 

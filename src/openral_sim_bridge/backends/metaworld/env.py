@@ -20,8 +20,8 @@ DISTRACTOR = "distractor"
 """Beginning of the names of bodies that are of no task."""
 DISTRACTOR_M, DISTRACTOR_KG = 0.04, 0.1
 """[m] their edge or diameter; [kg]"""
-DISTRACTOR_COLOURS = ((0.1, 0.2, 0.9), (0.9, 0.8, 0.1), (0.6, 0.1, 0.7))
-"""Red, green and blue of one after the other: blue, yellow, purple."""
+DISTRACTOR_COLOURS = ((0.6, 0.1, 0.7), (0.9, 0.8, 0.1))
+"""Red, green and blue of one after the other: purple, yellow. Goals are red, green or blue, and the puck is red."""
 KEPT = 4
 """Compiled scenes that are kept; a model has about 20 MB."""
 

@@ -145,7 +145,8 @@ class GoalHost:
         stopped = goal.stops.look(stamp_ns, state, goal.run.newest, self._steps(goal, now))
         end = goal.supervisor.verdict(now, InferenceHealth(), cancel=False, estopped=False, stopped=stopped)
         if end is None:
-            end = self._answer(goal, SensorSet(stamp_ns, images, state), now)
+            seen = images if goal.motion else dict(images)  # drawn now: a policy may look back at them
+            end = self._answer(goal, SensorSet(stamp_ns, seen, state), now)
         return None if end is None else (goal.key, self._end(goal, end, state, now))
 
     def cancel(self, now: Instant, state: RobotState) -> tuple[int, GoalReport] | None:

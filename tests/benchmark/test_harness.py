@@ -176,6 +176,8 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     heads, lines = mission_table(content)
     assert (len(heads), len(lines)) == (5, 1)
     assert "policy alone" in mission_page(content)
+    assert CliRunner().invoke(app, ["report", str(out / "result.json")]).exit_code == 0
+    assert CliRunner().invoke(app, ["compare", *[str(out / "result.json")] * 2]).exit_code != 0
     wrong = CliRunner().invoke(app, [*base, "--row", "magic"])
     assert wrong.exit_code != 0
     plain = ["run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--row", "bare"]

@@ -166,7 +166,7 @@ class Reader:
         self.names[constructor] = self.class_of(kind.base)
         self.deferred.append(f"{name} = new({constructor})")
         self.deferred += [
-            f"{name}.{field.name} = {value}" for field, value in zip(fields, values, strict=True)
+            f"{name}._{field.name} = {value}" for field, value in zip(fields, values, strict=True)
         ]
         return name
 

@@ -173,7 +173,7 @@ class Writer:
             self.scalar(kind.base, expression)
         else:
             for field in get_definition(kind.base).fields:
-                self.value(field.type, f"{expression}.{field.name}")
+                self.value(field.type, f"{expression}._{field.name}")
 
 
 def make_serializer(definition: Definition) -> Callable[[Any], bytearray]:

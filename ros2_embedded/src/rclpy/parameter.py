@@ -175,9 +175,12 @@ def parameter_value_to_python(parameter_value: Any) -> Any:
 
 
 def get_parameter_value(string_value: str) -> Any:
-    """The `ParameterValue` of a YAML text; what no type fits is a string."""
+    """The `ParameterValue` of a YAML text; what no type fits, and nothing (`~`, a blank), is a string."""
     try:
-        return Parameter("", value=normalise(parse_value(string_value, "parameter"))).get_parameter_value()
+        value = normalise(parse_value(string_value, "parameter"))
+        if value is None:
+            value = string_value
+        return Parameter("", value=value).get_parameter_value()
     except (TypeError, ValueError):
         return Parameter("", value=string_value).get_parameter_value()
 

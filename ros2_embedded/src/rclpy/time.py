@@ -8,6 +8,7 @@ from builtin_interfaces.msg import Time as TimeMsg
 
 from rclpy.clock_type import ClockType
 from rclpy.duration import S_TO_NS, Duration
+from rclpy.passed_on import pass_on
 
 CONVERSION_CONSTANT = S_TO_NS
 _LIMIT = 2**63
@@ -127,3 +128,6 @@ class Time:
         if not isinstance(other, Time):
             return NotImplemented
         return other <= self
+
+
+pass_on(__name__)

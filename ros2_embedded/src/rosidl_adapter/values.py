@@ -8,7 +8,9 @@ from typing import Any
 from .types import BaseType, Type
 
 _BITS = {f"{sign}int{bits}": (sign, bits) for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_RANGES = {name: (0, 2**n - 1) if sign else (-(2 ** (n - 1)), 2 ** (n - 1) - 1) for name, (sign, n) in _BITS.items()}
+_RANGES = {
+    name: (0, 2**n - 1) if sign else (-(2 ** (n - 1)), 2 ** (n - 1) - 1) for name, (sign, n) in _BITS.items()
+}
 _RANGES |= {"byte": (0, 255), "char": (0, 255)}
 
 
@@ -86,7 +88,9 @@ def parse_primitive_value_string(type_: BaseType, value_string: str) -> Any:
         try:
             return float(value_string)
         except ValueError:
-            raise InvalidValue(name, value_string, "must be a floating point number using '.' as the separator") from None
+            raise InvalidValue(
+                name, value_string, "must be a floating point number using '.' as the separator"
+            ) from None
     if name in ("string", "wstring"):
         return _parse_string(type_, value_string)
     raise AssertionError(f"unknown primitive type '{name}'")

@@ -34,9 +34,7 @@ class _InterfaceLoader:
         modules: the modules below it, by the names that programs import.
     """
 
-    def __init__(
-        self, package: str, kind: str, names: Sequence[str], modules: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, package: str, kind: str, names: Sequence[str], modules: Sequence[str] = ()) -> None:
         """Remember what the module will hold."""
         self._package, self._kind, self._names, self._modules = package, kind, list(names), set(modules)
 

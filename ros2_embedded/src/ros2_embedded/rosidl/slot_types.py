@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ros2_embedded.rosidl.definition import IDL_NAMES, FieldType
 from rosidl_parser.definition import (
     AbstractNestableType,
     AbstractType,
@@ -15,8 +16,6 @@ from rosidl_parser.definition import (
     UnboundedString,
     UnboundedWString,
 )
-
-from ros2_embedded.rosidl.definition import IDL_NAMES, FieldType
 
 
 def _element_type(kind: FieldType) -> AbstractNestableType:

@@ -72,7 +72,7 @@ def modules_of(package: str) -> dict[str, list[str]]:
             continue
         try:
             module = importlib.import_module(info.name)
-        except Exception as error:  # a module of an installation may need what is not installed
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a module of an installation may need what is not installed
             sys.stderr.write(f"left out: {info.name}: {error}\n")
             continue
         found[info.name] = public_names(module)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from rclpy.arguments import RosArguments, parse_arguments, refuse_unknown
 from rclpy.handle import Handle
 from rclpy.passed_on import pass_on
+from ros2_embedded.environment import announce
 from ros2_embedded.session import RosSession
 
 if TYPE_CHECKING:
     from rclpy.node import Node
 
 MAX_DOMAIN_ID = 232
+announce()  # whoever imports rclpy has a ROS 2
 
 
 class Context:

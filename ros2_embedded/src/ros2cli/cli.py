@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 
+from ros2_embedded.environment import announce
+
 from .commands import ALIASES, COMMANDS
 from .common_arguments import GRAPH_COMMANDS, add_common_arguments
 from .errors import CliError
@@ -21,6 +23,7 @@ _INTERRUPTED = 130  # what shells report for a program that SIGINT ended
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    announce()
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

@@ -287,7 +287,10 @@ def parse_message_string(pkg_name: str, msg_name: str, message_string: str) -> M
         last = _parse_declaration(pkg_name, re.sub(r"\s+", " ", text, count=1))
         last.annotations["comment"] += [*pending, *([comment] if comment else [])]
         pending = []
-        (constants if isinstance(last, Constant) else fields).append(last)  # type: ignore[attr-defined]
+        if isinstance(last, Constant):
+            constants.append(last)
+        else:
+            fields.append(last)
     for declared in [*fields, *constants]:
         declared._settle_unit()
     specification = MessageSpecification(pkg_name, msg_name, fields, constants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ros2_embedded.rosidl.cdr_reader import make_deserializer
 from ros2_embedded.rosidl.cdr_support import DTYPES, SerializationError
 from ros2_embedded.rosidl.cdr_writer import make_serializer
-from ros2_embedded.rosidl.definition import NUMERIC, Definition, Field, FieldType
+from ros2_embedded.rosidl.definition import NUMERIC, PLACEHOLDER, Definition, Field, FieldType
 from ros2_embedded.rosidl.message import Message, explain, require_fit
 from ros2_embedded.rosidl.module_names import module_of
 from ros2_embedded.rosidl.numeric_fields import converting_field, storage_of
@@ -54,11 +54,11 @@ def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -
     return lambda: array(code, values)
 
 
-def _make_init(definition: Definition) -> Callable[..., None]:
+def _make_init(definition: Definition, fields: Sequence[Field]) -> Callable[..., None]:
     """`__init__` with one keyword argument a field; compiled, as it runs for each message built."""
     names: dict[str, Any] = {}
     arguments, body = [], []
-    for index, field in enumerate(definition.fields):
+    for index, field in enumerate(fields):
         arguments.append(f"{field.name}=None")
         factory = _default_factory(field)
         kind = field.type
@@ -73,9 +73,9 @@ def _make_init(definition: Definition) -> Callable[..., None]:
             given = f"stored{index}({given})"
         body.append(f"    self._{field.name} = {make} if {field.name} is None else {given}")
     names["check"] = require_fit
-    values = "".join(f", {field.name}" for field in definition.fields)
+    values = "".join(f", {field.name}" for field in fields)
     body.insert(0, f"    if check_fields: check(self{values})")
-    source = "\n".join([f"def __init__(self, *, {', '.join(arguments)}, check_fields=False):", *body])
+    source = "\n".join([f"def __init__(self, *, {', '.join([*arguments, 'check_fields=False'])}):", *body])
     exec(compile(source, f"<constructor of {definition.name}>", "exec"), names)
     init: Callable[..., None] = names["__init__"]
     return init
@@ -83,22 +83,23 @@ def _make_init(definition: Definition) -> Callable[..., None]:
 
 def _make_message_class(definition: Definition) -> type[Message]:
     """The class of a message-like definition."""
-    types = {field.name: str(field.type) for field in definition.fields}
+    fields = [field for field in definition.fields if field.name != PLACEHOLDER]
+    types = {field.name: str(field.type) for field in fields}
     attributes: dict[str, Any] = {constant.name: constant.value for constant in definition.constants}
-    for field in definition.fields:
+    for field in fields:
         if field.default is not None:
             attributes[f"{field.name.upper()}__DEFAULT"] = field.default
     attributes.update(
         __slots__=tuple(f"_{name}" for name in types),
-        __init__=_make_init(definition),
+        __init__=_make_init(definition, fields),
         __doc__=f"The interface {definition.name}: " + ", ".join(f"{n} ({t})" for n, t in types.items()),
         __module__=module_of(definition.name),
         _TYPE_NAME=definition.name,
         _fields_and_field_types=types,
-        _FIELD_TYPES=tuple(field.type for field in definition.fields),
+        _FIELD_TYPES=tuple(field.type for field in fields),
     )
     made = type(definition.short_name, (Message,), attributes)
-    for field in definition.fields:
+    for field in fields:
         # A slot is a descriptor; under a second name it costs no more than under the first.
         slot = made.__dict__[f"_{field.name}"]
         numeric = field.type.base in NUMERIC and field.type.kind != "single"

@@ -54,7 +54,8 @@ class Message:
 
     def __repr__(self) -> str:
         """As rclpy prints it: `pkg.msg.Name(field=value, ...)`."""
-        fields = ", ".join(f"{name}={_plain(getattr(self, name))!r}" for name in self._fields_and_field_types)
+        types = zip(self._fields_and_field_types, self._FIELD_TYPES, strict=True)
+        fields = ", ".join(f"{name}={_plain(kind, getattr(self, name))!r}" for name, kind in types)
         return f"{self._TYPE_NAME.replace('/', '.')}({fields})"
 
     def __eq__(self, other: object) -> bool:
@@ -66,9 +67,13 @@ class Message:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _plain(value: Any) -> Any:
-    """Numeric storage as a list, for printing."""
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _plain(kind: FieldType, value: Any) -> Any:
+    """What is printed: a list for a sequence of numbers, the numpy array itself for a fixed one."""
+    if kind.kind == "sequence" and isinstance(value, (array, np.ndarray)):
+        return value.tolist()
+    if kind.kind == "sequence" and kind.base in NUMERIC and isinstance(value, (bytes, bytearray, memoryview)):
+        return list(value)
+    return value
 
 
 def _equal(left: Any, right: Any) -> bool:

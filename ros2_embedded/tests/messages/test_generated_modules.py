@@ -53,7 +53,7 @@ def test_slots_carry_an_underscore() -> None:
     assert message.__slots__[0] == "_data"
     message._data = "b"
     assert message.data == "b"
-    assert message.SLOT_TYPES == (UnboundedString(),)
+    assert (UnboundedString(),) == message.SLOT_TYPES
 
 
 def test_slot_types_are_those_of_rosidl_parser() -> None:

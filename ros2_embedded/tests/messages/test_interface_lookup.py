@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import ament_index_python
 import pytest
 from std_msgs.msg import Byte, String
 from std_srvs.srv import Trigger
 from test_msgs.action import Fibonacci
 from test_msgs.msg import Arrays, BoundedSequences, UnboundedSequences
 
+import ament_index_python
 import rosidl_runtime_py
 from ament_index_python import cli
 from rosidl_adapter.parser import (

@@ -185,7 +185,7 @@ def choose_qos(node: Any, topic_name: str, qos_args: Any) -> QoSProfile:
     from ros2cli.qos import profile_from
 
     profile_name: str | None = getattr(qos_args, "qos_profile", None)
-    default: str = profile_name or getattr(qos_args, "default_profile_str", "default")
+    default = str(profile_name or getattr(qos_args, "default_profile_str", "default"))
     words = {
         name: getattr(qos_args, f"qos_{name}", None)
         for name in ("reliability", "durability", "depth", "history", "liveliness")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 from enum import Enum, IntEnum
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -206,8 +207,10 @@ def parameter_dict_from_yaml_file(
         namespace: put in front of each name.
 
     Raises:
+        FileNotFoundError: there is no such file.
         RuntimeError: the file has another layout, a target node is not in it, or nothing is left.
     """
+    Path(parameter_file).stat()
     found: dict[str, Any] = {}
     absent = {f"/{node.lstrip('/')}" for node in target_nodes or []}
     for pattern, name, value in read_parameter_file(parameter_file):

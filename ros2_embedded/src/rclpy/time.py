@@ -122,12 +122,14 @@ class Time:
     def __gt__(self, other: object) -> bool:
         if not isinstance(other, Time):
             return NotImplemented
-        return other < self
+        self._same_clock(other)
+        return self._nanoseconds > other._nanoseconds
 
     def __ge__(self, other: object) -> bool:
         if not isinstance(other, Time):
             return NotImplemented
-        return other <= self
+        self._same_clock(other)
+        return self._nanoseconds >= other._nanoseconds
 
 
 pass_on(__name__)

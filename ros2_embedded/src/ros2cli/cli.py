@@ -6,6 +6,7 @@ import argparse
 import difflib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from types import ModuleType
@@ -17,7 +18,7 @@ from .common_arguments import GRAPH_COMMANDS, add_common_arguments
 from .errors import CliError
 from .plugins import plugin_verbs
 
-_INTERRUPTED = 130  # what shells report for a program that SIGINT ended
+_INTERRUPTED = int(signal.SIGINT)  # as the command of ROS 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except CliError as error:
         sys.stdout.flush()
-        sys.stderr.write(f"ros2: {error}\n")
+        sys.stderr.write(f"{error}\n")
         return 1
     except BrokenPipeError:
         # The reader went away (`ros2 topic echo /x | head -1`): nothing to say, and nowhere to say it at

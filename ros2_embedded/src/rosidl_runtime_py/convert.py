@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,11 @@ def message_to_yaml(
 ) -> str:
     """Return a message as YAML that ends with a line break; arguments as in `message_to_ordereddict`."""
     plain = message_to_ordereddict(msg, truncate_length=truncate_length, no_arr=no_arr, no_str=no_str)
+    return as_yaml(plain, flow_style=flow_style)
+
+
+def as_yaml(plain: Mapping[str, Any], *, flow_style: bool = False) -> str:
+    """Return what `message_to_ordereddict` gave as YAML that ends with a line break."""
     text: str = yaml.dump(
         plain, Dumper=_Dumper, default_flow_style=flow_style, allow_unicode=True, width=10**9, sort_keys=False
     )

@@ -37,7 +37,8 @@ def main(args: argparse.Namespace) -> int:
     lines = [full]
     for title, entries in sections.items():
         lines.append(f"  {title}:")
-        lines += [f"    {entry}: {', '.join(types)}" for entry, types in _shown(entries, args.include_hidden)]
+        shown = _shown(entries, args.include_hidden)
+        lines += [f"    {entry}: {', '.join(types)}" for entry, types in shown] or [""]
     write("\n".join(lines) + "\n")
     return 0
 

@@ -57,7 +57,6 @@ def test_arguments_of_ros_2_are_taken(robot):
 
 def test_what_nobody_has(robot):
     assert robot.run("topic", "info", "/nothing") == (1, "Unknown topic '/nothing'\n")
-    assert robot.run("node", "info", "/nobody") == (1, "Unable to find node '/nobody'\n")
     assert robot.run("service", "type", "/nothing") == (1, "")
     assert robot.run("topic", "type", "/fibonacci/_action/status") == (1, "")
     with_hidden = ["topic", "type", "--include-hidden-topics", "/fibonacci/_action/status"]

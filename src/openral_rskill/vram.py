@@ -17,7 +17,7 @@ from openral_rskill.registry import RSkillPackage
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
 CONTEXT_GB = 0.65
-"""[GB] that CUDA takes for each process before its first tensor; 0.5 to 0.65 were measured with torch 2.11 on an H100."""
+"""[GB] that CUDA takes for each process before its first tensor: 0.5 to 0.65 with torch 2.11 on an H100."""
 _TIMEOUT_S = 60.0
 _MIB_GB = 1024**2 / 1e9
 

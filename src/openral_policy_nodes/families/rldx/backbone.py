@@ -20,7 +20,7 @@ from transformers import AutoConfig
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
-from openral_rskill.nf4.modules import replace
+from openral_rskill.nf4.modules import cast_parameters, replace
 from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
 
 BACKBONE = "backbone"
@@ -50,7 +50,10 @@ def fill(model: nn.Module, folder: Path, device: str = "cpu", min_numel: int = M
     if not isinstance(backbone, nn.Module):
         raise PolicyError(f"{type(model).__name__} has no part '{BACKBONE}'; it is no RLDX-1 model")
     replace(model, WORD_HEAD, nn.Identity())
-    to_bfloat16(backbone)
+    # Upstream's defaults (`backbone_trainable_params_fp32`) build the layers that fine-tuning moves in float32, and a
+    # packed layer computes in the dtype that it was packed from: those layers would be slower, and on a CPU the same
+    # seed would give other actions.
+    cast_parameters(backbone, torch.bfloat16)
     pack = [f"{BACKBONE}.{name}" for name in linears_to_pack(backbone, min_numel)]
     packed = load_checkpoint(
         model,
@@ -62,21 +65,6 @@ def fill(model: nn.Module, folder: Path, device: str = "cpu", min_numel: int = M
     )
     model.to(device)  # what upstream keeps outside the files
     return packed
-
-
-def to_bfloat16(backbone: nn.Module) -> None:
-    """Bring the backbone's parameters to bf16, with which it was trained to be run.
-
-    Upstream's defaults (`backbone_trainable_params_fp32`) build the layers that fine-tuning moves in float32, and a
-    packed layer computes in the dtype that it was packed from: those layers would be slower, and on a CPU the same seed
-    would give other actions. Batch normalisation stays in float32, as upstream has it.
-    """
-    for part in backbone.modules():
-        if isinstance(part, nn.modules.batchnorm._BatchNorm):
-            continue
-        for name, value in part._parameters.items():
-            if value is not None and value.dtype == torch.float32:
-                part._parameters[name] = nn.Parameter(value.to(torch.bfloat16), requires_grad=False)
 
 
 class BackboneInNf4:

@@ -114,6 +114,9 @@ class Learner:
             "train/actor/lr": self._optim.lr,
             "train/update_epochs": epochs,
             "train/kl_last_epoch": kl,
+            # Before the first step the policy is the one that acted: a ratio off 1 means that it is judged otherwise.
+            "train/actor/ratio_at_step_0": steps[0]["train/actor/ratio"],
+            "train/actor/kl_at_step_0": steps[0]["train/actor/approx_kl"],
         }
 
     def _step(self, minibatch: Batch, base: Tensor | None, *, critic_only: bool) -> dict[str, float]:

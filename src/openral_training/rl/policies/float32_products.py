@@ -43,7 +43,7 @@ class Float32Product(nn.Linear):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(..., in_features) -> (..., out_features)"""
-        made: Tensor = _Product.apply(inputs, self.weight)
+        made: Tensor = _Product.apply(inputs, self.weight)  # type: ignore[no-untyped-call]
         return made if self.bias is None else made + self.bias
 
 

@@ -213,7 +213,7 @@ class Director:
     ) -> None:
         """Ask the operator; the answer, or None after `patience_s` [s], is told at a later tick."""
         self._question = Question(text, now.wall_s + patience_s, answered, options or {})
-        self.mission.question = text
+        self.mission.question, self.mission.answers = text, tuple(options or ())
         self.mission.say(now.stamp_s, "question", text)
 
     def operator_says(self, text: str) -> bool:
@@ -224,7 +224,7 @@ class Director:
         question = self._question
         if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
             return
-        self._question, self.mission.question = None, ""
+        self._question, self.mission.question, self.mission.answers = None, "", ()
         said = question.answer
         told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
         self.mission.say(now.stamp_s, "answer", told)

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from openral_console.options import ListenOptions, is_password
 from openral_console.sessions import LIFETIME_S, Sessions
-from openral_sidecar.server import is_loopback
+from openral_core.loopback import is_loopback
 
 REFUSED_DELAY_S = 1.0
 """[s] that a wrong password costs, one after the other."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openral_core.errors import InstallationError
-from openral_sidecar.server import is_loopback
+from openral_core.loopback import is_loopback
 
 DEFAULT_PORT = 8420
 MIN_PASSWORD = 12

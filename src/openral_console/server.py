@@ -19,7 +19,7 @@ from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
 from openral_console.actions import ActionLog
-from openral_console.live.deployment import Controls, Deployment
+from openral_console.live.deployment import Controls, LiveDeployment
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
@@ -52,7 +52,7 @@ class ConsoleServer:
 
     def __init__(
         self,
-        deployment: Deployment,
+        deployment: LiveDeployment,
         controls: Controls,
         options: ListenOptions,
         actions_file: Path | None,

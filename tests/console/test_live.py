@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from openral_console.live.camera_feed import MAX_SIDE, CameraFeed
-from openral_console.live.deployment import MAX_READINGS, Deployment
+from openral_console.live.deployment import MAX_READINGS, LiveDeployment
 from openral_console.live.log_lines import KEPT, LogLines
 from openral_console.live.robot import read_urdf
 from openral_console.live.views import ReadingView
@@ -61,7 +61,7 @@ def test_lines_are_bounded_counted_and_filtered() -> None:
 
 
 def test_readings_are_bounded_and_begin_anew_with_the_clock() -> None:
-    deployment = Deployment()
+    deployment = LiveDeployment()
     for number in range(MAX_READINGS + 5):
         deployment.add_reading(ReadingView(number, "", "", "", 0.0, 0.0, 0.8, False, ""))
     assert len(deployment.readings) == MAX_READINGS

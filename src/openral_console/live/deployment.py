@@ -22,7 +22,7 @@ STALE_S = 2.0
 """[s] after which a status that comes at 5 Hz, or at 1 Hz, counts as missing."""
 
 
-class Deployment:
+class LiveDeployment:
     """What the topics say."""
 
     def __init__(self) -> None:

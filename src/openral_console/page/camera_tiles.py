@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from openral_console.live.camera_feed import CameraFeed
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 
 OLD_S = 1.0
 """[s] from which the age of a picture is marked."""
@@ -24,7 +24,7 @@ class _Tile:
 class CameraTiles:
     """All cameras."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make them for a deployment."""
         self._deployment = deployment
         self._tiles: dict[str, _Tile] = {}

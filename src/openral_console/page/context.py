@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from openral_console.actions import ActionLog
-from openral_console.live.deployment import Controls, Deployment
+from openral_console.live.deployment import Controls, LiveDeployment
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
 
@@ -14,7 +14,7 @@ from openral_console.sessions import Sessions
 class PageContext:
     """One console's parts."""
 
-    deployment: Deployment
+    deployment: LiveDeployment
     controls: Controls
     actions: ActionLog
     sessions: Sessions

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from nicegui import ui
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import ControlView, DiagnosticView, SkillView
 
 LEVELS = ("good", "warn", "stopped", "warn")
@@ -19,7 +19,7 @@ LAPSE_S = 5.0
 class ControlPanel:
     """Rate, steps, and why the last chunk was refused."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         with ui.element("section").classes("c-panel"):
@@ -57,7 +57,7 @@ class ControlPanel:
 class SkillsPanel:
     """What the arm can do, in which state, under which licence."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         self._shown: Mapping[str, SkillView] = {}
@@ -93,7 +93,7 @@ class SkillsPanel:
 class DiagnosticsPanel:
     """What each part says about itself."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         self._rows: dict[str, tuple[ui.element, ui.label, ui.label]] = {}

@@ -6,7 +6,7 @@ import html
 
 from nicegui import ui
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 
 SHOWN = 200
 """Lines that a page shows."""
@@ -16,7 +16,7 @@ LEVELS = {10: "everything", 20: "info", 30: "warnings", 40: "errors"}
 class LogPanel:
     """The lines, and which of them are shown."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         self._count, self._level = 0, 20

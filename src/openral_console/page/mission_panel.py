@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 from openral_core.mission_record import RecordedMission, RecordedStep, RecordedTask
 
 DOTS = {"done": "good", "active": "moving", "verifying": "moving", "abandoned": "stopped", "skipped": "warn"}
@@ -15,7 +15,7 @@ SHOWN_STEPS = 60
 class MissionPanel:
     """Queue and steps."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make them for a deployment."""
         self._deployment = deployment
         self._head = ui.element("div").style("margin-top:14px")

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import ReadingView
 
 WINDOW_S = 60.0
@@ -17,7 +17,7 @@ PROGRESS, SUCCESS, LINE, INK = "#9aa3ab", "#1d5d8c", "#b08900", "#697077"
 class ProgressPanel:
     """One chart."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         self._shown: tuple[ReadingView, ...] = ()

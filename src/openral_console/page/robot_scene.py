@@ -7,7 +7,7 @@ import math
 from nicegui import ui
 from nicegui.elements.scene.scene_object3d import Object3D
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 from openral_console.live.robot import DrawnRobot, Pose, Shape
 
 STEP = 1e-4
@@ -19,7 +19,7 @@ BONE = "#9aa3ab"
 class RobotScene:
     """One scene."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         """Make it for a deployment."""
         self._deployment = deployment
         self._groups: dict[str, Object3D] = {}

@@ -25,7 +25,7 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from openral_console.live.camera_feed import CameraFeed
-from openral_console.live.deployment import MAX_STEPS, Deployment
+from openral_console.live.deployment import MAX_STEPS, LiveDeployment
 from openral_console.live.robot import read_urdf
 from openral_console.ros.convert import (
     control_of,
@@ -58,9 +58,9 @@ def latched(depth: int) -> QoSProfile:
 
 
 class ConsoleNode(GuardedCallbacks, Node):
-    """Fills a `Deployment`; `Controls` for the pages."""
+    """Fills a `LiveDeployment`; `Controls` for the pages."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: LiveDeployment) -> None:
         super().__init__(f"console_{os.getpid()}", namespace=NAMESPACE)
         self._deployment = deployment
         self._images: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from openral_console.live.deployment import Deployment
+from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
 from openral_console.server import ConsoleServer
@@ -30,7 +30,7 @@ def serve(options: ListenOptions | None = None, args: list[str] | None = None) -
         OpenralError: a protection is missing, or a port is taken.
     """
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    deployment = Deployment()
+    deployment = LiveDeployment()
     node = ConsoleNode(deployment)
     executor = SingleThreadedExecutor()
     try:

@@ -9,7 +9,6 @@ import typer
 
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_core.cli import numbers
-from openral_core.errors import InstallationError
 
 
 def console(
@@ -29,10 +28,6 @@ def console(
     """Show the running deployment in a browser, with a stop that is always in reach."""
     options = ListenOptions(address, port, stop_port, certificate, key, passwords)
     options.check()
-    try:
-        from openral_console.ros.console_process import serve
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("nicegui", "fastapi", "uvicorn", "starlette", "cv2"):
-            raise
-        raise InstallationError(f"{error.name} is not installed: pip install 'openral[console]'") from error
+    from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
+
     raise typer.Exit(serve(options))

@@ -13,8 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
-from openral_console.server import ConsoleServer
-from openral_core.errors import OpenralError
+from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 
 
@@ -27,8 +26,12 @@ def serve(options: ListenOptions | None = None, args: list[str] | None = None) -
         args: of the command line, for rclpy.
 
     Raises:
-        OpenralError: a protection is missing, or a port is taken.
+        OpenralError: a protection is missing, a port is taken, or NiceGUI is not installed.
     """
+    try:
+        from openral_console.server import ConsoleServer
+    except ModuleNotFoundError as error:
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[console]'") from error
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     deployment = LiveDeployment()
     node = ConsoleNode(deployment)

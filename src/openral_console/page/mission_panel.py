@@ -47,7 +47,8 @@ class MissionPanel:
             with ui.element("div").classes("c-line"):
                 ui.label(mission.text).style("font-weight:500; font-size:16px").props("id=mission")
                 ui.label(mission.state).classes(ENDED.get(mission.state, "c-soft")).props("id=mission-state")
-            ui.label(mission.message).classes("c-soft").props("id=message")
+            if mission.message != mission.question:
+                ui.label(mission.message).classes("c-soft").props("id=message")
         with self._queue:
             for task in mission.tasks:
                 _show_task(task)

@@ -47,10 +47,9 @@ def _words(reading: ReadingView) -> str:
 
 def _options() -> dict[str, Any]:
     """Return the chart as it is before the first reading."""
-    axis = {
-        "axisLabel": {"color": INK, "fontSize": 11, "showMinLabel": False, "showMaxLabel": False},
-        "axisLine": {"lineStyle": {"color": "#d5d5cf"}},
-    }
+    label = {"color": INK, "fontSize": 11}
+    line = {"lineStyle": {"color": "#d5d5cf"}}
+    inner = {**label, "showMinLabel": False, "showMaxLabel": False}
     return {
         "animation": False,
         "grid": {"left": 34, "right": 12, "top": 28, "bottom": 24},
@@ -61,14 +60,20 @@ def _options() -> dict[str, Any]:
             "itemHeight": 2,
             "textStyle": {"color": INK, "fontSize": 11},
         },
-        "xAxis": {"type": "value", "scale": True, "splitLine": {"show": False}, **axis},
+        "xAxis": {
+            "type": "value",
+            "scale": True,
+            "splitLine": {"show": False},
+            "axisLabel": inner,
+            "axisLine": line,
+        },
         "yAxis": {
             "type": "value",
             "min": 0,
             "max": 1,
             "interval": 0.25,
             "splitLine": {"lineStyle": {"color": "#eeeee9"}},
-            **axis,
+            "axisLabel": label,
         },
         "series": [
             _curve("progress", PROGRESS),

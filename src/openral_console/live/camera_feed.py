@@ -20,6 +20,13 @@ WINDOW = 30
 MAX_SIDE = 640
 """[px] longest side of what a page gets; larger pictures are made smaller."""
 
+_TO_BGR = {
+    "rgb8": cv2.COLOR_RGB2BGR,
+    "rgba8": cv2.COLOR_RGBA2BGR,
+    "bgra8": cv2.COLOR_BGRA2BGR,
+}
+"""Conversion of encodings that OpenCV does not write as they are."""
+
 
 class CameraFeed:
     """One camera. Pictures come in one thread, pages ask in others."""
@@ -31,7 +38,7 @@ class CameraFeed:
         self.fault = ""
         """Why the newest message was no picture."""
         self._image: Image | None = None
-        self._order: tuple[int, ...] = (0, 1, 2)
+        self._encoding = ""
         self._jpeg: tuple[int, bytes] = (0, b"")
         self._times: deque[float] = deque(maxlen=WINDOW)
         self._lock = threading.Lock()
@@ -49,7 +56,7 @@ class CameraFeed:
         if encoding not in ENCODINGS:
             raise ContractError(f"encoding {encoding!r} is none of {', '.join(ENCODINGS)}")
         with self._lock:
-            self._image, self._order = image, ENCODINGS[encoding][1]
+            self._image, self._encoding = image, encoding
             self.count += 1
             self._times.append(time.monotonic())
             self.fault = ""
@@ -82,11 +89,11 @@ class CameraFeed:
         shrink = max(image.shape[:2]) / MAX_SIDE
         if shrink > 1:
             size = (round(image.shape[1] / shrink), round(image.shape[0] / shrink))
-            image = (
-                cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-                .reshape(size[1], size[0], -1)
-                .astype(np.uint8, copy=False)
-            )
-        red, green, blue = self._order
-        ok, data = cv2.imencode(".jpg", image[..., (blue, green, red)], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+            image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+        ok, data = cv2.imencode(".jpg", self._to_bgr(image), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
         return data.tobytes() if ok else b""
+
+    def _to_bgr(self, image: Image) -> Image:
+        """Return what OpenCV encodes; taking channels by their numbers would cost more than the encoding."""
+        conversion = _TO_BGR.get(self._encoding)
+        return image if conversion is None else np.asarray(cv2.cvtColor(image, conversion), np.uint8)

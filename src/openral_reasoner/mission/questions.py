@@ -46,7 +46,8 @@ class Questions:
     ) -> None:
         """Ask the operator; the answer, or None after `patience_s` [s], is told by a later `hear`."""
         self._open = Question(text, now.wall_s + patience_s, answered, options or {})
-        self._mission().question = text
+        mission = self._mission()
+        mission.question, mission.answers = text, tuple(options or ())
         self._mission().say(now.stamp_s, "question", text)
 
     def take(self, words: str) -> bool:
@@ -58,7 +59,8 @@ class Questions:
         question = self._open
         if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
             return False
-        self._open, self._mission().question = None, ""
+        mission, self._open = self._mission(), None
+        mission.question, mission.answers = "", ()
         said = question.answer
         told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
         self._mission().say(now.stamp_s, "answer", told)

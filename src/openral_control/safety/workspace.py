@@ -1,0 +1,40 @@
+"""Hand and elbow stay in their boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.step import HALVINGS, ArmGeometry, Step
+from openral_core.manifest.contracts import Box
+
+ROUNDING_M = 1e-6
+"""[m]"""
+
+
+class WorkspaceCheck:
+    """What is outside of its box may be led back, and not further out."""
+
+    name = "workspace"
+
+    def __init__(self, geometry: ArmGeometry, hand: Box | None, elbow: Box | None) -> None:
+        """Take the boxes [m] in the world frame; None: not looked at."""
+        self._geometry = geometry
+        free = ([-np.inf] * 3, [np.inf] * 3)
+        boxes = [(box.low, box.high) if box is not None else free for box in (hand, elbow)]
+        self._low, self._high = (np.array(side, dtype=np.float64) for side in zip(*boxes, strict=True))
+
+    def share(self, step: Step) -> float:
+        """Return the longest of a few shares that ends inside."""
+        outside_now = np.maximum(self._outside(step.start), 0.0) + ROUNDING_M
+        for share in HALVINGS:
+            end = step.start + share * (step.wanted - step.start)
+            if (self._outside(end) <= outside_now).all():
+                return share
+        return 0.0
+
+    def _outside(self, joints: Vector) -> Vector:
+        """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""
+        points = np.stack(self._geometry.points(joints))
+        farther: Vector = np.maximum(self._low - points, points - self._high)
+        return farther

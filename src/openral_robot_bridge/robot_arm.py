@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.safety.arm_limits import Vector, limits_of
-from openral_control.safety.checks import make_checks
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.safety_filter import SafeTarget, SafetyFilter
+from openral_control.safety.make_filter import make_filter
+from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
@@ -97,10 +97,15 @@ class RobotArm:
             self.start, safety.start_tolerance_rad, safety.slow_start_s, safety.slow_start_share
         )
         geometry = MujocoGeometry(self._compiled, ELBOW)
-        checks = make_checks(
-            safety, self.process.limits, geometry, scene.workspace, self._slow_start, self._hold_to_run
+        self._filter = make_filter(
+            safety,
+            self.process.limits,
+            geometry,
+            scene.workspace,
+            scene.dt,
+            self._slow_start,
+            self._hold_to_run,
         )
-        self._filter = SafetyFilter(checks, self.process.limits, scene.dt)
         self.control_hz = scene.control_hz
         self.counts: Counter[str] = Counter()
         """How often each check slowed or stopped the arm."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from openral_control.safety.step import HALVINGS, ArmGeometry, Step
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.step import ArmGeometry, Step
+
+LEAST_SHARE = 0.25
+"""Share of its speed that an arm keeps that is nearly as near to things as it may come."""
 
 
 class DistanceCheck:
@@ -15,13 +19,13 @@ class DistanceCheck:
         self._geometry, self._slow, self._stop = geometry, slow_m, stop_m
 
     def share(self, step: Step) -> float:
-        """Return the share by which the arm is slowed, else 0 where even a quarter of the way comes too near."""
-        now = self._geometry.distance(step.start, self._slow)
-        for share in HALVINGS:
-            end = step.start + share * (step.wanted - step.start)
-            distance = self._geometry.distance(end, self._slow)
-            if distance >= min(now, self._slow):
-                return share
-            if distance > self._stop:
-                return min(share, max((distance - self._stop) / (self._slow - self._stop), HALVINGS[-1]))
-        return 0.0
+        """Return the share by which the arm is slowed on its way to where it is nearer to things."""
+        after = self._geometry.distance(step.end, self._slow)
+        if after >= self._slow or after >= self._geometry.distance(step.start, self._slow):
+            return 1.0
+        return max(LEAST_SHARE, (after - self._stop) / (self._slow - self._stop))
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether the arm ends far enough away, or no nearer than it is."""
+        distance = self._geometry.distance(end, self._slow)
+        return distance > self._stop or distance >= self._geometry.distance(start, self._slow)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits
-from openral_control.safety.step import Step
+from openral_control.safety.arm_limits import ArmLimits, Vector
 
 
 class PositionCheck:
@@ -17,10 +16,11 @@ class PositionCheck:
         """Take the arm's limits and the margin [rad]."""
         self._low, self._high = limits.low + margin_rad, limits.high - margin_rad
 
-    def share(self, step: Step) -> float:
-        """Return the share of the way that ends where the first joint reaches its margin."""
-        way = step.wanted - step.start
-        room = np.where(way > 0, self._high - step.start, step.start - self._low)
-        moving = np.abs(way) > 1e-12
-        shares = np.maximum(room[moving], 0.0) / np.abs(way[moving])
-        return float(np.clip(shares.min(initial=1.0), 0.0, 1.0))
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether each joint ends within its range, or not further out than it is."""
+        outside = np.maximum(self._outside(start), 0.0)
+        return bool((self._outside(end) <= outside + 1e-9).all())
+
+    def _outside(self, joints: Vector) -> Vector:
+        farther: Vector = np.maximum(self._low - joints, joints - self._high)
+        return farther

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from openral_control.safety.step import HALVINGS, ArmGeometry, Step
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.distance import LEAST_SHARE
+from openral_control.safety.step import ArmGeometry, Step
 
 LEAVING = 2.0
-"""Times the thresholds on a way that leads out of a singularity, as in MoveIt Servo."""
+"""Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""
 
 
 class SingularityCheck:
@@ -20,16 +20,15 @@ class SingularityCheck:
         self._geometry, self._slow, self._stop = geometry, slow, stop
 
     def share(self, step: Step) -> float:
-        """Return the share by which the arm is slowed, else 0 where even a quarter of the way leads too far."""
-        now = self._geometry.condition(step.start)
-        for share in HALVINGS:
-            end = self._geometry.condition(step.start + share * (step.wanted - step.start))
-            times = LEAVING if end < now else 1.0
-            slow, stop = times * self._slow, times * self._stop
-            if end <= slow or (end < now and not np.isfinite(now)):
-                return share
-            if end < stop:
-                return min(share, max((stop - end) / (stop - slow), HALVINGS[-1]))
-            if end < now:
-                return min(share, HALVINGS[-1])
-        return 0.0
+        """Return the share by which the arm is slowed."""
+        after = self._geometry.condition(step.end)
+        if after <= self._slow:
+            return 1.0
+        times = LEAVING if after < self._geometry.condition(step.start) else 1.0
+        slow, stop = times * self._slow, times * self._stop
+        return 1.0 if after <= slow else max(LEAST_SHARE, (stop - after) / (stop - slow))
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether the arm ends far enough from a singularity, or no nearer to it than it is."""
+        condition = self._geometry.condition(end)
+        return condition < self._stop or condition < self._geometry.condition(start)

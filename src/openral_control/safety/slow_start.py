@@ -9,7 +9,7 @@ from openral_control.safety.step import Step
 
 
 class SlowStart:
-    """Counts from the first step that moves the arm after `restart`."""
+    """Counts from the first step that moves the arm, and from the first one after each `restart`."""
 
     name = "slow start"
 
@@ -17,15 +17,16 @@ class SlowStart:
         """Take the start pose (n,) [rad], how far off it a joint may be, how long it lasts, and how slow it is."""
         self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
         self._until: float | None = None
+        self._has_begun = False
 
     def restart(self) -> None:
-        """Begin anew: the arm was stopped, or it is another time."""
+        """Be slow again: the arm was stopped. Where it may begin is asked but once."""
         self._until = None
 
     def refusal(self, measured: Vector) -> str:
         """Return why the arm may not begin where it is (n,) [rad]; empty: it may, or has begun."""
         off = np.abs(measured - self._pose)
-        if self._until is not None or (off <= self._tolerance).all():
+        if self._has_begun or (off <= self._tolerance).all():
             return ""
         joint = int(np.argmax(off))
         return (
@@ -38,7 +39,7 @@ class SlowStart:
         if self.refusal(step.measured):
             return 0.0
         if self._until is None:
-            if np.abs(step.wanted - step.start).max(initial=0.0) < 1e-6:
+            if np.abs(step.velocities).max(initial=0.0) < 1e-6:
                 return 1.0
-            self._until = step.now_s + self._lasts
+            self._until, self._has_begun = step.now_s + self._lasts, True
         return self._share if step.now_s < self._until else 1.0

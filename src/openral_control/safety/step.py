@@ -10,30 +10,46 @@ from openral_control.safety.arm_limits import Vector
 
 @dataclass(frozen=True)
 class Step:
-    """Where the joints are to be led in one control step. Vectors are (n,)."""
+    """What is asked for in one control step. Vectors are (n,)."""
 
     start: Vector
-    """[rad] where they are led already."""
-    wanted: Vector
-    """[rad] where they are to be led by the end of the step."""
+    """[rad] where the joints are led already."""
+    velocities: Vector
+    """[rad/s] with which they are to be led on."""
     dt: float
     """[s]"""
     now_s: float
     """[s] monotonic."""
     measured: Vector
-    """[rad] where they are."""
+    """[rad] where the joints are."""
     external: Vector
     """[Nm] torques from outside."""
 
+    @property
+    def end(self) -> Vector:
+        """[rad] where the velocities lead to."""
+        return self.start + self.dt * self.velocities
 
-class Check(Protocol):
-    """One rule of the safety filter."""
+
+class PaceCheck(Protocol):
+    """A rule of how fast the arm may go, or of whether it may go at all."""
 
     name: str
     """How status, diagnostics and the record call it."""
 
     def share(self, step: Step) -> float:
-        """Return how much of the way from `start` to `wanted` may be gone: 1 all of it, 0 the arm holds."""
+        """Return the share of the velocities that is allowed: 1 all, 0 the arm comes to rest."""
+        ...
+
+
+class PlaceCheck(Protocol):
+    """A rule of where the arm may be."""
+
+    name: str
+    """How status, diagnostics and the record call it."""
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether joints at `start` (n,) [rad] may be led to `end`; what is amiss may always be made better."""
         ...
 
 
@@ -51,7 +67,3 @@ class ArmGeometry(Protocol):
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
         ...
-
-
-HALVINGS = (1.0, 0.5, 0.25)
-"""Shares of a way that are tried where a rule has no formula for the longest allowed one."""

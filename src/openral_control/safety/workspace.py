@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import HALVINGS, ArmGeometry, Step
+from openral_control.safety.step import ArmGeometry
 from openral_core.manifest.contracts import Box
 
-ROUNDING_M = 1e-6
-"""[m]"""
+TOLERANCE_M = 1e-3
+"""[m] beyond the box that still counts as inside, as in the envelope: a hand at the edge can be led along it."""
 
 
 class WorkspaceCheck:
@@ -24,14 +24,12 @@ class WorkspaceCheck:
         boxes = [(box.low, box.high) if box is not None else free for box in (hand, elbow)]
         self._low, self._high = (np.array(side, dtype=np.float64) for side in zip(*boxes, strict=True))
 
-    def share(self, step: Step) -> float:
-        """Return the longest of a few shares that ends inside."""
-        outside_now = np.maximum(self._outside(step.start), 0.0) + ROUNDING_M
-        for share in HALVINGS:
-            end = step.start + share * (step.wanted - step.start)
-            if (self._outside(end) <= outside_now).all():
-                return share
-        return 0.0
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether hand and elbow end in their boxes, or not further out than they are."""
+        outside = self._outside(end)
+        if (outside <= TOLERANCE_M).all():
+            return True
+        return bool((outside <= np.maximum(self._outside(start), TOLERANCE_M)).all())
 
     def _outside(self, joints: Vector) -> Vector:
         """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""

@@ -24,6 +24,9 @@ STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
 """External torque and force at which the arm itself ends a motion."""
 
+RECOVERY_S = 2.0
+"""[s] after its answer until an arm says that it is idle."""
+
 
 class FrankaDriver:
     """One FR3 of system image 5.9 or newer, with the Franka Hand if there is one."""
@@ -128,11 +131,16 @@ class FrankaDriver:
         """Leave a reflex. Raises ArmError: the arm stays in it."""
         self._end()
         try:
-            done = bool(self._robot.recover_from_errors())
-        except Exception as error:
+            self._robot.recover_from_errors()
+        except Exception as error:  # noqa: BLE001  as above
             raise ArmError(f"the arm does not recover: {_words(error)}") from error
-        if not done:
-            raise ArmError("the arm does not recover; release the user stop, look at Desk, and try again")
+        due = time.monotonic() + RECOVERY_S
+        while (state := self.read()).mode is not ArmMode.IDLE:
+            if time.monotonic() > due:
+                why = ", ".join([state.mode.value, *state.faults])
+                raise ArmError(
+                    f"the arm does not recover ({why}); release the user stop, look at Desk, try again"
+                )
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         """Begin to open, or to close until something is held."""

@@ -21,6 +21,7 @@ from openral_robot_bridge.twins.fci.wire import (
     STATE,
     Command,
     Controller,
+    Fault,
     Mode,
     MoveReply,
     Reply,
@@ -82,6 +83,10 @@ class ArmServer:
     def press_user_stop(self, pressed: bool) -> None:
         """Press or release the user stop beside the arm."""
         self._finish(self._controller.user_stop(pressed))
+
+    def fail(self, fault: Fault) -> None:
+        """Let a reflex befall the arm."""
+        self._finish(self._controller.fail(fault))
 
     def close(self) -> None:
         """Close the port."""

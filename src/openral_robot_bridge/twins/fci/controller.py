@@ -16,6 +16,8 @@ from openral_robot_bridge.twins.fci.wire import CYCLE_S, JOINTS, Controller, Fau
 
 MISSED_CYCLES = 20
 """Commands missed in a row at which a motion ends."""
+FIRST_CYCLES = 500
+"""Cycles that the first command of a motion may take."""
 TORQUE_STEP = 1.0
 """[Nm] a millisecond by which a commanded torque may change (1000 Nm/s)."""
 JUMP = 10.0
@@ -108,6 +110,12 @@ class ArmController:
         self._settle()
         return ended
 
+    def fail(self, fault: Fault) -> MoveReply | None:
+        """Let a reflex befall the arm; return the last answer to the Move that it ended."""
+        ended = self._abort(fault) if self.motion is not None else None
+        self.faults, self.reflex, self.mode = {fault}, {fault}, Mode.REFLEX
+        return ended
+
     def cycle(self, command: np.void | None) -> MoveReply | None:
         """Let a millisecond pass with the client's command, if one came; return the last answer to an ended Move."""
         ended = self._follow(command) if self.motion is not None else None
@@ -121,8 +129,8 @@ class ArmController:
         self._cycles += 1
         self._answered[self._cycles % len(self._answered)] = command is not None or not motion.heard
         if command is None:
-            motion.missed += motion.heard
-            if motion.missed >= MISSED_CYCLES:
+            motion.missed += 1
+            if motion.missed >= (MISSED_CYCLES if motion.heard else FIRST_CYCLES):
                 return self._abort(Fault.COMMUNICATION_CONSTRAINTS_VIOLATION)
             if motion.controller is not Controller.EXTERNAL:
                 self._lead(self.position + self.velocity * CYCLE_S)

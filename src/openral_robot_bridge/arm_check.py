@@ -14,8 +14,6 @@ from openral_robot_bridge.robot_arm import RobotArm
 
 WATCHED_S = 1.0
 """[s] for which states are asked for."""
-LEAST_HZ = 50.0
-"""[Hz] fewer states a second mean a network or a computer that is too slow to watch an arm by."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,10 @@ def check_arm(scene: DeployScene) -> list[CheckRow]:
                 "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
             ),
             CheckRow(
-                "states", rate >= LEAST_HZ, f"{rate:.0f} a second", "end what else keeps this computer busy"
+                "states",
+                rate >= scene.control_hz,
+                f"{rate:.0f} a second, control_hz is {scene.control_hz:g}",
+                "end what else keeps this computer or its network busy",
             ),
         ]
     finally:

@@ -29,6 +29,24 @@ def check(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
 
 
 @app.command()
+def home(
+    scene: SceneRef = "fr3_tabletop",
+    address: Address = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; the arm moves at once.")] = False,
+) -> None:
+    """Lead an arm slowly to where its scene begins; Ctrl-C brings it to rest."""
+    from openral_core.cli.tables import console
+    from openral_robot_bridge.homing import go_home
+
+    loaded = _scene(scene, address)
+    if not yes:
+        typer.confirm(
+            "The arm will move by itself. Is everybody out of its reach, and a stop at hand?", abort=True
+        )
+    go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
+
+
+@app.command()
 def recover(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
     """Let an arm leave a reflex; nothing moves, but its brakes may open."""
     from openral_core.cli.tables import console

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import Counter
@@ -59,13 +60,19 @@ class RobotArm:
     """
 
     def __init__(
-        self, scene: DeployScene, *, shadow: bool = False, report: Callable[[StepReport], None] | None = None
+        self,
+        scene: DeployScene,
+        *,
+        shadow: bool = False,
+        begin_anywhere: bool = False,
+        report: Callable[[StepReport], None] | None = None,
     ) -> None:
         """Compile the scene's model and connect to its arm; nothing moves.
 
         Args:
             scene: with a section `arm`, and of family mjcf.
             shadow: do everything, but send nothing to the arm.
+            begin_anywhere: the first motion need not begin near the scene's start pose.
             report: gets what became of each step.
 
         Raises:
@@ -94,7 +101,10 @@ class RobotArm:
         safety = scene.arm.safety
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
-            self.start, safety.start_tolerance_rad, safety.slow_start_s, safety.slow_start_share
+            self.start,
+            np.inf if begin_anywhere else safety.start_tolerance_rad,
+            safety.slow_start_s,
+            safety.slow_start_share,
         )
         geometry = MujocoGeometry(self._compiled, ELBOW)
         self._filter = make_filter(
@@ -157,6 +167,11 @@ class RobotArm:
         self.state = self.process.recover()
         self._begin()
 
+    @property
+    def led(self) -> Vector:
+        """(n,) [rad] where the joints are led."""
+        return self._filter.led
+
     def step(self, action: NDArray[Any]) -> RobotState:
         """Lead the arm for one control step with `action` (A,), as far as the safety filter lets it.
 
@@ -165,9 +180,18 @@ class RobotArm:
         """
         numbers = np.asarray(action, dtype=np.float64)
         count = self._compiled.arm_numbers
-        state, now = self.state, time.monotonic()
         self._control.aim(self._data, numbers[:count])
-        wanted = np.array(self._control.joints)
+        if len(numbers) > count:
+            self._grip(float(numbers[-1]))
+        return self.step_joints(np.array(self._control.joints))
+
+    def step_joints(self, wanted: Vector) -> RobotState:
+        """Lead the joints for one control step towards `wanted` (n,) [rad], as far as the safety filter lets them.
+
+        Raises:
+            ArmError: the arm or its process does not answer.
+        """
+        state, now = self.state, time.monotonic()
         blocked = self._blocked(state)
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
@@ -178,8 +202,6 @@ class RobotArm:
         if self._report is not None:
             self._report(StepReport(now, wanted, target, state, sent))
         try:
-            if sent and len(numbers) > count:
-                self._grip(float(numbers[-1]))
             self.state = (
                 self.process.lead(target.positions, target.velocities, self._scene.dt)
                 if sent
@@ -218,11 +240,16 @@ class RobotArm:
 
     def _grip(self, number: float) -> None:
         """Lead the fingers where the action's number is another than the last one they were led by."""
-        if self._gripped is not None and abs(number - self._gripped) < GRIP_CHANGE:
+        changed = self._gripped is None or abs(number - self._gripped) >= GRIP_CHANGE
+        if self._shadow or not changed or self._blocked(self.state) or self._hold_to_run_is_open():
             return
         self._gripped = number
         share = (float(np.clip(number, OPEN, CLOSED)) - CLOSED) / (OPEN - CLOSED)
-        self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
+        with contextlib.suppress(ArmError):  # what is wrong with the arm, its next state says
+            self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
+
+    def _hold_to_run_is_open(self) -> bool:
+        return self._hold_to_run is not None and not self._hold_to_run.is_held(time.monotonic())
 
     def _mirror(self) -> None:
         """Bring the model to where the arm is."""

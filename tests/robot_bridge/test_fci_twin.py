@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from conftest import TwinProcess  # type: ignore[import-not-found]
+from twin_process import TwinProcess
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.homing import go_home
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
@@ -70,7 +71,7 @@ def wait_for(arm: ArmProcess, what: Callable[[ArmState], bool], patience_s: floa
 
 
 def lead(arm: ArmProcess, offset: np.ndarray, seconds: float = 1.0) -> ArmState:
-    """Lead the joints within `seconds` to where they are and an offset (7,) [rad] more, and wait until they are there."""
+    """Lead the joints within `seconds` by an offset (7,) [rad], and wait until they are there."""
     target, began = arm.read().positions + offset, time.monotonic()
     while True:
         gone = time.monotonic() - began
@@ -171,10 +172,14 @@ def test_an_address_without_an_arm_is_named(twin: TwinProcess) -> None:
         connect("127.250.250.250")
 
 
-def test_actions_move_the_hand_of_the_twin(arm: ArmProcess, twin: TwinProcess, scene_with: Scenes) -> None:
-    lead(arm, START - arm.read().positions, 2.0)
+def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess, scene_with: Scenes) -> None:
+    away = START + np.array([0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
+    lead(arm, away - arm.read().positions, 2.0)
     arm.close()  # one client at a time
     scene = scene_with("franka", twin.address, slow_start_s=0.0, hold_to_run=False)
+    said: list[str] = []
+    go_home(scene, said.append)
+    assert "the arm is at its start pose" in said[0]
     moved = RobotArm(scene)
     try:
         assert moved.refusal == ""

@@ -21,6 +21,10 @@ class HoldToRun:
         """Note a sign of life of the operator at a monotonic time [s]."""
         self._heard = now_s
 
+    def is_held(self, now_s: float) -> bool:
+        """Tell whether the last sign of life is fresh at a monotonic time [s]."""
+        return self._heard <= now_s + 1e-3 and now_s - self._heard <= self._lasts
+
     def share(self, step: Step) -> float:
         """Return 1 while the last sign of life is fresh, else 0."""
-        return 1.0 if 0.0 <= step.now_s - self._heard <= self._lasts else 0.0
+        return 1.0 if self.is_held(step.now_s) else 0.0

@@ -132,7 +132,7 @@ class FrankaDriver:
         self._end()
         try:
             self._robot.recover_from_errors()
-        except Exception as error:  # noqa: BLE001  as above
+        except Exception as error:
             raise ArmError(f"the arm does not recover: {_words(error)}") from error
         due = time.monotonic() + RECOVERY_S
         while (state := self.read()).mode is not ArmMode.IDLE:

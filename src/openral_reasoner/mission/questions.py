@@ -48,7 +48,7 @@ class Questions:
         self._open = Question(text, now.wall_s + patience_s, answered, options or {})
         mission = self._mission()
         mission.question, mission.answers = text, tuple(options or ())
-        self._mission().say(now.stamp_s, "question", text)
+        mission.say(now.stamp_s, "question", text)
 
     def take(self, words: str) -> bool:
         """Take words as the answer; False if no question is open, or they are none of its answers."""
@@ -63,6 +63,6 @@ class Questions:
         mission.question, mission.answers = "", ()
         said = question.answer
         told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
-        self._mission().say(now.stamp_s, "answer", told)
+        mission.say(now.stamp_s, "answer", told)
         question.answered(said, now)
         return True

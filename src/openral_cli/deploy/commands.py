@@ -19,6 +19,8 @@ from openral_core.errors import NotFoundError, OpenralError
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
 POLL_S = 0.1
+CONSOLE_AT = "openral console: http"
+"""Beginning of the line with the address of the operator's page."""
 
 deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reasoner.", no_args_is_help=True)
 
@@ -54,6 +56,9 @@ def deploy_sim(
         str, typer.Option(help="What goes wrong in the world, once: open_in_lift, push_away.")
     ] = "",
     rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
@@ -70,6 +75,7 @@ def deploy_sim(
         "disturbance": disturbance,
         "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
+        "console": str(console).lower(),
     }
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
@@ -146,8 +152,10 @@ def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: 
     """Run the deployment to its end, show what happens; return whether Ctrl-C ended it, and its code."""
 
     def on_line(line: str) -> None:
-        if verbose or is_trouble(line):
-            console.print(line, style="" if verbose else "yellow", markup=False, soft_wrap=True)
+        trouble = is_trouble(line)
+        if verbose or trouble or CONSOLE_AT in line:
+            style = "yellow" if trouble and not verbose else ""
+            console.print(line, style=style, markup=False, soft_wrap=True)
 
     interrupted = False
     waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"

@@ -121,6 +121,8 @@ class Mission:
     """That agent is outside the reasoner, and no operator's words began the mission."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
+    answers: tuple[str, ...] = ()
+    """Words that answer the question, one of each kind; empty: any words do."""
     stamp_s: float = 0.0
     """[s] node clock of its last step."""
     begun_s: float | None = None
@@ -297,7 +299,7 @@ class Mission:
             self._end_task(TaskState.ABANDONED, now_s, reason)
         self.state = state
         self.active_task = -1
-        self.question = ""
+        self.question, self.answers = "", ()
         self.say(now_s, "mission", reason)
 
     def _end_task(self, state: TaskState, now_s: float, reason: str) -> None:

@@ -46,8 +46,9 @@ class Questions:
     ) -> None:
         """Ask the operator; the answer, or None after `patience_s` [s], is told by a later `hear`."""
         self._open = Question(text, now.wall_s + patience_s, answered, options or {})
-        self._mission().question = text
-        self._mission().say(now.stamp_s, "question", text)
+        mission = self._mission()
+        mission.question, mission.answers = text, tuple(options or ())
+        mission.say(now.stamp_s, "question", text)
 
     def take(self, words: str) -> bool:
         """Take words as the answer; False if no question is open, or they are none of its answers."""
@@ -58,9 +59,10 @@ class Questions:
         question = self._open
         if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
             return False
-        self._open, self._mission().question = None, ""
+        mission, self._open = self._mission(), None
+        mission.question, mission.answers = "", ()
         said = question.answer
         told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
-        self._mission().say(now.stamp_s, "answer", told)
+        mission.say(now.stamp_s, "answer", told)
         question.answered(said, now)
         return True

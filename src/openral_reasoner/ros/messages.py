@@ -200,6 +200,7 @@ def message_of(mission: Mission, stamp: Any) -> MissionMessage:
     """The mission as it is published, with a `builtin_interfaces/Time`."""
     record = recorded(mission)
     tasks = [MissionTask(**task.model_dump(exclude={"instruction"})) for task in record.tasks]
-    message = MissionMessage(**record.model_dump(exclude={"tasks"}), tasks=tasks)
+    fields = record.model_dump(mode="json", exclude={"tasks"})
+    message = MissionMessage(**fields, tasks=tasks)
     message.header.stamp = stamp
     return message

@@ -77,6 +77,11 @@ ARGUMENTS = [
         description="locate things by the simulator's own positions, which every answer then says",
     ),
     DeclareLaunchArgument(
+        "disturbance",
+        default_value="",
+        description="what goes wrong in the world, once a reset: open_in_lift, push_away; empty: nothing",
+    ),
+    DeclareLaunchArgument(
         "exit_when_done",
         default_value="true",
         choices=["true", "false"],
@@ -138,6 +143,7 @@ def bridge(values, common):
         "task": text(values["task"]),
         "init_id": int(values["init_id"]),
         "sim_positions": values["sim_positions"] == "true",
+        "disturbance": text(values["disturbance"]),
     }
     return node("sim_bridge", values, parameters, Shutdown(reason="the bridge has ended"))
 

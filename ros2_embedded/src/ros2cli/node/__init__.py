@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rclpy.node import Node
 
+NODE_NAME_PREFIX = "_ros2cli"
+"""How the names of the command line's own nodes begin."""
+
 _POLL_S = 0.02
 _QUIET_S = 0.3
 _SETTLE_LIMIT_S = 2.0
@@ -31,7 +34,7 @@ def cli_node(name: str | None = None) -> Iterator[Node]:
     # Signals stay Python's: Ctrl-C is a KeyboardInterrupt, which ends every verb in the same way.
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
-        name or f"_ros2cli_{os.getpid()}", start_parameter_services=False, enable_rosout=False
+        name or f"{NODE_NAME_PREFIX}_{os.getpid()}", start_parameter_services=False, enable_rosout=False
     )
     try:
         yield node

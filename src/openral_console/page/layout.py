@@ -48,7 +48,6 @@ def build_page(context: PageContext, operator: str) -> None:
     with ui.element("main").classes("c-grid"):
         with ui.element("div").classes("c-column"):
             robot, cameras = RobotScene(context.deployment), CameraTiles(context.deployment)
-            hand = HandPanel(context, operator)
         with ui.element("div").classes("c-column"):
             with ui.element("section").classes("c-panel"):
                 prompt = PromptLine(context, operator)
@@ -56,6 +55,7 @@ def build_page(context: PageContext, operator: str) -> None:
             progress = ProgressPanel(context.deployment)
         with ui.element("div").classes("c-column c-side"):
             side = [panel(context.deployment) for panel in (ControlPanel, SkillsPanel, DiagnosticsPanel)]
+            hand = HandPanel(context, operator)
         log = LogPanel(context.deployment)
     fast: list[Part] = [robot, cameras]
     slow: list[Part] = [bar, prompt, mission, progress, hand, *side, log]

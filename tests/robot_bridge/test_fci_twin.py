@@ -20,7 +20,7 @@ from openral_robot_bridge.homing import go_home
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.twins.fci.wire import Fault
+from openral_robot_bridge.twins.fci.wire import FciFault
 
 Scenes = Callable[..., DeployScene]
 LIMITS = limits_of(load_robot("fr3"))
@@ -103,7 +103,7 @@ def test_joints_follow_and_come_to_rest_when_nobody_leads_them(arm: ArmProcess) 
 
 
 def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
-    for fault in Fault:
+    for fault in FciFault:
         name = fault.name.lower()
         twin.tell(f"fail {name}")
         state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)

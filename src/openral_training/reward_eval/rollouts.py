@@ -107,11 +107,13 @@ def rollouts(
     """
     recipe = filmed(recipe)
     todo = planned(recipe, init_ids, skills, view)
-    files = {rollout: _file(recipe, rollout, seed) for rollout in todo}
+    worlds = {(task_id, skill): _described(recipe, task_id, skill) for task_id, skill in _worlds_of(todo)}
+    files = {
+        rollout: _file(worlds[rollout.task_id, rollout.skill], recipe, rollout, seed) for rollout in todo
+    }
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
-    worlds = dict.fromkeys((rollout.task_id, rollout.skill) for rollout in missing)
-    by_world = [[r for r in missing if (r.task_id, r.skill) == world] for world in worlds]
+    by_world = [[r for r in missing if (r.task_id, r.skill) == world] for world in _worlds_of(missing)]
     # Halves, so that the last task does not keep one worker alone.
     batches = [part for batch in by_world for part in (batch[::2], batch[1::2]) if part]
     with worker_pool(workers) as pool:
@@ -122,21 +124,33 @@ def rollouts(
         yield from load_shard(files[rollout])
 
 
-def _file(recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
-    recipe = with_all_cameras(recipe) if rollout.skill else recipe
-    scene = recipe.scene_for(rollout.task_id)
-    content = {
+def _worlds_of(rollouts: Sequence[JudgedRollout]) -> list[tuple[str, Path | None]]:
+    """Return what a worker opens a world for: each task, and who acts in it."""
+    return list(dict.fromkeys((rollout.task_id, rollout.skill) for rollout in rollouts))
+
+
+def _described(recipe: Recipe, task_id: str, skill: Path | None) -> dict[str, object]:
+    """Return the part of what decides a film that all films of one world share."""
+    recipe = with_all_cameras(recipe) if skill else recipe
+    scene = recipe.scene_for(task_id)
+    return {
         "format": FORMAT,
         "scene": scene.model_dump(mode="json"),
         "look": asdict(profile(str(scene.scene.backend_options.get("render_profile", "fast")))),
         "tasks": recipe.task_ids,
-        "world": recipe.world_of(rollout.task_id),
+        "world": recipe.world_of(task_id),
         "state_layout": recipe.state_layout,
         "record_every": recipe.record_every,
+        "skill": weights_sha256(load_package(skill)) if skill else None,
+        "simulators": {name: _version(name) for name in SIMULATORS},
+    }
+
+
+def _file(world: dict[str, object], recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
+    content = {
+        **world,
         "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, rollout.take, seed],
         "gestures_of": [_gestures(recipe, rollout.init_id)[0], len(_gestures(recipe, rollout.init_id))],
-        "skill": weights_sha256(load_package(rollout.skill)) if rollout.skill else None,
-        "simulators": {name: _version(name) for name in SIMULATORS},
         **({} if rollout.view is View.plain else {"view": rollout.view.value}),
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

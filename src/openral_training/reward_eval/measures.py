@@ -53,13 +53,15 @@ def ends_rightly(one: Scored, calibration: CameraCalibration | None, threshold: 
     return next(iter(_calls(one, calibration, threshold)), False)
 
 
-def _calls(one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0) -> list[bool]:
+def _calls(
+    one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0, still: int = 0
+) -> list[bool]:
     """Return for all DWELL + `more` frames in a row that said yes, in their order, whether it was so in any of them.
 
-    At its end a film stands still: its last frame is taken for the `more` that would follow.
+    A film ends with an arm that stands still: its last frame is repeated `more` + `still` times.
     """
     said = np.array([decision(float(score), calibration, threshold) == "yes" for score in one.joint])
-    said, truth = (np.pad(values, (0, more), mode="edge") for values in (said, one.case.truth))
+    said, truth = (np.pad(values, (0, more + still), mode="edge") for values in (said, one.case.truth))
     spans = [slice(start, start + DWELL + more) for start in range(len(said) - DWELL - more + 1)]
     return [bool(truth[span].any()) for span in spans if said[span].all()]
 
@@ -77,7 +79,7 @@ def second_look(
     found: dict[str, Any] = {"frames": SECOND_LOOK}
     for name, more in (("without", 0), ("with", SECOND_LOOK)):
         false = sum(called_done(one, calibration, threshold, more) for one in bad)
-        silent = sum(True not in _calls(one, calibration, threshold, more) for one in good)
+        silent = sum(True not in _calls(one, calibration, threshold, more, DWELL - 1) for one in good)
         found[name] = {"called_done": share(false, len(bad)), "never_called": share(silent, len(good))}
     return found
 

@@ -1,5 +1,6 @@
 """Arguments, conditions, substitutions, events: what launch files say is what happens."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import pytest
@@ -11,10 +12,8 @@ def test_arguments_reach_processes_and_conditions(launcher):
         DeclareLaunchArgument('who', default_value='world'),
         DeclareLaunchArgument('extra', default_value='false'),
         ExecuteProcess(cmd=['echo', ['hello ', LaunchConfiguration('who')]], name='hello', output='screen'),
-        ExecuteProcess(cmd=['echo', 'extra on'], condition=IfCondition(LaunchConfiguration('extra')),
-        output='screen'),
-        ExecuteProcess(cmd=['echo', 'extra off'], condition=UnlessCondition(LaunchConfiguration('extra')),
-        output='screen'),
+        ExecuteProcess(cmd=['echo', 'extra on'], condition=IfCondition(LaunchConfiguration('extra')), output='screen'),
+        ExecuteProcess(cmd=['echo', 'extra off'], condition=UnlessCondition(LaunchConfiguration('extra')), output='screen'),
     ])
     """
     code, output = launcher.run(body)
@@ -69,16 +68,14 @@ def test_show_args_lists_arguments_of_included_files(launcher):
 
 def test_include_passes_arguments_and_knows_its_file(launcher):
     launcher.write(
-        "return LaunchDescription([DeclareLaunchArgument('n'), LogInfo(msg=['n=', "
-        "LaunchConfiguration('n'), ' in ', ThisLaunchFileDir()])])",
+        "return LaunchDescription([DeclareLaunchArgument('n'), LogInfo(msg=['n=', LaunchConfiguration('n'), ' in ', ThisLaunchFileDir()])])",
         "inner.launch.py",
     )
     body = """
     from launch.launch_description_sources import PythonLaunchDescriptionSource
     return LaunchDescription([
         IncludeLaunchDescription(
-            PythonLaunchDescriptionSource([ThisLaunchFileDir(), '/inner.launch.py']), launch_arguments={'n':
-            '7'}.items()),
+            PythonLaunchDescriptionSource([ThisLaunchFileDir(), '/inner.launch.py']), launch_arguments={'n': '7'}.items()),
     ])
     """
     code, output = launcher.run(body)
@@ -88,8 +85,7 @@ def test_include_passes_arguments_and_knows_its_file(launcher):
 
 def test_groups_keep_configurations_and_environment_apart(launcher):
     body = """
-    show = [LogInfo(msg=['at ', LaunchConfiguration('a', default='none'), ' ', EnvironmentVariable('GROUP_E',
-    default_value='none')])]
+    show = [LogInfo(msg=['at ', LaunchConfiguration('a', default='none'), ' ', EnvironmentVariable('GROUP_E', default_value='none')])]
     return LaunchDescription([
         GroupAction([SetLaunchConfiguration('a', '1'), SetEnvironmentVariable('GROUP_E', 'e'), *show]),
         *show,
@@ -111,13 +107,10 @@ def test_event_handlers_chain_processes(launcher):
     second = ExecuteProcess(cmd=['echo', 'two'], name='second', output='screen')
     return LaunchDescription([
         RegisterEventHandler(OnProcessStart(target_action=first, on_start=LogInfo(msg='first started'))),
-        RegisterEventHandler(OnProcessIO(target_action=first, on_stdout=lambda event: LogInfo(msg='io ' +
-        event.text.decode().strip()))),
+        RegisterEventHandler(OnProcessIO(target_action=first, on_stdout=lambda event: LogInfo(msg='io ' + event.text.decode().strip()))),
         RegisterEventHandler(OnProcessExit(
-            target_action=first, on_exit=lambda event, context: [LogInfo(msg=f'code {event.returncode}'),
-            second])),
-        RegisterEventHandler(OnExecutionComplete(target_action=second, on_completion=LogInfo(msg='second
-        complete'))),
+            target_action=first, on_exit=lambda event, context: [LogInfo(msg=f'code {event.returncode}'), second])),
+        RegisterEventHandler(OnExecutionComplete(target_action=second, on_completion=LogInfo(msg='second complete'))),
         first,
     ])
     """
@@ -136,8 +129,7 @@ def test_opaque_function_timer_loop_and_shutdown_handler(launcher):
         DeclareLaunchArgument('robots', default_value='{name: a, id: 1};{name: b, id: 2}'),
         OpaqueFunction(function=setup, args=['n is ']),
         ForEach(LaunchConfiguration('robots'), function=lambda name, id: [LogInfo(msg=f'robot {name}{id}')]),
-        RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg=['down: ',
-        LocalSubstitution('event.reason')])])),
+        RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg=['down: ', LocalSubstitution('event.reason')])])),
         TimerAction(period=0.2, actions=[LogInfo(msg='tick'), Shutdown(reason='enough')]),
         TimerAction(period=1000.0, actions=[LogInfo(msg='never')]),
     ])
@@ -170,8 +162,7 @@ def test_exit_code_is_that_of_the_required_process(launcher, action, expected):
 def test_respawn_ends_after_its_retries(launcher):
     body = """
     return LaunchDescription([
-        ExecuteProcess(cmd=['bash', '-c', 'echo run; exit 1'], respawn=True, respawn_delay=0.05,
-        respawn_max_retries=2, output='screen'),
+        ExecuteProcess(cmd=['bash', '-c', 'echo run; exit 1'], respawn=True, respawn_delay=0.05, respawn_max_retries=2, output='screen'),
     ])
     """
     code, output = launcher.run(body)

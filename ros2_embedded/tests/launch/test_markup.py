@@ -1,5 +1,6 @@
 """XML and YAML launch files: the same tree of actions from both, and errors that name the place."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import io
@@ -19,23 +20,19 @@ from launch.utilities import perform_substitutions
 
 XML = """
 <launch version="0.1.1">
-  <arg name="who" default="world" description="whom to greet"><choice value="world"/><choice
-  value="you"/></arg>
+  <arg name="who" default="world" description="whom to greet"><choice value="world"/><choice value="you"/></arg>
   <arg name="num" default="2"/>
   <let name="x" value="$(eval '1 + $(var num)')"/>
   <set_env name="GREET" value="hi"/>
   <append_env name="GREET" value="ho" separator="-"/>
   <executable cmd="echo $(env GREET) '$(var who) there' $(var x)" output="screen" name="hello"/>
-  <executable cmd="echo a; echo $LOCAL" shell="true" output="screen"><env name="LOCAL" value="$(var
-  who)!"/></executable>
+  <executable cmd="echo a; echo $LOCAL" shell="true" output="screen"><env name="LOCAL" value="$(var who)!"/></executable>
   <group unless="$(equals $(var who) world)"><log message="not for the world"/></group>
   <group><let name="inner" value="1"/></group>
   <log message="inner is $(var inner gone)"/>
-  <group scoped="true" forwarding="false"><keep name="who" value="kept"/><log message="who is $(var who), num
-  is $(var num none)"/></group>
+  <group scoped="true" forwarding="false"><keep name="who" value="kept"/><log message="who is $(var who), num is $(var num none)"/></group>
   <for len="$(var num)" name="i"><log message="i=$(index i)" level="warning"/></for>
-  <for_each values="{name: a, id: 1};{name: b}"><log_error message="$(for-var name) $(for-var id
-  none)"/></for_each>
+  <for_each values="{name: a, id: 1};{name: b}"><log_error message="$(for-var name) $(for-var id none)"/></for_each>
   <timer period="0.05"><log message="tick"/></timer>
 </launch>
 """
@@ -124,13 +121,11 @@ def test_formats_include_each_other(tmp_path, capsys):
         '<launch><include file="$(dirname)/middle.launch.yaml"><arg name="n" value="5"/></include></launch>'
     )
     (tmp_path / "middle.launch.yaml").write_text(
-        "launch:\n- arg: {name: n}\n- include:\n    file: $(dirname)/leaf.launch.py\n    let: [{name: m, "
-        "value: $(var n)6}]\n"
+        "launch:\n- arg: {name: n}\n- include:\n    file: $(dirname)/leaf.launch.py\n    let: [{name: m, value: $(var n)6}]\n"
     )
     (tmp_path / "leaf.launch.py").write_text(
         "from launch import *\nfrom launch.actions import *\nfrom launch.substitutions import *\n"
-        "def generate_launch_description():\n    return LaunchDescription([LogInfo(msg=['m is ', "
-        "LaunchConfiguration('m')])])\n"
+        "def generate_launch_description():\n    return LaunchDescription([LogInfo(msg=['m is ', LaunchConfiguration('m')])])\n"
     )
     service = LaunchService()
     include = IncludeLaunchDescription(str(tmp_path / "top.launch.xml"))
@@ -214,8 +209,7 @@ def test_substitutions_in_text(text, expected):
 
 NODE_XML = """
 <launch>
-  <node exec="driver" name="arm" namespace="left" args="--port '$(var port)'" ros_args="--log-level debug"
-  respawn="true">
+  <node exec="driver" name="arm" namespace="left" args="--port '$(var port)'" ros_args="--log-level debug" respawn="true">
     <param name="speed" value="2"/>
     <param name="label" value="3" type="str"/>
     <param name="gains" value="1.0; 2.0" value-sep=";"/>

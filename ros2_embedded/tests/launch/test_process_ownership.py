@@ -1,5 +1,6 @@
 """Whatever happens to the launcher, nothing it started is left."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import os
@@ -10,8 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 
-# A child that obeys, one that ignores SIGINT, one that ignores all it can and has children in and out of its
-# session.
+# A child that obeys, one that ignores SIGINT, one that ignores all it can and has children in and out of its session.
 BODY = """
     folder = {folder!r}
     def child(name, script):
@@ -19,10 +19,8 @@ BODY = """
     return LaunchDescription([
         child('obeys', 'exec sleep 1000'),
         child('deaf', 'trap "" INT; while true; do sleep 0.1; done'),
-        child('stubborn', 'trap "" INT TERM; setsid bash -c "echo \\\\$\\\\$ > ' + folder + '/own_session.pid;
-        exec sleep 1000" & '
-              'bash -c "echo \\\\$\\\\$ > ' + folder + '/grandchild.pid; trap : TERM; while true; do sleep
-              0.1; done" & '
+        child('stubborn', 'trap "" INT TERM; setsid bash -c "echo \\\\$\\\\$ > ' + folder + '/own_session.pid; exec sleep 1000" & '
+              'bash -c "echo \\\\$\\\\$ > ' + folder + '/grandchild.pid; trap : TERM; while true; do sleep 0.1; done" & '
               'while true; do sleep 0.1; done'),
     ])
 """
@@ -87,8 +85,7 @@ if "ros2_embedded.run" in sys.orig_argv:
 
 @pytest.mark.parametrize("interrupted", [SLOW_START, SWALLOWED])
 def test_interrupt_before_a_node_can_take_care_of_it_is_quiet(launcher, interrupted):
-    """Python imports `sitecustomize` before any code of the node; an exception there is the interpreter's
-    own.
+    """Python imports `sitecustomize` before any code of the node; an exception there is the interpreter's own.
 
     Extension modules that are being imported drop an exception at times.
     """
@@ -127,9 +124,7 @@ def test_grandchild_of_a_finished_process_goes_with_the_launch(launcher):
 
 
 def test_service_in_a_thread_owns_its_processes(launcher, monkeypatch):
-    """The thread that started the children may end before they do; the service is stopped from another
-    thread.
-    """
+    """The thread that started the children may end before they do; the service is stopped from another thread."""
     import threading
 
     from launch import LaunchDescription, LaunchService

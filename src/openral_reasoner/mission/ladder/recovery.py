@@ -1,44 +1,65 @@
-"""Climbs the ladder (`recovery_steps`) for a task that failed, and logs each rung with its reason."""
+"""Climbs the ladder (`rungs`) for a task that failed, and logs each rung with its reason."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 
 from openral_core.instant import Instant
-from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
-from openral_reasoner.mission.mission import Mission, Task
+from openral_reasoner.mission.ladder.experience import Experience
+from openral_reasoner.mission.ladder.rungs import (
+    WAYS,
+    Rung,
+    Surroundings,
+    next_rung,
+    others,
+    recoveries,
+    way_cost,
+    why_no_motions,
+)
+from openral_reasoner.mission.ladder.task_motions import meaning_of
+from openral_reasoner.mission.mission import Mission, Task, TaskState
 from openral_reasoner.mission.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
-from openral_reasoner.mission.recovery_steps import Rung, Surroundings, next_rung, others, recoveries
 from openral_reasoner.palette import Palette
-from openral_reasoner.planner import Plan, Proposal
+from openral_reasoner.plain_line import plain_line
+from openral_reasoner.planner import Plan, PlannedTask, Proposal
 
 _WAYS = {
     Rung.HOME: "again, from its start pose",
     Rung.RESTAGE: "again, from above the object",
+    Rung.GRASP: "again, once a motion has put the object into the hand",
+    Rung.MOTIONS: "now by motions",
 }
 """What a rung changes, for the mission log."""
+
+
+_LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
+"""Rungs that come when nothing here can do it; why not is said before."""
 
 
 class Recovery:
     """What happens to the failed task of one mission. Not thread-safe."""
 
-    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, outcomes: Outcomes) -> None:
+    def __init__(self, ask: AskOperatorFor, config: DirectorConfig, experience: Experience) -> None:
         """Begin with nothing to recover from.
 
         Args:
             ask: asks the operator.
             config: the limits.
-            outcomes: what the rungs were worth before; each attempt with a verdict is counted there.
+            experience: what was worth what before; asked when an attempt came to nothing, and told what became of it.
         """
-        self._ask, self._config, self._outcomes = ask, config, outcomes
+        self._ask, self._config, self._experience = ask, config, experience
         self.can_locate = False
         """Somebody answers where a thing is."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
         self._palette = Palette()
+        self._what = ""
+        self._worked: Mapping[str, int] = {}
 
     @property
     def waits(self) -> bool:
@@ -62,6 +83,7 @@ class Recovery:
         now: Instant,
         *,
         lost: bool = False,
+        made: bool = True,
     ) -> None:
         """Decide about the current task of a mission after a failed attempt.
 
@@ -71,9 +93,12 @@ class Recovery:
             judgement: why it failed.
             now: this moment.
             lost: its skill is gone, so there is no use in trying again.
+            made: the attempt was made; else what its way needs before it did not work.
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
+        failed = f"attempt {task.attempts} failed: {judgement.reason}"
+        self._what = failed if made else f"it was not possible by {task.way}"  # why was said before
         if mission.open_ended and task.ended_as_asked:
             mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
             return
@@ -83,31 +108,61 @@ class Recovery:
         if lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
-            self.count(task, success=False)
+            self._experience.failed(task)
         self._take(self._next(mission, task, now), mission, task, now)
 
-    def count(self, task: Task, *, success: bool) -> None:
-        """Take down what an attempt came to that ran its course."""
-        planned = task.planned
-        self._outcomes.add(planned.skill.name, planned.skill_task, task.way or "first", success)
+    def why_not(
+        self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant
+    ) -> str:
+        """Return why an agent's task cannot be tried anew in a way; empty: it can.
 
-    def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
+        A way is for a task that has failed in this mission, and each is gone once.
+        """
+        asked = (planned.skill.name, planned.skill_task)
+        before = [t for t in mission.tasks if (t.planned.skill.name, t.planned.skill_task) == asked]
+        rung = next((rung for rung in WAYS if rung.value == way), None)
+        if rung is None:
+            return (
+                f"there is no way '{plain_line(way, 40)}'; there is {', '.join(rung.value for rung in WAYS)}"
+            )
+        if not any(task.state is TaskState.ABANDONED for task in before):
+            return f"{way} is for a task that has failed; try it as it is first"
+        if any(task.way == way for task in before):
+            return f"{way} was tried for it already"
+        around = self._around(mission, palette, now)
+        cost = way_cost(rung, Task(planned), around, self._config)
+        if isinstance(cost, str):
+            return cost
+        late = f"it may take {cost:.0f} s, and {around.left_s:.0f} s of the mission's time are left"
+        return late if cost > around.left_s else ""
+
+    def _around(self, mission: Mission, palette: Palette, now: Instant) -> Surroundings:
         passed_s = now.stamp_s - (now.stamp_s if mission.begun_s is None else mission.begun_s)
         left_s = self._config.mission_time_s - passed_s if self._config.mission_time_s else inf
-        around = Surroundings(self._palette, self.can_locate, left_s, self._outcomes)
+        return Surroundings(palette, self.can_locate, left_s, self._experience.outcomes)
+
+    def _next(self, mission: Mission, task: Task, now: Instant) -> Rung:
+        around = self._around(mission, self._palette, now)
+        if not self._judgement.broken_off:
+            around = replace(around, worked=self._experience.worked_before(mission, task))
+        self._worked = around.worked
         rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
-        if left_s < inf:
-            mission.say(now.stamp_s, "time", f"{max(left_s, 0.0):.0f} s of the mission's time are left")
+        if rung in _LAST and not mission.open_ended and (why := why_no_motions(task, around, self._config)):
+            mission.say(now.stamp_s, Rung.MOTIONS.value, f"not possible: {why}")
+        if around.left_s < inf:
+            mission.say(
+                now.stamp_s, "time", f"{max(around.left_s, 0.0):.0f} s of the mission's time are left"
+            )
         return rung
 
     def _take(self, rung: Rung, mission: Mission, task: Task, now: Instant) -> None:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
-            mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; trying again")
-        elif rung in (Rung.HOME, Rung.RESTAGE):
+            mission.say(now.stamp_s, rung.value, f"{self._what}; trying again")
+        elif rung in WAYS:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
-            mission.say(now.stamp_s, rung.value, f"attempt {task.attempts} failed: {reason}; {_WAYS[rung]}")
+            mission.say(now.stamp_s, rung.value, f"{self._what}; {self._told(rung, task)}")
         elif rung is Rung.OTHER_SKILL:
             if task.planned.skill.name not in task.tried:
                 task.tried.append(task.planned.skill.name)
@@ -126,6 +181,15 @@ class Recovery:
             self._ask_what_now(mission, task, now)
         else:
             mission.abandon(now.stamp_s, reason)
+
+    def _told(self, rung: Rung, task: Task) -> str:
+        """What changes, for the mission log."""
+        steps = f": {meaning_of(task.planned).steps}" if rung is Rung.MOTIONS else ""
+        times = self._worked.get(rung.value, 0)
+        before = (
+            f" (so it worked {times} time{'s' if times > 1 else ''} before, after the same)" if times else ""
+        )
+        return _WAYS[rung] + steps + before
 
     def planned(self, mission: Mission, result: Proposal, now: Instant) -> None:
         """The planner's answer to what was wanted."""

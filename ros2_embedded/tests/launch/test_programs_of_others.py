@@ -204,7 +204,8 @@ def test_markup() -> None:
     assert len(group.describe_sub_entities()) == 1
     assert "1 kept" in reset.describe()
     node = parsed(
-        "<launch><node pkg='p' exec='e'><param name='n' value='1,2' value-sep=',' type='list_of_int'/></node></launch>"
+        "<launch><node pkg='p' exec='e'><param name='n' value='1,2' value-sep=',' "
+        "type='list_of_int'/></node></launch>"
     ).entities[0]
     assert isinstance(node, Node)
 

@@ -229,10 +229,14 @@ def reward_page(text: str) -> str:
     )
     folder = shipped.parent
     seen = [
-        json.loads((folder / f"{recipe}{end}.json").read_text(encoding="utf-8"))["results"] for end in VIEWS if end
+        json.loads((folder / f"{recipe}{end}.json").read_text(encoding="utf-8"))["results"]
+        for end in VIEWS
+        if end
     ]
     text = with_part(text, "views", reward_views(now, seen))
-    looks = [(words, result["second_look"]) for words, result in zip(list(VIEWS.values())[1:], seen, strict=True)]
+    looks = [
+        (words, result["second_look"]) for words, result in zip(list(VIEWS.values())[1:], seen, strict=True)
+    ]
     text = with_part(text, "second look", reward_second_look(looks))
     return with_part(text, "trials", reward_trials(before, now))
 

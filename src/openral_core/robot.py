@@ -32,6 +32,10 @@ class Joint(Schema):
     """[rad], or [m] for prismatic joints; absent for continuous and fixed ones."""
     velocity_limit: Positive | None = None
     """[rad/s] or [m/s]"""
+    acceleration_limit: Positive | None = None
+    """[rad/s²] or [m/s²]; needed for arms that a robot bridge moves."""
+    jerk_limit: Positive | None = None
+    """[rad/s³] or [m/s³]; needed for arms that a robot bridge moves."""
     effort_limit: Positive | None = None
     """[Nm] or [N]"""
 

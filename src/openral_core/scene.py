@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeVar, overload
 
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
+from openral_core.arm_section import SceneArm
 from openral_core.errors import ManifestError
 from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file
@@ -34,7 +35,12 @@ __all__ = [
 
 Resume = Literal["ask", "always", "never"]
 SceneT = TypeVar("SceneT", bound="DeployScene")
-SCENE_PATTERNS = ("scenes/deploy/{}.yaml", "scenes/sim/{}.yaml", "scenes/benchmarks/{}.yaml")
+SCENE_PATTERNS = (
+    "scenes/deploy/{}.yaml",
+    "scenes/robot/{}.yaml",
+    "scenes/sim/{}.yaml",
+    "scenes/benchmarks/{}.yaml",
+)
 
 
 class DeployScene(Schema):
@@ -52,6 +58,8 @@ class DeployScene(Schema):
     """[m] box in the world frame that the hand is not led out of, nor further out of; needed for `delta_ee_*`."""
     skills: Many[Word] = ()
     """References of the skills to deploy."""
+    arm: SceneArm | None = None
+    """The real arm, for the robot bridge; a simulator does not look at it."""
     home: Vector3 | None = None
     """[m] where the hand goes when it is sent home, in the world frame; absent: nobody can send it there."""
     motions: Many[Word] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -27,6 +28,8 @@ MARGIN_S = 0.6
 """[s] shown before the first motion and after the last."""
 GIF_FPS = 10
 GIF_MAX_BYTES = 4_000_000
+SHOWN_S = 1.5
+"""[s] for which a disturbance is told."""
 MAX_FRAMES = 2400
 """Two minutes; of longer runs the film shows the beginning."""
 
@@ -86,7 +89,8 @@ def film_frames(
                 resets += 1
             backend.restore(Snapshot(truth["qpos"][row], truth["mocap_pos"][row]))
             picture = backend.render([camera])[camera][0]
-            panel = draw_panel(panel_state(mission, steps, stamp_s, bool(truth["held"][row])), SIZE)
+            state = panel_state(mission, steps, stamp_s, bool(truth["held"][row]))
+            panel = draw_panel(replace(state, disturbance=_disturbance(truth, stamp_s)), SIZE)
             yield np.ascontiguousarray(np.hstack([picture, panel]))
             if on_frame is not None:
                 on_frame(count, len(rows))
@@ -114,6 +118,13 @@ def panel_state(
     tasks = [(task.text, states[index]) for index, task in enumerate(mission.tasks)]
     curve = np.array(attempt, dtype=np.float64).reshape(-1, 3)
     return PanelState(stamp_s, mission.text, tasks, curve, words, held)
+
+
+def _disturbance(truth: Arrays, stamp_s: float) -> str:
+    """Return what was done to the world within `SHOWN_S` before an instant; empty: nothing."""
+    since = stamp_s - truth["disturbed_stamp_s"]
+    just = np.flatnonzero((since >= 0.0) & (since <= SHOWN_S))
+    return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
 
 
 def _filmed_rows(truth: Arrays) -> range:

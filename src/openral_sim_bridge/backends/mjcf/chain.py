@@ -71,7 +71,7 @@ class Chain:
             if self.turns and quaternion is not None:
                 error = np.concatenate([error, rotation_between(turned, quaternion)])
             rows = len(error)
-            jacobian = self._jacobian_at(scratch)[:rows]
+            jacobian = self.jacobian(scratch)[:rows]
             inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(rows))
             free = POSTURE_GAIN * (posture - joints)
             step = inverse @ (error - jacobian @ free) + free
@@ -97,7 +97,7 @@ class Chain:
         mujoco.mj_kinematics(self._model, self._scratch)
         return self.hand(self._scratch)
 
-    def _jacobian_at(self, data: Any) -> NDArray[np.float64]:
+    def jacobian(self, data: Any) -> NDArray[np.float64]:
         """Return (6, n): velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
         rows = self._jacobian
         if self._is_site:

@@ -1,0 +1,21 @@
+"""The arm holds when something pushes it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openral_control.safety.step import Step
+
+
+class ContactCheck:
+    """Holds while the external torque on any joint is above a threshold."""
+
+    name = "contact"
+
+    def __init__(self, threshold_nm: float) -> None:
+        """Take the threshold [Nm]."""
+        self._threshold = threshold_nm
+
+    def share(self, step: Step) -> float:
+        """Return 0 in contact, or where a torque is unknown, else 1."""
+        return 1.0 if bool((np.abs(step.external) < self._threshold).all()) else 0.0

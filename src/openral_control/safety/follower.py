@@ -1,0 +1,79 @@
+"""From targets a few times a second to smooth motion: jerk-limited, on line, continuous across chunks.
+
+Ruckig (Berscheid and Kroeger 2021, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States")
+finds each time the quickest way to the newest target within the limits of velocity, acceleration and jerk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from ruckig import ControlInterface, InputParameter, OutputParameter, Result, Ruckig, Synchronization
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.errors import ControlError
+
+
+class MotionFollower:
+    """The commanded motion of n joints, cycle by cycle. Used from one thread."""
+
+    def __init__(self, limits: ArmLimits, cycle_s: float) -> None:
+        """Take the limits, and the time [s] from one call of `cycle` to the next."""
+        count = len(limits.names)
+        self._limits = limits
+        self._ruckig, self._input = Ruckig(count, cycle_s), InputParameter(count)
+        self._output = OutputParameter(count)
+        self._input.max_acceleration, self._input.max_jerk = limits.acceleration, limits.jerk
+        self._input.max_velocity = limits.velocity
+        self.restart(np.zeros(count))
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the joints are commanded to stand still."""
+        moving = np.abs(self._input.current_velocity).max() + np.abs(self._input.current_acceleration).max()
+        return bool(moving < 1e-9) and self._stopping
+
+    def restart(self, positions: Vector) -> None:
+        """Begin at rest at positions (n,) [rad]."""
+        count = len(positions)
+        self._input.current_position = self._input.target_position = np.array(positions)
+        self._input.current_velocity = self._input.target_velocity = np.zeros(count)
+        self._input.current_acceleration = self._input.target_acceleration = np.zeros(count)
+        self.stop()
+
+    def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
+        """Aim at positions (n,) [rad] passed with velocities (n,) [rad/s], not sooner than after `duration_s`.
+
+        Where nothing follows until they are reached, the joints come to rest beyond them.
+        """
+        self._input.control_interface = ControlInterface.Position
+        self._input.synchronization = Synchronization.Time
+        self._input.target_position = positions
+        bound = self._limits.velocity * (1.0 - 1e-6)
+        self._input.target_velocity = np.clip(velocities, -bound, bound)
+        self._input.minimum_duration = duration_s
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Come to rest as quickly as the limits allow."""
+        self._input.control_interface = ControlInterface.Velocity
+        self._input.synchronization = Synchronization.No
+        self._input.target_velocity = np.zeros(len(self._limits.names))
+        self._input.minimum_duration = None
+        self._stopping = True
+
+    def cycle(self) -> tuple[Vector, Vector]:
+        """Return positions (n,) [rad] and velocities (n,) [rad/s] of the next cycle.
+
+        Raises:
+            ControlError: there is no way within the limits, not even to rest.
+        """
+        result = self._ruckig.update(self._input, self._output)
+        if result not in (Result.Working, Result.Finished) and not self._stopping:
+            self.stop()
+            result = self._ruckig.update(self._input, self._output)
+        if result not in (Result.Working, Result.Finished):
+            raise ControlError(f"no motion within the limits leads on from here ({result})")
+        self._output.pass_to_input(self._input)
+        if result == Result.Finished and not self._stopping:
+            self.stop()
+        return np.array(self._output.new_position), np.array(self._output.new_velocity)

@@ -1,0 +1,57 @@
+"""The safety filter of a scene, with its checks in their order."""
+
+from __future__ import annotations
+
+from openral_control.safety.arm_limits import ArmLimits
+from openral_control.safety.contact import ContactCheck
+from openral_control.safety.distance import DistanceCheck
+from openral_control.safety.hold_to_run import HoldToRun
+from openral_control.safety.position import PositionCheck
+from openral_control.safety.safety_filter import PLANNED, SafetyFilter
+from openral_control.safety.singularity import SingularityCheck
+from openral_control.safety.slow_start import SlowStart
+from openral_control.safety.step import ArmGeometry, PaceCheck, PlaceCheck
+from openral_control.safety.velocity import VelocityCheck
+from openral_control.safety.workspace import WorkspaceCheck
+from openral_core.arm_section import SafetyLimits
+from openral_core.manifest.contracts import Box
+
+
+def make_filter(
+    safety: SafetyLimits,
+    limits: ArmLimits,
+    geometry: ArmGeometry,
+    workspace: Box | None,
+    dt: float,
+    slow_start: SlowStart | None = None,
+    hold_to_run: HoldToRun | None = None,
+) -> SafetyFilter:
+    """Return the filter of a scene: first whether the arm may move at all, then how fast, then where to.
+
+    Args:
+        safety: of the scene.
+        limits: that the arm is moved within.
+        geometry: of the arm in its scene.
+        workspace: box [m] of the hand.
+        dt: [s] control step.
+        slow_start: None: the arm begins anywhere, at full speed.
+        hold_to_run: None: the arm moves unattended.
+    """
+    braking = PLANNED * limits.acceleration
+    distance = DistanceCheck(geometry, safety.slow_distance_m, safety.stop_distance_m)
+    singularity = SingularityCheck(geometry, safety.slow_condition, safety.stop_condition)
+    first: list[PaceCheck] = [check for check in (hold_to_run, slow_start) if check is not None]
+    paces: list[PaceCheck] = [
+        *first,
+        ContactCheck(safety.contact_torque_nm),
+        distance,
+        singularity,
+        VelocityCheck(limits, safety.velocity_margin_rad_s, safety.position_margin_rad, braking),
+    ]
+    places: list[PlaceCheck] = [
+        PositionCheck(limits, safety.position_margin_rad),
+        WorkspaceCheck(geometry, workspace, safety.elbow),
+        distance,
+        singularity,
+    ]
+    return SafetyFilter(paces, places, limits, dt)

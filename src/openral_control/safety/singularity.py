@@ -1,0 +1,34 @@
+"""The arm stays away from postures in which its hand cannot be moved every way."""
+
+from __future__ import annotations
+
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.distance import LEAST_SHARE
+from openral_control.safety.step import ArmGeometry, Step
+
+LEAVING = 2.0
+"""Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""
+
+
+class SingularityCheck:
+    """Slower from one condition number on, no further from another; out of a singularity the arm may go."""
+
+    name = "singularity"
+
+    def __init__(self, geometry: ArmGeometry, slow: float, stop: float) -> None:
+        """Take the condition numbers."""
+        self._geometry, self._slow, self._stop = geometry, slow, stop
+
+    def share(self, step: Step) -> float:
+        """Return the share by which the arm is slowed."""
+        after = self._geometry.condition(step.end)
+        if after <= self._slow:
+            return 1.0
+        times = LEAVING if after < self._geometry.condition(step.start) else 1.0
+        slow, stop = times * self._slow, times * self._stop
+        return 1.0 if after <= slow else max(LEAST_SHARE, (stop - after) / (stop - slow))
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether the arm ends far enough from a singularity, or no nearer to it than it is."""
+        condition = self._geometry.condition(end)
+        return condition < self._stop or condition < self._geometry.condition(start)

@@ -1,0 +1,45 @@
+"""The first motion begins near the scene's start pose, and slowly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.step import Step
+
+
+class SlowStart:
+    """Counts from the first step that moves the arm, and from the first one after each `restart`."""
+
+    name = "slow start"
+
+    def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float) -> None:
+        """Take the start pose (n,) [rad], how far off it a joint may be, how long it lasts, and how slow it is."""
+        self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
+        self._until: float | None = None
+        self._has_begun = False
+
+    def restart(self) -> None:
+        """Be slow again: the arm was stopped. Where it may begin is asked but once."""
+        self._until = None
+
+    def refusal(self, measured: Vector) -> str:
+        """Return why the arm may not begin where it is (n,) [rad]; empty: it may, or has begun."""
+        off = np.abs(measured - self._pose)
+        if self._has_begun or (off <= self._tolerance).all():
+            return ""
+        joint = int(np.argmax(off))
+        return (
+            f"joint {joint + 1} is {off[joint]:.2f} rad from the scene's start pose, "
+            f"allowed {self._tolerance:.2f} rad; guide the arm there by hand"
+        )
+
+    def share(self, step: Step) -> float:
+        """Return the share of the first seconds, 1 after them, and 0 where the arm may not begin."""
+        if self.refusal(step.measured):
+            return 0.0
+        if self._until is None:
+            if np.abs(step.velocities).max(initial=0.0) < 1e-6:
+                return 1.0
+            self._until, self._has_begun = step.now_s + self._lasts, True
+        return self._share if step.now_s < self._until else 1.0

@@ -1,0 +1,69 @@
+"""One control step of an arm, as the checks of the safety filter see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from openral_control.safety.arm_limits import Vector
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is asked for in one control step. Vectors are (n,)."""
+
+    start: Vector
+    """[rad] where the joints are led already."""
+    velocities: Vector
+    """[rad/s] with which they are to be led on."""
+    dt: float
+    """[s]"""
+    now_s: float
+    """[s] monotonic."""
+    measured: Vector
+    """[rad] where the joints are."""
+    external: Vector
+    """[Nm] torques from outside."""
+
+    @property
+    def end(self) -> Vector:
+        """[rad] where the velocities lead to."""
+        return self.start + self.dt * self.velocities
+
+
+class PaceCheck(Protocol):
+    """A rule of how fast the arm may go, or of whether it may go at all."""
+
+    name: str
+    """How status, diagnostics and the record call it."""
+
+    def share(self, step: Step) -> float:
+        """Return the share of the velocities that is allowed: 1 all, 0 the arm comes to rest."""
+        ...
+
+
+class PlaceCheck(Protocol):
+    """A rule of where the arm may be."""
+
+    name: str
+    """How status, diagnostics and the record call it."""
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether joints at `start` (n,) [rad] may be led to `end`; what is amiss may always be made better."""
+        ...
+
+
+class ArmGeometry(Protocol):
+    """What an arm's model says about a posture of its joints (n,) [rad]."""
+
+    def points(self, joints: Vector) -> tuple[Vector, Vector]:
+        """Return where hand and elbow are, (3,) [m] each in the world frame."""
+        ...
+
+    def distance(self, joints: Vector, limit_m: float) -> float:
+        """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
+        ...
+
+    def condition(self, joints: Vector) -> float:
+        """Return the condition number of the hand's Jacobian; inf where it is singular."""
+        ...

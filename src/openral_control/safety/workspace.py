@@ -1,0 +1,38 @@
+"""Hand and elbow stay in their boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from openral_control.safety.arm_limits import Vector
+from openral_control.safety.step import ArmGeometry
+from openral_core.manifest.contracts import Box
+
+TOLERANCE_M = 1e-3
+"""[m] beyond the box that still counts as inside, as in the envelope: a hand at the edge can be led along it."""
+
+
+class WorkspaceCheck:
+    """What is outside of its box may be led back, and not further out."""
+
+    name = "workspace"
+
+    def __init__(self, geometry: ArmGeometry, hand: Box | None, elbow: Box | None) -> None:
+        """Take the boxes [m] in the world frame; None: not looked at."""
+        self._geometry = geometry
+        free = ([-np.inf] * 3, [np.inf] * 3)
+        boxes = [(box.low, box.high) if box is not None else free for box in (hand, elbow)]
+        self._low, self._high = (np.array(side, dtype=np.float64) for side in zip(*boxes, strict=True))
+
+    def allows(self, start: Vector, end: Vector) -> bool:
+        """Tell whether hand and elbow end in their boxes, or not further out than they are."""
+        outside = self._outside(end)
+        if (outside <= TOLERANCE_M).all():
+            return True
+        return bool((outside <= np.maximum(self._outside(start), TOLERANCE_M)).all())
+
+    def _outside(self, joints: Vector) -> Vector:
+        """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""
+        points = np.stack(self._geometry.points(joints))
+        farther: Vector = np.maximum(self._low - points, points - self._high)
+        return farther

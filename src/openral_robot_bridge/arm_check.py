@@ -1,0 +1,95 @@
+"""What `openral robot check` finds out about an arm without moving it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits
+from openral_core.scene import DeployScene
+from openral_robot_bridge.driver import ArmMode, ArmState
+from openral_robot_bridge.robot_arm import RobotArm
+
+WATCHED_S = 1.0
+"""[s] for which states are asked for."""
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One finding; `fix` counts where it is not `ok`."""
+
+    what: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def check_arm(scene: DeployScene) -> list[CheckRow]:
+    """Connect, compare and watch; nothing moves.
+
+    Raises:
+        OpenralError: the scene is wrong, or the arm cannot be reached.
+    """
+    arm = RobotArm(scene, shadow=True)
+    try:
+        info, began = arm.process.info, time.monotonic()
+        states: list[ArmState] = []
+        while time.monotonic() - began < WATCHED_S:
+            states.append(arm.process.read())
+            time.sleep(0.005)
+        rate = len(states) / (time.monotonic() - began)
+        last, refusal = states[-1], arm.refusal
+        versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
+        return [
+            CheckRow("connection", True, versions),
+            *_limit_rows(arm.robot_limits, info.limits),
+            _mode_row(last),
+            _margin_row(arm.process.limits, last, scene),
+            CheckRow(
+                "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
+            ),
+            CheckRow(
+                "states",
+                rate >= scene.control_hz,
+                f"{rate:.0f} a second, control_hz is {scene.control_hz:g}",
+                "end what else keeps this computer or its network busy",
+            ),
+        ]
+    finally:
+        arm.close()
+
+
+def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[CheckRow]:
+    rows = []
+    for index, name in enumerate(robot.names):
+        ranges = [(x.low[index], x.high[index], x.velocity[index]) for x in (robot, own)]
+        (low, high, speed), (own_low, own_high, own_speed) = ranges
+        fits = own_low <= low and high <= own_high and speed <= own_speed
+        found = (
+            f"robot.yaml {low:.3f} to {high:.3f} rad, {speed:.2f} rad/s; "
+            f"the arm {own_low:.3f} to {own_high:.3f} rad, {own_speed:.2f} rad/s"
+        )
+        rows.append(
+            CheckRow(
+                name, fits, found, "robot.yaml allows more than the arm; write the arm's own limits there"
+            )
+        )
+    return rows
+
+
+def _mode_row(state: ArmState) -> CheckRow:
+    found = ", ".join([state.mode.value, *state.faults])
+    fix = "release the user stop, or run `openral robot recover`"
+    return CheckRow("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
+
+
+def _margin_row(limits: ArmLimits, state: ArmState, scene: DeployScene) -> CheckRow:
+    assert scene.arm is not None
+    margin = scene.arm.safety.position_margin_rad
+    room = np.minimum(state.positions - limits.low, limits.high - state.positions)
+    joint = int(np.argmin(room))
+    found = f"{limits.names[joint]} is the nearest, {room[joint]:.3f} rad from the end of its range"
+    fix = f"guide it at least {margin:g} rad away from there by hand"
+    return CheckRow("ranges", bool(room[joint] >= margin), found, fix)

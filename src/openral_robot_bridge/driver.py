@@ -1,0 +1,116 @@
+"""What every driver of an arm offers: state, faults by name, a stream of joint targets, fingers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.errors import OpenralError
+
+
+class ArmError(OpenralError):
+    """An arm cannot be reached, or refused what was asked; the text has the arm's own words."""
+
+
+class ArmMode(str, Enum):
+    """What an arm is doing, by its own account."""
+
+    IDLE = "idle"
+    """It stands, and can be moved."""
+    MOVING = "moving"
+    """It follows the stream of targets."""
+    GUIDING = "guiding"
+    """Somebody leads it by hand."""
+    USER_STOPPED = "user stopped"
+    """The button beside it is pressed."""
+    REFLEX = "reflex"
+    """It ended its motion by itself, and waits for `recover`."""
+    FAULT = "fault"
+    """It is broken, or its driver is gone."""
+
+
+@dataclass(frozen=True)
+class ArmInfo:
+    """What an arm says of itself once."""
+
+    limits: ArmLimits
+    """Of the joints in the order of every vector here; inf where the arm does not say."""
+    max_width_m: float
+    """[m] between the open fingers; 0 where there are none."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of what speaks to the arm, by name."""
+
+
+@dataclass(frozen=True)
+class ArmState:
+    """An arm at one moment. Vectors are (n,)."""
+
+    stamp_s: float
+    """[s] monotonic, when it was read."""
+    positions: Vector
+    """[rad]"""
+    velocities: Vector
+    """[rad/s]"""
+    external_torques: Vector
+    """[Nm]"""
+    width_m: float
+    """[m] between the fingers."""
+    mode: ArmMode
+    faults: tuple[str, ...] = ()
+    """Names of what is wrong, in the arm's own words."""
+    success_rate: float = 1.0
+    """Share of the last commands that reached the arm in time."""
+
+
+class ArmDriver(Protocol):
+    """Speaks to one arm. Calls come from one thread, but `read` also while `stop` waits in another.
+
+    Each returns within milliseconds or says otherwise.
+    """
+
+    def connect(self) -> ArmInfo:
+        """Connect; may take seconds.
+
+        Raises:
+            ArmError: the arm cannot be reached, or is another one.
+        """
+        ...
+
+    def read(self) -> ArmState:
+        """Return the newest state.
+
+        Raises:
+            ArmError: the connection is lost.
+        """
+        ...
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Lead the joints to positions (n,) [rad], passed with velocities (n,) [rad/s]; the first call begins a motion.
+
+        Raises:
+            ArmError: the arm is in no mode in which it can be moved, or ended the motion by itself.
+        """
+        ...
+
+    def stop(self) -> None:
+        """End the motion; returns when the arm is at rest and its own controller holds it, which may take a second."""
+        ...
+
+    def recover(self) -> None:
+        """Leave a reflex.
+
+        Raises:
+            ArmError: it is not the arm's to decide, such as while the user stop is pressed.
+        """
+        ...
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Lead the fingers to a width, and press with a force what stops them; returns at once."""
+        ...
+
+    def close(self) -> None:
+        """Come to rest and disconnect; called once."""
+        ...

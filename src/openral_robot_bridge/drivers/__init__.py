@@ -1,0 +1,1 @@
+"""Drivers of arms by the clients that their makers and users keep."""

@@ -1,0 +1,27 @@
+"""From the name of a driver in a scene to the driver."""
+
+from __future__ import annotations
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.arm_section import SceneArm
+from openral_robot_bridge.driver import ArmDriver
+
+
+def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
+    """Return the driver of a scene's arm, not yet connected.
+
+    Args:
+        arm: section of the scene.
+        limits: of robot.yaml.
+        start: (n,) [rad] start pose of the scene, where a fake arm stands.
+
+    Raises:
+        InstallationError: the driver's library is missing.
+    """
+    if arm.driver == "fake":
+        from openral_robot_bridge.drivers.fake import FakeDriver
+
+        return FakeDriver(limits, start)
+    from openral_robot_bridge.drivers.franka import FrankaDriver
+
+    return FrankaDriver(arm.address, limits.names)

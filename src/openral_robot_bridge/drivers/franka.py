@@ -1,0 +1,177 @@
+"""A Franka arm by `franky-control`, which runs libfranka's 1 kHz loop in C++: joint impedance around a moving target.
+
+The arm is led by torques, so that targets may come at any rate and with any delay: what the arm does with an old one is
+to stay there, compliantly. Position streaming by libfranka would have to be exact to the millisecond.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from openral_control.safety.arm_limits import Vector
+from openral_core.errors import InstallationError
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.franka_hand import FrankaHand
+from openral_robot_bridge.urdf_limits import read_limits
+
+STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
+"""[Nm/rad] of the joints, those of libfranka's example joint_impedance_control; critically damped."""
+TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
+"""External torque and force at which the arm itself ends a motion."""
+
+RECOVERY_S = 2.0
+"""[s] after its answer until an arm says that it is idle."""
+
+
+class FrankaDriver:
+    """One FR3 of system image 5.9 or newer, with the Franka Hand if there is one."""
+
+    def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
+        """Take the address of the controller and the names that the joints have in robot.yaml.
+
+        Raises:
+            InstallationError: franky-control is not installed.
+        """
+        try:
+            import franky
+        except ImportError as error:
+            what = "the driver 'franka' needs franky-control (Linux, x86_64)"
+            raise InstallationError(f"{what}; run: pip install 'openral[franka]'") from error
+        self._franky: Any = franky
+        self._address, self._names = address, joint_names
+        self._robot: Any = None
+        self._hand: FrankaHand | None = None
+        self._tracker: Any = None
+
+    def connect(self) -> ArmInfo:
+        """Connect to arm and hand, set the collision thresholds, and read limits and versions.
+
+        Raises:
+            ArmError: libfranka's own words, and what to do.
+        """
+        franky = self._franky
+        try:
+            # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.
+            self._robot = franky.Robot(self._address, realtime_config=franky.RealtimeConfig.Ignore)
+            self._robot.set_collision_behavior(TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N)
+        except Exception as error:
+            hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
+            raise ArmError(f"the arm at {self._address} cannot be used: {_words(error)}; {hint}") from error
+        try:
+            self._hand = FrankaHand(franky.Gripper(self._address))
+        except Exception:  # noqa: BLE001  an arm without the hand is an arm
+            self._hand = None
+        width = self._hand.max_width_m if self._hand is not None else 0.0
+        limits = read_limits(self._robot.model_urdf, self._names)
+        return ArmInfo(limits, width, {"franky-control": version("franky-control"), "FCI": "10"})
+
+    def read(self) -> ArmState:
+        """Return the newest state of libfranka's loop, or ask the arm where none runs.
+
+        Raises:
+            ArmError: the connection is lost.
+        """
+        try:
+            state = self._robot.state
+        except Exception as error:
+            raise ArmError(f"the arm at {self._address} does not answer: {_words(error)}") from error
+        modes = self._franky.RobotMode
+        mode = {
+            modes.Idle: ArmMode.IDLE,
+            modes.Move: ArmMode.MOVING,
+            modes.Guiding: ArmMode.GUIDING,
+            modes.UserStopped: ArmMode.USER_STOPPED,
+            modes.Reflex: ArmMode.REFLEX,
+            modes.AutomaticErrorRecovery: ArmMode.IDLE,
+        }.get(state.robot_mode, ArmMode.FAULT)
+        faults = _names(state.current_errors) or (
+            _names(state.last_motion_errors) if mode is ArmMode.REFLEX else ()
+        )
+        return ArmState(
+            time.monotonic(),
+            np.array(state.q, dtype=np.float64),
+            np.array(state.dq, dtype=np.float64),
+            np.array(state.tau_ext_hat_filtered, dtype=np.float64),
+            self._hand.width_m if self._hand is not None else 0.0,
+            mode,
+            faults,
+            float(state.control_command_success_rate) if mode is ArmMode.MOVING else 1.0,
+        )
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Give the impedance controller its next target; the first call starts it.
+
+        Raises:
+            ArmError: the arm ended the motion by itself, with libfranka's words.
+        """
+        if self._tracker is None:
+            try:
+                self._tracker = self._franky.JointImpedanceTracker(self._robot, stiffness=np.array(STIFFNESS))
+            except Exception as error:
+                raise ArmError(f"the arm cannot be moved: {_words(error)}") from error
+        if not self._robot.is_in_control:
+            raise ArmError(f"the arm ended its motion: {self._end() or 'no reason was given'}")
+        self._tracker.set_target(positions, velocities)
+
+    def stop(self) -> None:
+        """Come to rest, and let the arm's own controller hold it."""
+        if self._tracker is not None and self._robot.is_in_control:
+            with contextlib.suppress(Exception):  # it stands as well where the arm ended the motion first
+                self._tracker.stop()
+            self._tracker = None
+        else:
+            self._end()
+
+    def recover(self) -> None:
+        """Leave a reflex. Raises ArmError: the arm stays in it."""
+        self._end()
+        try:
+            self._robot.recover_from_errors()
+        except Exception as error:
+            raise ArmError(f"the arm does not recover: {_words(error)}") from error
+        due = time.monotonic() + RECOVERY_S
+        while (state := self.read()).mode is not ArmMode.IDLE:
+            if time.monotonic() > due:
+                why = ", ".join([state.mode.value, *state.faults])
+                raise ArmError(
+                    f"the arm does not recover ({why}); release the user stop, look at Desk, try again"
+                )
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Begin to open, or to close until something is held."""
+        if self._hand is not None:
+            self._hand.grip(width_m, speed_m_s, force_n)
+
+    def close(self) -> None:
+        """Come to rest and disconnect."""
+        if self._robot is not None:
+            self.stop()
+        if self._hand is not None:
+            self._hand.close()
+        self._robot = self._hand = self._tracker = None
+
+    def _end(self) -> str:
+        """Forget a motion that is over; return why it ended, in libfranka's words."""
+        if self._tracker is None:
+            return ""
+        self._tracker = None
+        try:
+            self._robot.join_motion()
+        except Exception as error:  # noqa: BLE001  the reason is what is asked for
+            return _words(error)
+        return ""
+
+
+def _names(errors: Any) -> tuple[str, ...]:
+    """Return the names of the errors that are set, which libfranka prints as a list of quoted words."""
+    return tuple(word for word in str(errors).strip("[]").replace('"', "").replace(",", " ").split() if word)
+
+
+def _words(error: Exception) -> str:
+    """Return an exception's text in one line."""
+    return " ".join(str(error).split()).removeprefix("libfranka: ")

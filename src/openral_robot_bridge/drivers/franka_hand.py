@@ -1,0 +1,57 @@
+"""The Franka Hand, which answers when its fingers rest: a thread waits for it, so that the arm need not."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+TOLERANCE_M = 0.08
+"""[m] a grasp counts at whatever width it ends: the fingers press what is between them."""
+READ_S = 0.02
+"""[s] between two readings of the width."""
+
+
+class FrankaHand:
+    """Newest width and newest command of one hand; all calls return at once."""
+
+    def __init__(self, hand: Any) -> None:
+        """Take a connected `franky.Gripper`, and begin to read it."""
+        self._hand = hand
+        self.max_width_m = float(hand.max_width)
+        """[m] between the open fingers."""
+        self.width_m = float(hand.width)
+        """[m] at the last reading."""
+        self._wanted: tuple[float, float, float] | None = None
+        self._task: Any = None
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="hand", daemon=True)
+        self._thread.start()
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Lead the fingers to a width; a command that is not yet begun is replaced."""
+        self._wanted = (width_m, speed_m_s, force_n)
+
+    def close(self) -> None:
+        """Leave the hand as it is."""
+        self._closed.set()
+        self._thread.join(1.0)
+
+    def _run(self) -> None:
+        # What goes wrong with a hand shows in a width that does not change; the arm goes on.
+        while not self._closed.wait(READ_S):
+            with contextlib.suppress(Exception):
+                wanted, self._wanted = self._wanted, None
+                if wanted is not None:
+                    self._begin(*wanted)
+                self.width_m = float(self._hand.width)
+
+    def _begin(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        if self._task is not None:
+            self._hand.stop()
+            with contextlib.suppress(Exception):  # an aborted command ends with an error
+                self._task.get()
+        if width_m < self.width_m:
+            self._task = self._hand.grasp_async(width_m, speed_m_s, force_n, TOLERANCE_M, TOLERANCE_M)
+        else:
+            self._task = self._hand.move_async(width_m, speed_m_s)

@@ -1,0 +1,122 @@
+"""The bridge's side of the process that speaks to an arm."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import threading
+import time
+from typing import Any
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.errors import OpenralError
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
+from openral_robot_bridge.process_main import HostSettings, serve, used_limits
+
+CONNECT_S = 30.0
+"""[s] that connecting may take: the process's imports and the arm's handshake."""
+ANSWER_S = 1.0
+"""[s] that an answer may take; without one the process counts as lost. The arm waits no longer than its timeout."""
+SLOW_ANSWER_S = 10.0
+"""[s] that recovery may take, for which an arm may release its brakes."""
+END_S = 5.0
+"""[s] that the process has to bring the arm to rest and end, before it is killed."""
+
+
+class ArmProcess:
+    """A driver in a process of its own. `halt` may be called from any thread, all else from one."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        """Start the process and connect.
+
+        Raises:
+            OpenralError: what the driver said, or the process did not come up.
+        """
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, settings), name="arm", daemon=True)
+        self._process.start()
+        theirs.close()
+        self._sending = threading.Lock()
+        self._number = 0
+        answer = self._await(0, CONNECT_S)
+        if isinstance(answer, OpenralError):
+            self.close()
+            raise answer
+        self.info: ArmInfo = answer
+        """What the arm said of itself."""
+        self.limits: ArmLimits = used_limits(
+            self.info.limits, settings.limits, settings.arm.safety.dynamics_share
+        )
+        """What it is moved within."""
+
+    @property
+    def pid(self) -> int:
+        """Id of the process."""
+        return int(self._process.pid or 0)
+
+    def read(self) -> ArmState:
+        """Return the arm's state. Raises ArmError: the arm or its process does not answer."""
+        return self._ask("read", ANSWER_S)
+
+    def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
+        """Lead the joints to positions (n,) [rad] with velocities (n,) [rad/s], and return the arm's state.
+
+        Raises:
+            ArmError: the arm cannot be moved, or it or its process does not answer.
+        """
+        return self._ask("lead", ANSWER_S, positions, velocities, duration_s)
+
+    def halt(self) -> None:
+        """Bring the arm to rest and end its motion; what is led before that is over is ignored."""
+        # Without its process the arm is held by its own controller.
+        with self._sending, contextlib.suppress(OSError):
+            self._connection.send((0, "halt", ()))
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
+        """Lead the fingers; see `ArmDriver.grip`."""
+        return self._ask("grip", ANSWER_S, width_m, speed_m_s, force_n)
+
+    def recover(self) -> ArmState:
+        """Leave a reflex or a fault. Raises ArmError: the arm stays in it."""
+        return self._ask("recover", SLOW_ANSWER_S)
+
+    def close(self) -> None:
+        """Bring the arm to rest and end the process."""
+        with self._sending, contextlib.suppress(OSError):
+            self._connection.send((0, "close", ()))
+        self._process.join(END_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._connection.close()
+
+    def _ask(self, verb: str, patience_s: float, *arguments: Any) -> ArmState:
+        self._number += 1
+        try:
+            with self._sending:
+                self._connection.send((self._number, verb, arguments))
+        except OSError as error:
+            raise ArmError(self._gone()) from error
+        answer = self._await(self._number, patience_s)
+        if isinstance(answer, OpenralError):
+            raise answer
+        assert isinstance(answer, ArmState)
+        return answer
+
+    def _await(self, number: int, patience_s: float) -> Any:
+        """Return the answer of a number; those of requests that were given up before it are dropped."""
+        due = time.monotonic() + patience_s
+        try:
+            while self._connection.poll(max(0.0, due - time.monotonic())):
+                answered, answer = self._connection.recv()
+                if answered == number:
+                    return answer
+        except (EOFError, OSError) as error:
+            raise ArmError(self._gone()) from error
+        raise ArmError(f"the driver's process did not answer within {patience_s:g} s")
+
+    def _gone(self) -> str:
+        self._process.join(1.0)
+        code = self._process.exitcode
+        return f"the driver's process has ended ({code}); the arm is held by its own controller; start the bridge again"

@@ -1,0 +1,157 @@
+"""Body of the process that speaks to an arm: it keeps the motion smooth, and ends it when nobody leads it any more.
+
+What follows from a bridge that died or hangs is decided here, on this side: the arm comes to rest within the limits of
+acceleration and jerk, and is then held by its own controller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.follower import MotionFollower
+from openral_core.arm_section import SceneArm
+from openral_core.errors import OpenralError
+from openral_robot_bridge.driver import ArmDriver, ArmError, ArmMode, ArmState
+from openral_robot_bridge.drivers.factory import make_driver
+
+
+@dataclass(frozen=True)
+class HostSettings:
+    """What the process is started with."""
+
+    arm: SceneArm
+    limits: ArmLimits
+    """Of robot.yaml."""
+    start: Vector
+    """(n,) [rad] start pose of the scene."""
+
+
+def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmLimits:
+    """Return the limits that an arm is moved within: the narrower of both, and a share of the dynamic ones."""
+    both = robot.within(own)
+    return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
+
+
+def serve(connection: Connection, settings: HostSettings) -> None:
+    """Connect, say so, and lead the arm until told to close, or until the other side is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge decides when it ends
+    driver: ArmDriver | None = None
+    try:
+        driver = make_driver(settings.arm, settings.limits, settings.start)
+        info = driver.connect()
+        limits = used_limits(info.limits, settings.limits, settings.arm.safety.dynamics_share)
+        connection.send((0, info))
+        _Host(connection, driver, limits, settings.arm).run()
+    except OpenralError as error:
+        with contextlib.suppress(OSError):
+            connection.send((0, error))
+    finally:
+        if driver is not None:
+            driver.close()
+
+
+class _Host:
+    """Serves requests between the cycles of a stream."""
+
+    def __init__(self, connection: Connection, driver: ArmDriver, limits: ArmLimits, arm: SceneArm) -> None:
+        self._connection, self._driver = connection, driver
+        self._cycle_s = 1.0 / arm.stream_hz
+        self._timeout_s = arm.safety.command_timeout_s
+        self._follower = MotionFollower(limits, self._cycle_s)
+        self._moving = self._ending = False
+        self._stopping: threading.Thread | None = None
+        self._led_at = 0.0
+        self._fault = ""
+        self._closed = False
+
+    def run(self) -> None:
+        """Cycle until closed. Cycles that come late are not made up for."""
+        due = time.monotonic()
+        while not self._closed:
+            self._serve()
+            if self._moving:
+                self._cycle()
+            due = max(due + self._cycle_s, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))
+        self._finish_stopping()
+
+    def _cycle(self) -> None:
+        if time.monotonic() - self._led_at > self._timeout_s:
+            self._follower.stop()
+        try:
+            self._driver.follow(*self._follower.cycle())
+        except OpenralError as error:
+            self._fault = str(error)
+            self._end()
+            return
+        if self._ending and self._follower.at_rest:
+            self._end()
+
+    def _end(self) -> None:
+        """End the arm's motion, which takes until it is at rest; requests are served meanwhile."""
+        self._moving = self._ending = False
+        self._stopping = threading.Thread(target=self._driver.stop, name="stop", daemon=True)
+        self._stopping.start()
+
+    def _finish_stopping(self) -> None:
+        if self._stopping is not None:
+            self._stopping.join()
+            self._stopping = None
+
+    def _serve(self) -> None:
+        try:
+            while self._connection.poll():
+                number, verb, arguments = self._connection.recv()
+                answer = self._do(verb, arguments)
+                if number:
+                    self._connection.send((number, answer))
+        except (EOFError, OSError):
+            self._closed = True
+
+    def _do(self, verb: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            if verb == "lead":
+                self._lead(*arguments)
+            elif verb == "halt":
+                self._follower.stop()
+                self._ending = self._moving
+            elif verb == "recover":
+                if self._moving:
+                    self._end()
+                self._finish_stopping()
+                self._driver.recover()
+                self._fault = ""
+            elif verb == "grip":
+                self._driver.grip(*arguments)
+            elif verb == "close":
+                self._closed = True
+            return self._state()
+        except OpenralError as error:
+            return error
+
+    def _lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
+        if self._fault:
+            raise ArmError(self._fault)
+        if self._ending or (self._stopping is not None and self._stopping.is_alive()):
+            return
+        if not self._moving:
+            self._finish_stopping()
+            self._follower.restart(self._driver.read().positions)
+            self._moving = True
+        self._follower.lead(np.asarray(positions), np.asarray(velocities), duration_s)
+        self._led_at = time.monotonic()
+
+    def _state(self) -> ArmState:
+        state = self._driver.read()
+        if self._fault and state.mode in (ArmMode.IDLE, ArmMode.MOVING):
+            return replace(state, mode=ArmMode.FAULT, faults=(self._fault,))
+        return state

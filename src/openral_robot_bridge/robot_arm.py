@@ -1,0 +1,268 @@
+"""A real arm as the control loop moves it: kinematics, safety filter, driver, one action after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_control.safety.arm_limits import Vector, limits_of
+from openral_control.safety.hold_to_run import HoldToRun
+from openral_control.safety.make_filter import make_filter
+from openral_control.safety.safety_filter import SafeTarget
+from openral_control.safety.slow_start import SlowStart
+from openral_core.errors import ManifestError
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_core.types import RobotState
+from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.geometry import MujocoGeometry
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
+from openral_sim_bridge.backends.mjcf.control import JOINTS, make_control
+from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
+
+ELBOW = 3
+"""Joint, counted from 0, that is the elbow of an arm of seven."""
+GRIP_SPEED_M_S, GRIP_FORCE_N = 0.1, 30.0
+GRIP_CHANGE = 0.2
+"""Change of the gripper's number from which on the fingers are led anew."""
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What became of one control step."""
+
+    stamp_s: float
+    """[s] monotonic."""
+    wanted: Vector
+    """(n,) [rad] what the action asked for."""
+    target: SafeTarget
+    state: ArmState
+    """Before the step."""
+    sent: bool
+    """The arm was told; not so in shadow mode, or while it cannot be moved."""
+
+
+class RobotArm:
+    """`openral_control.control_loop.Arm` over a driver. All calls but `halt` and `beat` come from one thread.
+
+    An action means what it means in simulation: the same control turns it into joints, on the same model.
+    """
+
+    def __init__(
+        self,
+        scene: DeployScene,
+        *,
+        shadow: bool = False,
+        begin_anywhere: bool = False,
+        report: Callable[[StepReport], None] | None = None,
+    ) -> None:
+        """Compile the scene's model and connect to its arm; nothing moves.
+
+        Args:
+            scene: with a section `arm`, and of family mjcf.
+            shadow: do everything, but send nothing to the arm.
+            begin_anywhere: the first motion need not begin near the scene's start pose.
+            report: gets what became of each step.
+
+        Raises:
+            OpenralError: the scene is wrong, or the arm cannot be reached.
+        """
+        if scene.arm is None:
+            raise ManifestError(
+                f"scene {scene.scene.id}: arm is missing; say which driver speaks to it, and its address"
+            )
+        if scene.arm.safety.command_timeout_s < 1.5 * scene.dt:
+            raise ManifestError(
+                f"scene {scene.scene.id}: arm.safety.command_timeout_s is {scene.arm.safety.command_timeout_s:g} s, "
+                f"too short for {scene.control_hz:g} Hz; write at least {1.5 * scene.dt:g}"
+            )
+        self._scene, self._shadow, self._report = scene, shadow, report
+        robot = load_robot(scene.robot_id)
+        self._compiled = CompiledScene(scene, robot)
+        self._model, self._data = self._compiled.model, mujoco.MjData(self._compiled.model)
+        self._control = make_control(scene.action, self._compiled.robot, scene.dt)
+        self._compiled.states.put(self._data, self._compiled.options.tasks[0], 0)
+        self.start = np.array(self._data.qpos[self._compiled.robot.chain.qpos])
+        """(n,) [rad] the scene's start pose."""
+        self.robot_limits = limits_of(robot)
+        """Of robot.yaml."""
+        self.process = ArmProcess(HostSettings(scene.arm, self.robot_limits, self.start))
+        safety = scene.arm.safety
+        self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
+        self._slow_start = SlowStart(
+            self.start,
+            np.inf if begin_anywhere else safety.start_tolerance_rad,
+            safety.slow_start_s,
+            safety.slow_start_share,
+        )
+        geometry = MujocoGeometry(self._compiled, ELBOW)
+        self._filter = make_filter(
+            safety,
+            self.process.limits,
+            geometry,
+            scene.workspace,
+            scene.dt,
+            self._slow_start,
+            self._hold_to_run,
+        )
+        self.control_hz = scene.control_hz
+        self.counts: Counter[str] = Counter()
+        """How often each check slowed or stopped the arm."""
+        self.stopped_by = ""
+        """Why the arm does not move now; empty: nothing keeps it from moving."""
+        self._halted = threading.Event()
+        self._gripped: float | None = None
+        self._steps = 0
+        self.state = self.process.read()
+        """The arm at the last step."""
+        self._begin()
+
+    @property
+    def refusal(self) -> str:
+        """Why the arm may not begin to move from where it is; empty: it may."""
+        return self._slow_start.refusal(self.state.positions)
+
+    def robot_state(self) -> RobotState:
+        """Return the arm's state as the bridge publishes it; its stamp counts control steps."""
+        return self._compiled.robot.state(self._data, self._steps / self.control_hz)
+
+    def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
+        """Return the action (A,) that keeps the arm where it is led, given the last one executed."""
+        action = np.zeros(self._scene.action.dim)
+        numbers = self._compiled.arm_numbers
+        if self._scene.action.representation == JOINTS:
+            action[:numbers] = self._control.joints
+        if len(action) > numbers:
+            action[-1] = OPEN if last is None else float(last[-1])
+        return action
+
+    def beat(self) -> None:
+        """Note a sign of life of the operator; may be called from any thread."""
+        if self._hold_to_run is not None:
+            self._hold_to_run.beat(time.monotonic())
+
+    def halt(self) -> None:
+        """Bring the arm to rest now, not at the next control step; may be called from any thread."""
+        self._halted.set()
+        self.process.halt()
+
+    def release(self) -> None:
+        """Allow the arm to move again, slowly at first; may be called from any thread."""
+        self._slow_start.restart()
+        self._halted.clear()
+
+    def recover(self) -> None:
+        """Leave a reflex or a fault. Raises ArmError: the arm stays in it."""
+        self.state = self.process.recover()
+        self._begin()
+
+    @property
+    def led(self) -> Vector:
+        """(n,) [rad] where the joints are led."""
+        return self._filter.led
+
+    def step(self, action: NDArray[Any]) -> RobotState:
+        """Lead the arm for one control step with `action` (A,), as far as the safety filter lets it.
+
+        Raises:
+            ArmError: the arm or its process does not answer.
+        """
+        numbers = np.asarray(action, dtype=np.float64)
+        count = self._compiled.arm_numbers
+        self._control.aim(self._data, numbers[:count])
+        if len(numbers) > count:
+            self._grip(float(numbers[-1]))
+        return self.step_joints(np.array(self._control.joints))
+
+    def step_joints(self, wanted: Vector) -> RobotState:
+        """Lead the joints for one control step towards `wanted` (n,) [rad], as far as the safety filter lets them.
+
+        Raises:
+            ArmError: the arm or its process does not answer.
+        """
+        state, now = self.state, time.monotonic()
+        blocked = self._blocked(state)
+        if blocked:
+            target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
+        else:
+            target = self._filter.next(wanted, state.positions, state.external_torques, now)
+        sent = not self._shadow and not blocked
+        self._note(target)
+        if self._report is not None:
+            self._report(StepReport(now, wanted, target, state, sent))
+        try:
+            self.state = (
+                self.process.lead(target.positions, target.velocities, self._scene.dt)
+                if sent
+                else self.process.read()
+            )
+        except ArmError:
+            self.state = self.process.read()  # an arm that ended its motion says so in its state
+        self._mirror()
+        if target.stopped_by:
+            self._control.restart(self._data)
+        if blocked:
+            self._filter.restart(self.state.positions)
+        self._steps += 1
+        return self.robot_state()
+
+    def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
+        """Return no images: cameras are not the arm's."""
+        return {}
+
+    def close(self) -> None:
+        """Bring the arm to rest and disconnect."""
+        self.process.close()
+
+    def _blocked(self, state: ArmState) -> str:
+        """Return what keeps the arm from being moved at all; empty: nothing."""
+        if self._halted.is_set():
+            return "emergency stop"
+        if state.mode in (ArmMode.IDLE, ArmMode.MOVING):
+            return ""
+        return ": ".join([state.mode.value, *state.faults])
+
+    def _note(self, target: SafeTarget) -> None:
+        self.stopped_by = target.stopped_by
+        names = {*target.slowed_by, *([target.stopped_by] if target.stopped_by else [])}
+        self.counts.update(names)
+
+    def _grip(self, number: float) -> None:
+        """Lead the fingers where the action's number is another than the last one they were led by."""
+        changed = self._gripped is None or abs(number - self._gripped) >= GRIP_CHANGE
+        if self._shadow or not changed or self._blocked(self.state) or self._hold_to_run_is_open():
+            return
+        self._gripped = number
+        share = (float(np.clip(number, OPEN, CLOSED)) - CLOSED) / (OPEN - CLOSED)
+        with contextlib.suppress(ArmError):  # what is wrong with the arm, its next state says
+            self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
+
+    def _hold_to_run_is_open(self) -> bool:
+        return self._hold_to_run is not None and not self._hold_to_run.is_held(time.monotonic())
+
+    def _mirror(self) -> None:
+        """Bring the model to where the arm is."""
+        gripper = self._compiled.robot.gripper
+        self._data.qpos[self._compiled.robot.chain.qpos] = self.state.positions
+        if gripper is not None:
+            share = self.state.width_m / gripper.max_opening_m
+            self._data.qpos[gripper.qpos] = gripper.closed + share * (gripper.open - gripper.closed)
+        mujoco.mj_kinematics(self._model, self._data)
+
+    def _begin(self) -> None:
+        """Let the next motion begin where the arm is, slowly."""
+        self._mirror()
+        self._control.restart(self._data)
+        self._filter.restart(self.state.positions)
+        self._slow_start.restart()

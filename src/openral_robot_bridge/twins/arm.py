@@ -1,0 +1,119 @@
+"""The arm and the room of a scene in MuJoCo, driven as an arm's own controller drives it: by torques, or held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import SimulationError
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN, Gripper
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
+
+Vector = NDArray[np.float64]
+_ARM_GROUP = 1
+"""Group of the arm's actuators, which are switched off while torques drive it."""
+
+
+class TwinArm:
+    """One world of a scene of family mjcf whose timestep is the controller's cycle."""
+
+    def __init__(self, scene: DeployScene, robot: RobotDescription, cycle_s: float) -> None:
+        """Compile the scene, and put its things and the arm where the scene begins.
+
+        Raises:
+            ManifestError: the scene or its model is wrong.
+            SimulationError: the arm has no position actuators, no gripper, or the timestep is another.
+        """
+        compiled = CompiledScene(scene, robot)
+        self._model, self._robot = compiled.model, compiled.robot
+        if abs(self._model.opt.timestep - cycle_s) > 1e-9:
+            raise SimulationError(
+                f"{compiled.options.model}: timestep {self._model.opt.timestep:g} s; a twin needs {cycle_s:g} s"
+            )
+        drives, gripper = self._robot.drives, self._robot.gripper
+        if drives is None or drives.needs_torque or gripper is None:
+            raise SimulationError(f"{compiled.options.model}: a twin needs position actuators and a gripper")
+        self._drives, self._gripper = drives, gripper
+        self._dofs, self._qpos = self._robot.chain.dofs, self._robot.chain.qpos
+        self._data: Any = mujoco.MjData(self._model)
+        for actuator in range(self._model.nu):
+            joint = int(self._model.actuator_trnid[actuator, 0])
+            if int(self._model.jnt_dofadr[joint]) in set(self._dofs.tolist()):
+                self._model.actuator_group[actuator] = _ARM_GROUP
+        compiled.states.put(self._data, compiled.options.tasks[0], compiled.options.init_id)
+        self._width = self._led = self.width
+        self._finger_speed = 0.1
+        self._cycle_s = cycle_s
+        self.hold(self.positions)
+
+    @property
+    def data(self) -> Any:
+        """mujoco.MjData, for who looks at the room."""
+        return self._data
+
+    @property
+    def positions(self) -> Vector:
+        """(n,) [rad] of the joints."""
+        return np.array(self._data.qpos[self._qpos])
+
+    @property
+    def velocities(self) -> Vector:
+        """(n,) [rad/s]"""
+        return np.array(self._data.qvel[self._dofs])
+
+    @property
+    def external_torques(self) -> Vector:
+        """(n,) [Nm] that contacts and the ends of ranges put on the joints."""
+        return np.array(self._data.qfrc_constraint[self._dofs])
+
+    @property
+    def carried(self) -> Vector:
+        """(n,) [Nm] by which the joints carry the arm's weight and their own motion."""
+        return np.array(self._data.qfrc_bias[self._dofs])
+
+    @property
+    def hand(self) -> tuple[Vector, Vector]:
+        """Position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
+        return self._robot.chain.hand(self._data)
+
+    @property
+    def gripper(self) -> Gripper:
+        """The fingers."""
+        return self._gripper
+
+    @property
+    def width(self) -> float:
+        """[m] between the fingers."""
+        return self._gripper.opening(self._data)
+
+    def hold(self, positions: Vector) -> None:
+        """Let the arm's own position controller lead the joints to (n,) [rad]."""
+        self._model.opt.disableactuator &= ~(1 << _ARM_GROUP)
+        self._data.qfrc_applied[self._dofs] = 0.0
+        self._drives.aim(self._data, positions)
+
+    def push(self, torques: Vector) -> None:
+        """Drive the joints by torques (n,) [Nm]; the arm's weight is carried besides, as the real arm does."""
+        self._model.opt.disableactuator |= 1 << _ARM_GROUP
+        self._data.qfrc_applied[self._dofs] = torques
+
+    def move_fingers(self, width: float, speed: float, force: float) -> None:
+        """Lead the fingers to a width [m] at a speed [m/s], with a force [N] at most between them."""
+        self._width = float(np.clip(width, 0.0, self._gripper.max_opening_m))
+        self._finger_speed = max(speed, 1e-3)
+        share = force / 2.0
+        self._model.actuator_forcerange[self._gripper.actuators] = (-share, share)
+        self._led = self.width
+
+    def advance(self) -> None:
+        """Let one cycle pass."""
+        step = self._finger_speed * self._cycle_s
+        self._led += float(np.clip(self._width - self._led, -step, step))
+        share = self._led / self._gripper.max_opening_m
+        self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
+        mujoco.mj_step(self._model, self._data)

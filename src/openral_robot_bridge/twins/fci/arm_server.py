@@ -1,0 +1,207 @@
+"""The arm's side of the wire: answers commands, sends a state each millisecond, takes the command that answers it."""
+
+from __future__ import annotations
+
+import time
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+
+from openral_robot_bridge.twins.fci.connection import Connection, Request
+from openral_robot_bridge.twins.fci.controller import ArmController
+from openral_robot_bridge.twins.fci.wire import (
+    ARM_HEADER,
+    ARM_PORT,
+    ARM_REPLY,
+    ARM_VERSION,
+    COMMAND,
+    CYCLE_S,
+    MOVE,
+    STATE,
+    Command,
+    Controller,
+    Fault,
+    Mode,
+    MoveReply,
+    Reply,
+)
+
+_HAND_IN_FLANGE = np.array(
+    [[0.7071068, 0.7071068, 0, 0], [-0.7071068, 0.7071068, 0, 0], [0, 0, 1, 0.1034], [0, 0, 0, 1]]
+)
+"""Pose of the hand's point between the fingertips in the flange, as Franka sets it for its own hand."""
+HAND_MASS_KG = 0.73
+_COLLISION_TORQUES = slice(21, 28)
+"""Numbers of SetCollisionBehavior that are the upper nominal torque thresholds."""
+
+
+class ArmServer:
+    """One arm behind TCP port 1337. `cycle` is called again and again from one thread, and paces itself."""
+
+    def __init__(self, host: str, controller: ArmController, urdf: str, patience_s: float) -> None:
+        """Listen.
+
+        Args:
+            host: address of this machine.
+            controller: of the arm.
+            urdf: what GetRobotModel answers.
+            patience_s: [s] wall time that a cycle waits for its command at least; a real arm waits for a cycle.
+
+        Raises:
+            OSError: the port is taken, or the host is not of this machine.
+        """
+        self._connection = Connection(host, ARM_PORT, ARM_VERSION, ARM_HEADER, ARM_REPLY)
+        self._controller, self._urdf = controller, urdf.encode()
+        self._move_id = 0
+        self._patience_s = patience_s
+        self._state = np.zeros(1, STATE)
+        self._fill_constants()
+        self._due = time.monotonic()
+        self.lose = 0
+        """How many of the next commands are lost."""
+        self.cycles = self.answered = 0
+        """Cycles since the start, and those of them with a command of the client."""
+
+    def cycle(self) -> None:
+        """Serve one millisecond; the arm's time is never ahead of the wall's, and never made up for."""
+        for request in self._connection.requests():
+            self._serve(request)
+        controller = self._controller
+        if controller.motion is not None and not self._connection.connected:
+            controller.stop()
+        self._fill()
+        self._connection.send_state(self._state.tobytes())
+        now = time.monotonic()
+        self._due = max(self._due + CYCLE_S, now + CYCLE_S / 2)
+        command = self._await_command()
+        self.cycles += 1
+        self.answered += command is not None
+        self._finish(controller.cycle(command))
+        time.sleep(max(0.0, self._due - time.monotonic()))
+
+    def press_user_stop(self, pressed: bool) -> None:
+        """Press or release the user stop beside the arm."""
+        self._finish(self._controller.user_stop(pressed))
+
+    def fail(self, fault: Fault) -> None:
+        """Let a reflex befall the arm."""
+        self._finish(self._controller.fail(fault))
+
+    def close(self) -> None:
+        """Close the port."""
+        self._connection.close()
+
+    def _await_command(self) -> np.void | None:
+        """Return the command that answers the state just sent; None: it did not come in time, or was lost."""
+        due = max(self._due, time.monotonic() + self._patience_s)
+        while self._controller.motion is not None:
+            data = self._connection.receive_datagram(COMMAND.itemsize, due - time.monotonic())
+            if data is None:
+                return None
+            if not data:
+                continue
+            command: np.void = np.frombuffer(data, COMMAND)[0]
+            if command["message_id"] == self._state["message_id"][0]:
+                if self.lose > 0:
+                    self.lose -= 1
+                    return None
+                return command
+        return None
+
+    def _serve(self, request: Request) -> None:
+        controller, command = self._controller, request.command
+        if command == Command.MOVE and len(request.payload) == MOVE.size:
+            fields = MOVE.unpack(request.payload)
+            begun = MoveReply.NOT_POSSIBLE if fields[8] else controller.start(fields[0], fields[1])
+            if begun is MoveReply.MOTION_STARTED:
+                self._move_id = request.id
+            self._connection.answer(command, request.id, begun)
+            return
+        reply, text = Reply.SUCCESS, b""
+        if command == Command.STOP_MOVE:
+            self._finish(controller.stop())
+        elif command == Command.AUTOMATIC_ERROR_RECOVERY:
+            reply = Reply.SUCCESS if controller.recover() else Reply.NOT_POSSIBLE
+        elif command == Command.GET_ROBOT_MODEL:
+            text = self._urdf
+        elif command == Command.SET_COLLISION_BEHAVIOR:
+            controller.thresholds = np.frombuffer(request.payload, "<f8")[_COLLISION_TORQUES].copy()
+        elif command == Command.SET_LOAD:
+            load = np.frombuffer(request.payload, "<f8")
+            self._state["m_load"], self._state["F_x_Cload"] = load[0], load[1:4]
+            self._state["I_load"] = load[4:13]
+        elif command not in set(Command) or command == Command.MOVE:
+            reply = Reply.INVALID_ARGUMENT
+        self._connection.answer(command, request.id, reply, text)
+
+    def _finish(self, reply: MoveReply | None) -> None:
+        """Send the last answer to a Move."""
+        if reply is not None:
+            self._fill()
+            self._connection.send_state(self._state.tobytes())
+            self._connection.answer(Command.MOVE, self._move_id, reply)
+
+    def _fill_constants(self) -> None:
+        state = self._state
+        eye = np.eye(4).T.ravel()
+        state["F_T_EE"] = state["F_T_NE"] = _HAND_IN_FLANGE.T.ravel()
+        state["EE_T_K"] = state["NE_T_EE"] = eye
+        state["m_ee"] = HAND_MASS_KG
+        state["F_x_Cee"] = (-0.01, 0.0, 0.03)
+        state["I_ee"] = np.diag([0.001, 0.0025, 0.0017]).ravel()
+
+    def _fill(self) -> None:
+        """Bring the state up to date, with a message id of its own."""
+        controller, state = self._controller, self._state
+        arm = controller.arm
+        state["message_id"] += 1
+        position, turn = arm.hand
+        pose = np.zeros(9)
+        mujoco.mju_quat2Mat(pose, turn)
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = pose.reshape(3, 3), position
+        state["O_T_EE"] = state["O_T_EE_d"] = state["O_T_EE_c"] = matrix.T.ravel()
+        state["q"] = state["theta"] = arm.positions
+        state["dq"] = state["dtheta"] = arm.velocities
+        state["q_d"], state["dq_d"], state["ddq_d"] = (
+            controller.position,
+            controller.velocity,
+            controller.acceleration,
+        )
+        state["tau_J_d"] = controller.torque
+        state["tau_J"] = controller.torque + arm.carried
+        state["tau_ext_hat_filtered"] = controller.external
+        state["elbow"] = state["elbow_d"] = (arm.positions[2], -1.0 if arm.positions[3] < 0 else 1.0)
+        motion = controller.motion
+        state["motion_generator_mode"] = motion.generator + 1 if motion is not None else 0
+        state["controller_mode"] = motion.controller if motion is not None else Controller.OTHER
+        state["robot_mode"] = controller.mode
+        for name, faults in (("errors", controller.faults), ("reflex_reason", controller.reflex)):
+            state[name] = False
+            state[name][0, list(faults)] = True
+        state["control_command_success_rate"] = controller.success_rate
+
+    @property
+    def mode(self) -> Mode:
+        """What the arm is doing."""
+        return self._controller.mode
+
+
+def own_urdf(urdf: str, prefix: str) -> str:
+    """Return a robot's URDF as its arm sends it: up to the flange, and without a prefix before the names.
+
+    libfranka looks for the flange as `link8`, and does not look whether it is there (robot_model.cpp).
+    """
+    root = ElementTree.fromstring(urdf)
+    kept = {f"{prefix}link{number}" for number in range(9)}
+    for element in list(root):
+        child = element.find("child")
+        name = element.get("name", "") if child is None else child.get("link", "")
+        if name not in kept:
+            root.remove(element)
+    for element in root.iter():
+        for key in ("name", "link"):
+            if key in element.attrib:
+                element.attrib[key] = element.attrib[key].removeprefix(prefix)
+    return ElementTree.tostring(root, encoding="unicode")

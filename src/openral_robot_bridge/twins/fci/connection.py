@@ -1,0 +1,138 @@
+"""One TCP port and its one client: commands come in frames, and are answered by their ids; states go out by UDP."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass
+
+from openral_robot_bridge.twins.fci.wire import CONNECT
+
+MAX_FRAME = 4096
+"""[bytes] a command is never longer."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A command of the client."""
+
+    command: int
+    id: int
+    payload: bytes
+
+
+class Connection:
+    """A listening port. It never blocks; a new client takes the place of one that is gone."""
+
+    def __init__(
+        self, host: str, port: int, version: int, header: struct.Struct, reply: struct.Struct
+    ) -> None:
+        """Listen.
+
+        Args:
+            host: address of this machine.
+            port: TCP port.
+            version: of the protocol, which the client's must equal.
+            header: layout of the head of a command and of an answer.
+            reply: layout of the number that an answer begins with.
+
+        Raises:
+            OSError: the port is taken, or the host is not of this machine.
+        """
+        self._version, self._header, self._reply = version, header, reply
+        self._listener = socket.create_server((host, port))
+        self._listener.setblocking(False)
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind((host, 0))
+        self._client: socket.socket | None = None
+        self._received = b""
+        self._states_to: tuple[str, int] | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether a client wants states."""
+        return self._states_to is not None
+
+    def requests(self) -> list[Request]:
+        """Return the commands that have come; Connect is answered here."""
+        if self._client is None:
+            try:
+                self._client, _ = self._listener.accept()
+            except BlockingIOError:
+                return []
+            self._client.setblocking(False)
+            self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._receive()
+        return [request for request in self._frames() if not self._connects(request)]
+
+    def answer(self, command: int, id_: int, reply: int, payload: bytes = b"") -> None:
+        """Answer a command; a client that is gone gets nothing."""
+        if self._client is not None:
+            body = self._reply.pack(reply) + payload
+            try:
+                self._client.setblocking(True)
+                self._client.sendall(self._header.pack(command, id_, self._header.size + len(body)) + body)
+                self._client.setblocking(False)
+            except OSError:
+                self._drop()
+
+    def send_state(self, state: bytes) -> None:
+        """Send a state, if somebody wants it."""
+        if self._states_to is not None:
+            self._udp.sendto(state, self._states_to)
+
+    def receive_datagram(self, size: int, wait_s: float) -> bytes | None:
+        """Return a datagram of a size [bytes]; None: none came within `wait_s`."""
+        self._udp.settimeout(max(wait_s, 1e-6))
+        try:
+            data = self._udp.recv(size + 1)
+        except (TimeoutError, BlockingIOError, ConnectionError):
+            return None
+        return data if len(data) == size else b""
+
+    def close(self) -> None:
+        """Close the port."""
+        self._drop()
+        self._listener.close()
+        self._udp.close()
+
+    def _receive(self) -> None:
+        assert self._client is not None
+        try:
+            data = self._client.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._drop()
+        self._received += data
+
+    def _frames(self) -> list[Request]:
+        found = []
+        while len(self._received) >= self._header.size:
+            command, id_, size = self._header.unpack_from(self._received)
+            if not self._header.size <= size <= MAX_FRAME:
+                self._drop()
+                break
+            if len(self._received) < size:
+                break
+            found.append(Request(command, id_, self._received[self._header.size : size]))
+            self._received = self._received[size:]
+        return found
+
+    def _connects(self, request: Request) -> bool:
+        """Answer a Connect; tell whether it was one."""
+        if self._states_to is not None or request.command != 0 or len(request.payload) != CONNECT.size:
+            return False
+        version, port = CONNECT.unpack(request.payload)
+        fits = version == self._version
+        self.answer(request.command, request.id, int(not fits), self._version.to_bytes(2, "little"))
+        if fits and self._client is not None:
+            self._states_to = (self._client.getpeername()[0], port)
+        return True
+
+    def _drop(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client, self._received, self._states_to = None, b"", None

@@ -1,0 +1,210 @@
+"""What the arm's own controller does in each millisecond: it follows the client, or ends its motion by a reflex.
+
+Rules and limits are those of libfranka's documentation ("Robot and interface specifications") and of its rate limiter;
+the change of a velocity at which a real controller calls it discontinuous is not published, so that JUMP is a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.fci.wire import CYCLE_S, JOINTS, Controller, Fault, Generator, Mode, MoveReply
+
+MISSED_CYCLES = 20
+"""Commands missed in a row at which a motion ends."""
+FIRST_CYCLES = 500
+"""Cycles that the first command of a motion may take."""
+TORQUE_STEP = 1.0
+"""[Nm] a millisecond by which a commanded torque may change (1000 Nm/s)."""
+JUMP = 10.0
+"""Times the acceleration limit that a commanded velocity may change by in a millisecond."""
+TOLERANCE = 1.0 + 1e-3
+"""Share of a limit at which it counts as broken; the client rounds."""
+TORQUE_THRESHOLD = 20.0
+"""[Nm] of external torque that is a collision, until the client sets another."""
+FILTER = 0.1
+"""Share of a new external torque in the filtered one: about 10 ms."""
+
+_VELOCITY_JUMP = Fault.JOINT_MOTION_GENERATOR_VELOCITY_DISCONTINUITY
+_OUT_OF_RANGE = Fault.JOINT_MOTION_GENERATOR_POSITION_LIMITS_VIOLATION
+_TOO_FAST = Fault.JOINT_MOTION_GENERATOR_VELOCITY_LIMITS_VIOLATION
+
+
+@dataclass
+class _Motion:
+    """The Move that is being executed."""
+
+    controller: Controller
+    generator: Generator
+    heard: bool = False
+    missed: int = 0
+
+
+class ArmController:
+    """Mode, motion and reflexes of one arm. `cycle` is called once a millisecond; nothing else moves the arm."""
+
+    def __init__(self, arm: TwinArm, limits: ArmLimits) -> None:
+        self.arm, self._limits = arm, limits
+        self.mode = Mode.IDLE
+        self.faults: set[Fault] = set()
+        """Errors of the present."""
+        self.reflex: set[Fault] = set()
+        """Why the last motion was ended."""
+        self.thresholds = np.full(JOINTS, TORQUE_THRESHOLD)
+        """(7,) [Nm] of external torque that is a collision."""
+        self.motion: _Motion | None = None
+        self.position = arm.positions
+        """(7,) [rad] q_d: where the joints are led."""
+        self.velocity, self.acceleration, self.torque, self.external = (np.zeros(JOINTS) for _ in range(4))
+        self._answered = np.ones(100, np.bool_)
+        self._cycles = 0
+
+    @property
+    def success_rate(self) -> float:
+        """Share of the last hundred cycles in which a command came; 0 while nothing moves."""
+        return float(self._answered.mean()) if self.motion is not None else 0.0
+
+    def start(self, controller: int, generator: int) -> MoveReply:
+        """Begin a motion; return MOTION_STARTED, or why not."""
+        if self.mode is Mode.USER_STOPPED:
+            return MoveReply.REJECTED_BY_SAFETY
+        if self.mode is not Mode.IDLE:
+            return MoveReply.NOT_POSSIBLE
+        by_torque = controller == Controller.EXTERNAL
+        known = (
+            Generator.JOINT_POSITION,
+            Generator.JOINT_VELOCITY,
+            *((Generator.NONE,) if by_torque else ()),
+        )
+        if generator not in known or controller not in (Controller.JOINT_IMPEDANCE, Controller.EXTERNAL):
+            return MoveReply.INVALID_ARGUMENT
+        self.motion, self.mode = _Motion(Controller(controller), Generator(generator)), Mode.MOVE
+        self.reflex.clear()
+        self._settle()
+        self._answered[:] = True
+        return MoveReply.MOTION_STARTED
+
+    def stop(self) -> MoveReply | None:
+        """End the motion at the client's wish; return the last answer to its Move, None where there is none."""
+        return self._end(Mode.IDLE, MoveReply.PREEMPTED) if self.motion is not None else None
+
+    def recover(self) -> bool:
+        """Leave a reflex; tell whether that was possible."""
+        if self.mode is Mode.USER_STOPPED:
+            return False
+        self.faults.clear()
+        self.mode = self.mode if self.motion is not None else Mode.IDLE
+        self._settle()
+        return True
+
+    def user_stop(self, pressed: bool) -> MoveReply | None:
+        """Press or release the user stop; return the last answer to the Move that it ended."""
+        ended = (
+            self._end(Mode.USER_STOPPED, MoveReply.PREEMPTED_BY_SAFETY) if pressed and self.motion else None
+        )
+        self.mode = Mode.USER_STOPPED if pressed else Mode.IDLE
+        self._settle()
+        return ended
+
+    def fail(self, fault: Fault) -> MoveReply | None:
+        """Let a reflex befall the arm; return the last answer to the Move that it ended."""
+        ended = self._abort(fault) if self.motion is not None else None
+        self.faults, self.reflex, self.mode = {fault}, {fault}, Mode.REFLEX
+        return ended
+
+    def cycle(self, command: np.void | None) -> MoveReply | None:
+        """Let a millisecond pass with the client's command, if one came; return the last answer to an ended Move."""
+        ended = self._follow(command) if self.motion is not None else None
+        self.arm.advance()
+        self.external += FILTER * (self.arm.external_torques - self.external)
+        return ended if ended is not None else self._watch()
+
+    def _follow(self, command: np.void | None) -> MoveReply | None:
+        motion = self.motion
+        assert motion is not None
+        self._cycles += 1
+        self._answered[self._cycles % len(self._answered)] = command is not None or not motion.heard
+        if command is None:
+            motion.missed += 1
+            if motion.missed >= (MISSED_CYCLES if motion.heard else FIRST_CYCLES):
+                return self._abort(Fault.COMMUNICATION_CONSTRAINTS_VIOLATION)
+            if motion.controller is not Controller.EXTERNAL:
+                self._lead(self.position + self.velocity * CYCLE_S)
+            return None
+        motion.missed, motion.heard = 0, True
+        if command["motion_finished"] or command["torque_finished"]:
+            return self._end(Mode.IDLE, MoveReply.SUCCESS)
+        if not all(np.isfinite(command[name]).all() for name in ("q_c", "dq_c", "tau_J_d")):
+            return self._end(Mode.IDLE, MoveReply.INPUT_ERROR)
+        if motion.controller is Controller.EXTERNAL:
+            return self._push(command["tau_J_d"])
+        if motion.generator is Generator.JOINT_VELOCITY:
+            return self._generate(self.position + command["dq_c"] * CYCLE_S)
+        return self._generate(command["q_c"].copy())
+
+    def _push(self, torque: Vector) -> MoveReply | None:
+        if (np.abs(torque - self.torque) > TORQUE_STEP * TOLERANCE).any():
+            return self._abort(Fault.CONTROLLER_TORQUE_DISCONTINUITY)
+        self.torque = np.array(torque)
+        self.position, self.velocity = self.arm.positions, self.arm.velocities
+        self.arm.push(self.torque)
+        return None
+
+    def _generate(self, position: Vector) -> MoveReply | None:
+        """Lead the joints to a commanded position (7,) [rad], if it goes on from the last one within the limits."""
+        limits, velocity = self._limits, (position - self.position) / CYCLE_S
+        acceleration = (velocity - self.velocity) / CYCLE_S
+        least, greatest = limits.speeds_at(self.position)
+        slack = TOLERANCE - 1.0
+        for broken, fault in (
+            (np.abs(acceleration) > limits.acceleration * JUMP, _VELOCITY_JUMP),
+            ((position < limits.low) | (position > limits.high), _OUT_OF_RANGE),
+            ((velocity < least - slack) | (velocity > greatest + slack), _TOO_FAST),
+        ):
+            if broken.any():
+                return self._abort(fault)
+        self._lead(position)
+        return None
+
+    def _lead(self, position: Vector) -> None:
+        velocity = (position - self.position) / CYCLE_S
+        self.acceleration = (velocity - self.velocity) / CYCLE_S
+        self.position, self.velocity = position, velocity
+        self.arm.hold(position)
+
+    def _watch(self) -> MoveReply | None:
+        """Raise the reflexes of a moving arm: collision, and its measured joints beyond their limits."""
+        if self.motion is None:
+            return None
+        positions, velocities, limits = self.arm.positions, self.arm.velocities, self._limits
+        outside = ((positions < limits.low) & (velocities < 0)) | (
+            (positions > limits.high) & (velocities > 0)
+        )
+        for broken, fault in (
+            (np.abs(self.external) > self.thresholds, Fault.JOINT_REFLEX),
+            (outside, Fault.JOINT_POSITION_LIMITS_VIOLATION),
+            (np.abs(velocities) > limits.velocity, Fault.JOINT_VELOCITY_VIOLATION),
+        ):
+            if broken.any():
+                return self._abort(fault)
+        return None
+
+    def _abort(self, fault: Fault) -> MoveReply:
+        self.faults, self.reflex = {fault}, {fault}
+        return self._end(Mode.REFLEX, MoveReply.REFLEX_ABORTED)
+
+    def _end(self, mode: Mode, reply: MoveReply) -> MoveReply:
+        self.motion, self.mode = None, mode
+        self._settle()
+        return reply
+
+    def _settle(self) -> None:
+        """Let the arm's own controller hold the joints where they are, as the state tells it to the client."""
+        self.position = self.arm.positions.astype(np.float32).astype(np.float64)
+        self.velocity, self.acceleration, self.torque = (np.zeros(JOINTS) for _ in range(3))
+        if self.motion is None or self.motion.controller is not Controller.EXTERNAL:
+            self.arm.hold(self.position)

@@ -1,0 +1,128 @@
+"""The hand's side of the wire: answers when the fingers have come to rest, and sends its state forty times a second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.fci.connection import Connection, Request
+from openral_robot_bridge.twins.fci.wire import (
+    CYCLE_S,
+    GRASP,
+    GRIPPER_HEADER,
+    GRIPPER_MOVE,
+    GRIPPER_PORT,
+    GRIPPER_REPLY,
+    GRIPPER_STATE,
+    GRIPPER_VERSION,
+    GripperCommand,
+    GripperReply,
+)
+
+STATE_CYCLES = 25
+"""Milliseconds between two states."""
+REST_CYCLES = 60
+"""Milliseconds within which fingers that have come to rest do not move."""
+REST_M = 2e-4
+"""[m] by which resting fingers still move."""
+MOVE_FORCE_N = 30.0
+"""[N] that fingers push with where no force is asked for."""
+LEAST_HELD_M = 1e-3
+"""[m] thinner things are not felt between the fingers."""
+TEMPERATURE = 30
+
+
+@dataclass
+class _Task:
+    request: Request
+    width: float
+    low: float
+    high: float
+    """[m] width that is a success, from low to high."""
+    rested: int = 0
+    seen: float = -1.0
+
+
+class GripperServer:
+    """The Franka Hand behind TCP port 1338. `cycle` is called once a millisecond of the arm."""
+
+    def __init__(self, host: str, arm: TwinArm) -> None:
+        """Listen on `host`.
+
+        Raises:
+            OSError: the port is taken, or the host is not of this machine.
+        """
+        self._connection = Connection(host, GRIPPER_PORT, GRIPPER_VERSION, GRIPPER_HEADER, GRIPPER_REPLY)
+        self._arm = arm
+        self._task: _Task | None = None
+        self._holds = False
+        self._messages = self._cycles = 0
+
+    def cycle(self) -> None:
+        """Serve one millisecond."""
+        for request in self._connection.requests():
+            self._serve(request)
+        self._watch()
+        self._cycles += 1
+        if self._cycles % STATE_CYCLES == 0:
+            self._messages += 1
+            greatest = self._arm.gripper.max_opening_m
+            fields = (self._messages, self._arm.width, greatest, self._holds, TEMPERATURE)
+            self._connection.send_state(GRIPPER_STATE.pack(*fields))
+
+    def close(self) -> None:
+        """Close the port."""
+        self._connection.close()
+
+    def _serve(self, request: Request) -> None:
+        command, payload = request.command, request.payload
+        self._end(GripperReply.ABORTED)
+        if command == GripperCommand.HOMING:
+            self._begin(request, self._arm.gripper.max_opening_m, 0.1, MOVE_FORCE_N)
+        elif command == GripperCommand.MOVE and len(payload) == GRIPPER_MOVE.size:
+            width, speed = GRIPPER_MOVE.unpack(payload)
+            self._begin(request, width, speed, MOVE_FORCE_N)
+        elif command == GripperCommand.GRASP and len(payload) == GRASP.size:
+            width, inner, outer, speed, force = GRASP.unpack(payload)
+            self._begin(request, 0.0, speed, force, max(LEAST_HELD_M, width - inner), width + outer)
+        else:
+            if command == GripperCommand.STOP:
+                self._arm.move_fingers(self._arm.width, 0.1, MOVE_FORCE_N)
+            known = command == GripperCommand.STOP
+            self._answer(request, GripperReply.SUCCESS if known else GripperReply.FAIL)
+
+    def _begin(
+        self,
+        request: Request,
+        width: float,
+        speed: float,
+        force: float,
+        low: float = -np.inf,
+        high: float = np.inf,
+    ) -> None:
+        self._arm.move_fingers(width, speed, force)
+        self._task, self._holds = _Task(request, width, low, high), False
+
+    def _watch(self) -> None:
+        """End a task whose fingers rest where they were led, or where something stops them."""
+        task = self._task
+        if task is None:
+            return
+        width = self._arm.width
+        moved = abs(width - task.seen) > REST_M
+        task.seen, task.rested = (width, 0) if moved else (task.seen, task.rested + 1)
+        if task.rested * CYCLE_S >= REST_CYCLES * CYCLE_S:
+            is_grasp = task.request.command == GripperCommand.GRASP
+            fits = task.low <= width <= task.high
+            self._holds = is_grasp and fits
+            self._end(GripperReply.SUCCESS if fits else GripperReply.UNSUCCESSFUL)
+
+    def _end(self, reply: GripperReply) -> None:
+        if self._task is not None:
+            self._answer(self._task.request, reply)
+        self._task = None
+
+    def _answer(self, request: Request, reply: GripperReply) -> None:
+        self._connection.answer(request.command, request.id, reply)

@@ -1,0 +1,56 @@
+"""The limits that an arm's own URDF names, as libfranka's reader takes them from it."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits
+from openral_core.errors import ControlError
+
+
+def read_limits(urdf: str, names: tuple[str, ...]) -> ArmLimits:
+    """Return the limits of joints (n,) in a URDF.
+
+    Args:
+        urdf: text; what an arm sends is trusted no further than this reader, which resolves no entities.
+        names: of the joints, known by their ends: an arm may call `fr3_joint1` `joint1`.
+
+    Raises:
+        ControlError: it is no URDF, or a joint or its limits are missing.
+    """
+    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
+        raise ControlError("the arm's URDF declares entities, which no URDF needs; it is not read")
+    try:
+        root = ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        raise ControlError(f"the arm's URDF cannot be read: {error}") from error
+    joints = {joint.get("name", ""): joint for joint in root.iter("joint") if joint.get("type") == "revolute"}
+    rows = [_limits(_joint(joints, name), name) for name in names]
+    low, high, velocity, offset, deceleration = np.array(rows, dtype=np.float64).T
+    free = np.full(len(names), np.inf)
+    return ArmLimits(names, low, high, velocity, free, free.copy(), offset, deceleration)
+
+
+def _joint(joints: dict[str, ElementTree.Element], name: str) -> ElementTree.Element:
+    ending = name.rsplit("_", 1)[-1]
+    found = [joint for other, joint in joints.items() if other.rsplit("_", 1)[-1] == ending]
+    if len(found) != 1:
+        known = ", ".join(sorted(joints)[:8]) or "none"
+        raise ControlError(f"the arm's URDF has {len(found)} revolute joints for {name}; it has {known}")
+    return found[0]
+
+
+def _limits(joint: ElementTree.Element, name: str) -> tuple[float, float, float, float, float]:
+    limit, braking = joint.find("limit"), joint.find("position_based_velocity_limits")
+    if limit is None:
+        raise ControlError(f"the arm's URDF gives joint {name} no limit")
+    try:
+        low, high, velocity = (float(limit.attrib[key]) for key in ("lower", "upper", "velocity"))
+        if braking is None:
+            return low, high, velocity, 0.0, np.inf
+        offset = float(braking.attrib["velocity_offset"])
+        return low, high, velocity, offset, float(braking.attrib["deceleration_limit"])
+    except (KeyError, ValueError) as error:
+        raise ControlError(f"the arm's URDF: the limit of joint {name} lacks a number ({error})") from error

@@ -1,0 +1,33 @@
+"""A twin in a process of its own for each test that asks for one, and the scene whose arm it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from twin_process import TwinProcess
+
+from openral_core.arm_section import SceneArm
+from openral_core.scene import DeployScene, load_scene
+
+
+@pytest.fixture(scope="module")
+def twin() -> Iterator[TwinProcess]:
+    pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
+    made = TwinProcess()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def scene_with() -> Callable[..., DeployScene]:
+    """Make the scene of the FR3 with another driver, address, or safety limits."""
+
+    def make(driver: str, address: str = "arm", **safety: object) -> DeployScene:
+        scene = load_scene("fr3_tabletop")
+        assert scene.arm is not None
+        limits = {**scene.arm.safety.model_dump(), **safety}
+        arm = SceneArm.model_validate({"driver": driver, "address": address, "safety": limits})
+        return scene.model_copy(update={"arm": arm})
+
+    return make

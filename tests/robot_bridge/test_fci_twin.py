@@ -1,0 +1,205 @@
+"""The real libfranka, by franky-control in the driver's own process, against the twin of an FR3 on loopback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from twin_process import TwinProcess
+
+from openral_control.safety.arm_limits import limits_of
+from openral_core.arm_section import SafetyLimits, SceneArm
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.homing import go_home
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.twins.fci.wire import Fault
+
+Scenes = Callable[..., DeployScene]
+LIMITS = limits_of(load_robot("fr3"))
+STILL = np.zeros(7)
+START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
+"""[rad] where the scene begins."""
+
+
+def connect(address: str) -> ArmProcess:
+    safety = SafetyLimits(command_timeout_s=0.3)
+    return ArmProcess(HostSettings(SceneArm(driver="franka", address=address, safety=safety), LIMITS, STILL))
+
+
+@pytest.fixture(scope="module")
+def connected(twin: TwinProcess) -> Iterator[ArmProcess]:
+    made = connect(twin.address)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def arm(connected: ArmProcess) -> ArmProcess:
+    """The arm, idle."""
+    connected.halt()
+    time.sleep(0.1)
+    connected.recover()
+    wait_for(connected, lambda s: s.mode is ArmMode.IDLE)
+    return connected
+
+
+@pytest.fixture
+def doomed(twin: TwinProcess) -> Iterator[ArmProcess]:
+    """An arm whose process does not live on; it takes the place of the others'."""
+    made = connect(twin.address)
+    yield made
+    made.close()
+
+
+def wait_for(arm: ArmProcess, what: Callable[[ArmState], bool], patience_s: float = 20.0) -> ArmState:
+    """Return the first state of which something holds."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        state = arm.read()
+        if what(state):
+            return state
+        time.sleep(0.01)
+    raise AssertionError(f"after {patience_s:g} s the arm still says {state}")
+
+
+def lead(arm: ArmProcess, offset: np.ndarray, seconds: float = 1.0) -> ArmState:
+    """Lead the joints within `seconds` by an offset (7,) [rad], and wait until they are there."""
+    target, began = arm.read().positions + offset, time.monotonic()
+    while True:
+        gone = time.monotonic() - began
+        state = arm.lead(target, STILL, max(0.05, seconds - gone))
+        there = np.abs(state.positions - target).max() < 0.005 and state.mode is ArmMode.MOVING
+        if (there and gone > 0.2) or gone > 10.0 * seconds:
+            return state
+        time.sleep(0.05)
+
+
+def test_the_arm_says_who_it_is(arm: ArmProcess) -> None:
+    assert arm.info.max_width_m == pytest.approx(0.08, abs=1e-3)
+    assert arm.info.limits.high == pytest.approx([2.7501, 1.7918, 2.9065, -0.1458, 2.8101, 4.5205, 3.0196])
+    assert arm.info.limits.deceleration == pytest.approx([6.0, 2.585, 3.5, 4.0, 17.0, 5.5, 17.0])
+    assert (arm.limits.high == LIMITS.high).all()
+    assert arm.read().mode is ArmMode.IDLE
+
+
+def test_joints_follow_and_come_to_rest_when_nobody_leads_them(arm: ArmProcess) -> None:
+    offset = np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2])
+    target = arm.read().positions + offset
+    state = lead(arm, offset)
+    assert state.mode is ArmMode.MOVING
+    assert np.abs(state.positions - target).max() < 0.01
+    rest = wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
+    assert np.abs(rest.positions - target).max() < 0.01
+    arm.halt()
+    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+
+
+def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
+    for fault in Fault:
+        name = fault.name.lower()
+        twin.tell(f"fail {name}")
+        state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
+        assert state.faults == (name,)
+        arm.recover()
+        assert arm.read().faults == ()
+
+
+def test_a_reflex_ends_a_motion_until_it_is_recovered_from(twin: TwinProcess, arm: ArmProcess) -> None:
+    lead(arm, STILL)
+    twin.tell("fail joint_reflex")
+    with pytest.raises(ArmError, match=r"motion aborted by reflex.*joint_reflex"):
+        lead(arm, np.full(7, 0.05))
+    arm.recover()
+    start = arm.read().positions
+    assert np.abs(lead(arm, np.full(7, 0.05)).positions - start - 0.05).max() < 0.01
+
+
+def test_the_user_stop_ends_a_motion_and_is_named(twin: TwinProcess, arm: ArmProcess) -> None:
+    lead(arm, STILL)
+    twin.tell("user_stop on")
+    try:
+        wait_for(arm, lambda s: s.mode is ArmMode.USER_STOPPED)
+        with pytest.raises(ArmError):
+            lead(arm, np.full(7, 0.05))
+    finally:
+        twin.tell("user_stop off")
+    arm.recover()
+    assert wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+
+
+def test_lost_commands_are_borne_up_to_twenty(twin: TwinProcess, arm: ArmProcess) -> None:
+    lead(arm, STILL)
+    twin.tell("lose 10")
+    time.sleep(0.5)
+    assert lead(arm, STILL).mode is ArmMode.MOVING
+    twin.tell("lose 25")
+    wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
+    assert arm.read().faults == ("communication_constraints_violation",)
+    arm.recover()
+
+
+def test_a_driver_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProcess, arm: ArmProcess) -> None:
+    lead(arm, STILL)
+    os.kill(arm.pid, signal.SIGSTOP)
+    try:
+        deadline = time.monotonic() + 30.0
+        while not twin.tell("status").startswith("reflex") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert twin.tell("status").startswith("reflex")
+    finally:
+        os.kill(arm.pid, signal.SIGCONT)
+    wait_for(arm, lambda s: s.faults == ("communication_constraints_violation",))
+    arm.recover()
+
+
+def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
+    arm.grip(0.02, 0.1, 20.0)
+    wait_for(arm, lambda s: s.width_m < 0.03)
+    arm.grip(0.08, 0.1, 20.0)
+    wait_for(arm, lambda s: s.width_m > 0.075)
+
+
+def test_an_address_without_an_arm_is_named(twin: TwinProcess) -> None:
+    with pytest.raises(ArmError, match=r"127\.250\.250\.250 cannot be used: .*; is it switched on"):
+        connect("127.250.250.250")
+
+
+def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess, scene_with: Scenes) -> None:
+    away = START + np.array([0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
+    lead(arm, away - arm.read().positions, 2.0)
+    arm.close()  # one client at a time
+    scene = scene_with("franka", twin.address, slow_start_s=0.0, hold_to_run=False)
+    said: list[str] = []
+    go_home(scene, said.append)
+    assert "the arm is at its start pose" in said[0]
+    moved = RobotArm(scene)
+    try:
+        assert moved.refusal == ""
+        before = moved.robot_state().ee_position
+        action = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, -1.0])
+        for step in range(50):
+            due = time.monotonic() + scene.dt
+            moved.step(action if step < 10 else np.array([*np.zeros(6), -1.0]))
+            time.sleep(max(0.0, due - time.monotonic()))
+        way = moved.robot_state().ee_position - before
+    finally:
+        moved.close()
+    assert way[2] == pytest.approx(0.1, abs=0.04)
+    assert np.abs(way[:2]).max() < 0.02
+
+
+def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
+    lead(doomed, STILL)
+    os.kill(doomed.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10.0
+    while not twin.tell("status").startswith("idle") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert twin.tell("status").startswith("idle")

@@ -1,0 +1,130 @@
+"""No sequence of chunks leads the arm beyond a limit: random ones through filter and follower, cycle by cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.follower import MotionFollower
+from openral_control.safety.make_filter import make_filter
+from openral_core.files.share import share_directory
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
+from openral_robot_bridge.geometry import MujocoGeometry
+from openral_robot_bridge.process_main import used_limits
+from openral_robot_bridge.urdf_limits import read_limits
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
+
+CHUNKS = 10_000
+CYCLE_S = 0.004
+SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
+assert SCENE.arm is not None
+assert SCENE.workspace is not None
+SAFETY = SCENE.arm.safety
+START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
+
+
+@dataclass
+class Motion:
+    """What the arm was told in every cycle, and where it was led in every step."""
+
+    limits: ArmLimits
+    geometry: MujocoGeometry
+    positions: list[Vector] = field(default_factory=list)
+    velocities: list[Vector] = field(default_factory=list)
+    slowed_by: set[str] = field(default_factory=set)
+
+
+def random_targets(rng: np.random.Generator, limits: ArmLimits, start: Vector) -> Iterator[Vector]:
+    """Yield where ever new chunks want the joints: towards far postures, at up to thrice the greatest speed."""
+    here = start
+    while True:
+        room = limits.high - limits.low
+        goal = limits.low - 0.2 * room + rng.uniform(size=7) * 1.4 * room
+        # Half of them stay near the start, where the hand is above the table.
+        goal = START + 0.2 * (goal - START) if rng.random() < 0.7 else goal
+        speed = rng.uniform(0.05, 3.0) * limits.velocity * SCENE.dt
+        for _ in range(rng.integers(1, 8)):
+            here = yield here + np.clip(goal - here, -speed, speed)
+
+
+@pytest.fixture(scope="module")
+def motion() -> Motion:
+    robot = limits_of(ROBOT)
+    own = read_limits((share_directory() / "robots/fr3/fr3.urdf").read_text(), robot.names)
+    limits = used_limits(own, robot, SAFETY.dynamics_share)
+    geometry = MujocoGeometry(CompiledScene(SCENE, ROBOT), elbow_joint=3)
+    guard = make_filter(SAFETY, limits, geometry, SCENE.workspace, SCENE.dt)
+    follower = MotionFollower(limits, CYCLE_S)
+    guard.restart(START)
+    follower.restart(START)
+    rng, made = np.random.default_rng(19), Motion(limits, geometry)
+    targets = random_targets(rng, limits, START)
+    wanted = next(targets)
+    for _ in range(CHUNKS):
+        safe = guard.next(wanted, guard.led, np.zeros(7), 0.0)
+        made.slowed_by |= {*safe.slowed_by, safe.stopped_by}
+        follower.lead(safe.positions, safe.velocities, SCENE.dt)
+        # A step may come late or early, and now and then the bridge is silent for longer than its timeout.
+        silent = rng.random() < 0.02
+        for cycle in range(rng.integers(8, 20) + 60 * silent):
+            if silent and cycle > SAFETY.command_timeout_s / CYCLE_S:
+                follower.stop()
+            position, velocity = follower.cycle()
+            made.positions.append(position)
+            made.velocities.append(velocity)
+        wanted = targets.send(safe.positions)
+    return made
+
+
+def test_every_check_had_something_to_do(motion: Motion) -> None:
+    assert {"joint position", "joint velocity", "workspace", "distance", "singularity"} <= motion.slowed_by
+
+
+def test_joints_keep_half_of_their_margin(motion: Motion) -> None:
+    positions, limits = np.array(motion.positions), motion.limits
+    room = np.minimum(positions - limits.low, limits.high - positions)
+    print(room.min())
+    assert room.min() > SAFETY.position_margin_rad / 2
+
+
+def test_velocities_stay_below_what_the_arm_allows_where_it_is(motion: Motion) -> None:
+    velocities = np.array(motion.velocities)
+    least, greatest = motion.limits.speeds_at(np.array(motion.positions))
+    assert ((velocities >= least - 1e-6) & (velocities <= greatest + 1e-6)).all()
+
+
+def test_accelerations_and_jerks_stay_below_the_limits_across_seams(motion: Motion) -> None:
+    velocities = np.array(motion.velocities)
+    acceleration = np.diff(velocities, axis=0) / CYCLE_S
+    assert (np.abs(acceleration) <= motion.limits.acceleration * (1 + 1e-6)).all()
+    # The mean over a cycle of an acceleration that changes no faster than the jerk allows changes by no more than this.
+    assert (np.abs(np.diff(acceleration, axis=0)) / CYCLE_S <= motion.limits.jerk * (1 + 1e-6)).all()
+
+
+def test_positions_are_what_the_velocities_lead_to(motion: Motion) -> None:
+    steps = np.diff(np.array(motion.positions), axis=0)
+    velocities = np.array(motion.velocities)
+    mean = (velocities[1:] + velocities[:-1]) / 2
+    assert np.abs(steps / CYCLE_S - mean).max() < motion.limits.acceleration.max() * CYCLE_S
+
+
+def test_hand_and_elbow_stay_in_their_boxes_and_the_arm_keeps_its_distance(motion: Motion) -> None:
+    assert SCENE.workspace is not None
+    assert SAFETY.elbow is not None
+    boxes = [np.array([box.low, box.high]) for box in (SCENE.workspace, SAFETY.elbow)]
+    outside, distances, conditions = [], [], []
+    for position in motion.positions[::25]:
+        for point, (low, high) in zip(motion.geometry.points(position), boxes, strict=True):
+            outside.append(np.maximum(low - point, point - high).max())
+        distances.append(motion.geometry.distance(position, SAFETY.slow_distance_m))
+        conditions.append(motion.geometry.condition(position))
+    print(max(outside), min(distances), max(conditions))
+    # Between two steps the hand's way is not straight; that is what the small numbers are for.
+    assert max(outside) < 0.01
+    assert min(distances) > SAFETY.stop_distance_m - 0.002
+    assert max(conditions) < 1.1 * SAFETY.stop_condition

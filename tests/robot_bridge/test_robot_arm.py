@@ -1,0 +1,144 @@
+"""From actions to an arm that does what it is told: what is led, what holds it, and what ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from openral_core.errors import ManifestError
+from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.robot_arm import RobotArm, StepReport
+
+Scenes = Callable[..., DeployScene]
+UP = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, -1.0])
+"""1 cm a control step."""
+STAY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
+
+
+@pytest.fixture
+def reports() -> list[StepReport]:
+    return []
+
+
+@pytest.fixture
+def arm(scene_with: Scenes, reports: list[StepReport]) -> Iterator[RobotArm]:
+    made = RobotArm(scene_with("fake", slow_start_s=0.0, hold_to_run=False), report=reports.append)
+    yield made
+    made.close()
+
+
+def drive(arm: RobotArm, action: np.ndarray, steps: int, *, beat: bool = False) -> float:
+    """Step in real time; return the hand's height [m]."""
+    for _ in range(steps):
+        if beat:
+            arm.beat()
+        due = time.monotonic() + 1.0 / arm.control_hz
+        arm.step(action)
+        time.sleep(max(0.0, due - time.monotonic()))
+    return float(arm.robot_state().ee_position[2])
+
+
+def at_rest(arm: RobotArm) -> np.ndarray:
+    """Wait until the arm stands, and return where, (7,) [rad]."""
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline:
+        state = arm.process.read()
+        if np.abs(state.velocities).max() < 1e-6:
+            return np.array(state.positions)
+        time.sleep(0.01)
+    raise AssertionError("the arm still moves after 10 s")
+
+
+def test_actions_lead_the_hand_as_they_do_in_simulation(arm: RobotArm) -> None:
+    before = float(arm.robot_state().ee_position[2])
+    drive(arm, UP, 10)
+    height = drive(arm, STAY, 20)
+    assert height - before == pytest.approx(0.1, abs=0.03)
+    assert arm.stopped_by == ""
+
+
+def test_an_arm_that_is_told_nothing_new_comes_to_rest(arm: RobotArm, reports: list[StepReport]) -> None:
+    drive(arm, UP, 10)
+    assert np.abs(reports[-1].target.velocities).max() > 0.01
+    stopped = at_rest(arm)
+    led = reports[-1].target
+    braked = led.positions + led.velocities * np.abs(led.velocities) / arm.process.limits.acceleration
+    assert np.abs(stopped - braked).max() < 0.05
+
+
+def test_a_halt_ends_the_motion_until_it_is_released(arm: RobotArm) -> None:
+    drive(arm, UP, 10)
+    arm.halt()
+    stopped = at_rest(arm)
+    drive(arm, UP, 5)
+    assert arm.stopped_by == "emergency stop"
+    assert np.allclose(arm.process.read().positions, stopped, atol=1e-6)
+    arm.release()
+    drive(arm, UP, 20)
+    assert np.abs(arm.process.read().positions - stopped).max() > 0.01
+
+
+def test_shadow_mode_plans_everything_and_sends_nothing(
+    scene_with: Scenes, reports: list[StepReport]
+) -> None:
+    scene = scene_with("fake", slow_start_s=0.0, hold_to_run=False)
+    arm = RobotArm(scene, shadow=True, report=reports.append)
+    try:
+        start = arm.process.read().positions
+        drive(arm, UP, 10)
+        assert np.array_equal(arm.process.read().positions, start)
+        assert np.abs(reports[-1].target.positions - start).max() > 0.01
+        assert not any(report.sent for report in reports)
+    finally:
+        arm.close()
+
+
+def test_without_an_operator_the_arm_holds(scene_with: Scenes) -> None:
+    arm = RobotArm(scene_with("fake", slow_start_s=0.0, hold_to_run_s=1.0))
+    try:
+        start = arm.process.read().positions
+        drive(arm, UP, 3)
+        assert arm.stopped_by == "hold to run"
+        assert np.allclose(arm.process.read().positions, start, atol=1e-6)
+        drive(arm, UP, 10, beat=True)
+        assert arm.stopped_by == ""
+        assert not np.allclose(arm.process.read().positions, start, atol=1e-3)
+    finally:
+        arm.close()
+
+
+def test_the_first_seconds_are_slow(scene_with: Scenes) -> None:
+    heights = []
+    for seconds in (0.0, 60.0):
+        arm = RobotArm(scene_with("fake", slow_start_s=seconds, hold_to_run=False))
+        try:
+            before = float(arm.robot_state().ee_position[2])
+            heights.append(drive(arm, UP, 15) - before)
+        finally:
+            arm.close()
+    assert 0.0 < heights[1] < 0.5 * heights[0]
+
+
+def test_a_driver_that_dies_is_named(arm: RobotArm) -> None:
+    drive(arm, UP, 3)
+    os.kill(arm.process.pid, signal.SIGKILL)
+    with pytest.raises(ArmError, match="the driver's process has ended"):
+        drive(arm, UP, 3)
+
+
+def test_scenes_without_an_arm_or_with_a_timeout_that_is_too_short_are_refused(scene_with: Scenes) -> None:
+    with pytest.raises(ManifestError, match="arm is missing"):
+        RobotArm(load_scene("tabletop_panda"))
+    with pytest.raises(ManifestError, match="too short for 20 Hz"):
+        RobotArm(scene_with("fake", command_timeout_s=0.06))
+
+
+def test_the_arm_is_idle_at_first(arm: RobotArm) -> None:
+    assert arm.state.mode is ArmMode.IDLE
+    assert arm.refusal == ""

@@ -1,0 +1,86 @@
+"""`openral robot` with an arm that does what it is told, and with the twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from twin_process import TwinProcess
+from typer.testing import CliRunner
+
+from openral_core.errors import ControlError, ManifestError
+from openral_core.files.share import share_directory
+from openral_robot_bridge.commands import app
+from openral_robot_bridge.urdf_limits import read_limits
+
+SHARE = share_directory()
+
+
+@pytest.fixture
+def fake_scene(tmp_path: Path) -> str:
+    """The scene of the FR3, with a fake arm that begins a bit beside the start pose of the scene."""
+    content = yaml.safe_load((SHARE / "scenes/robot/fr3_tabletop.yaml").read_text())
+    content["arm"]["driver"] = "fake"
+    content["scene"]["backend_options"]["model"] = str(SHARE / "scenes/mjcf/tabletop_fr3/scene.xml")
+    path = tmp_path / "fake.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return str(path)
+
+
+def test_check_compares_the_arm_with_its_robot(fake_scene: str) -> None:
+    result = CliRunner().invoke(app, ["check", fake_scene])
+    assert result.exit_code == 0, result.output
+    for word in ("fr3_joint7", "start pose", "the arm is near it", "idle"):
+        assert word in result.output
+
+
+def test_home_asks_first(fake_scene: str) -> None:
+    refused = CliRunner().invoke(app, ["home", fake_scene], input="n\n")
+    assert refused.exit_code == 1
+    assert "out of its reach" in refused.output
+    done = CliRunner().invoke(app, ["home", fake_scene], input="y\n")
+    assert done.exit_code == 0, done.output
+    assert "the arm is at its start pose" in done.output
+
+
+def test_a_scene_without_an_arm_is_refused() -> None:
+    result = CliRunner().invoke(app, ["check", "tabletop_panda"])
+    assert isinstance(result.exception, ManifestError)
+    assert "arm is missing" in str(result.exception)
+
+
+def test_check_and_recover_work_through_the_real_client(twin: TwinProcess) -> None:
+    twin.tell("fail joint_reflex")
+    stopped = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", twin.address])
+    assert stopped.exit_code == 1
+    assert "reflex, joint_reflex" in stopped.output
+    assert "openral robot recover" in stopped.output
+    recovered = CliRunner().invoke(app, ["recover", "fr3_tabletop", "--address", twin.address])
+    assert recovered.exit_code == 0, recovered.output
+    checked = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", twin.address])
+    assert checked.exit_code == 0, checked.output
+
+
+def test_limits_are_read_from_a_urdf_by_the_ends_of_names() -> None:
+    urdf = (SHARE / "robots/fr3/fr3.urdf").read_text()
+    names = tuple(f"fr3_joint{number}" for number in range(1, 8))
+    assert read_limits(urdf, names).high[3] == read_limits(urdf.replace("fr3_", ""), names).high[3] == -0.1458
+
+
+@pytest.mark.parametrize(
+    ("urdf", "fault"),
+    [
+        ("no XML", "cannot be read"),
+        ("<!DOCTYPE robot><robot/>", "declares entities"),
+        ("<robot/>", "0 revolute joints for fr3_joint1; it has none"),
+        ('<robot><joint name="joint1" type="revolute"/></robot>', "gives joint fr3_joint1 no limit"),
+        (
+            '<robot><joint name="joint1" type="revolute"><limit lower="0" upper="x" velocity="1"/></joint></robot>',
+            "lacks a number",
+        ),
+    ],
+)
+def test_a_urdf_that_cannot_be_used_is_named(urdf: str, fault: str) -> None:
+    with pytest.raises(ControlError, match=fault):
+        read_limits(urdf, ("fr3_joint1",))

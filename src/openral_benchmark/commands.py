@@ -102,13 +102,17 @@ def report(
 ) -> None:
     """Write a result as one HTML page that needs no network."""
     from openral_benchmark.compare import read_result
+    from openral_benchmark.harness.tables import mission_page
     from openral_benchmark.page import page
     from openral_core.cli.progress import console
     from openral_core.files.output_folder import check_file
 
     path = check_file(out or result.with_name("report.html"), "--out")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(read_result(result), result.parent), encoding="utf-8")
+    content = read_result(result)
+    missions = "rows" in content["results"]
+    text = mission_page(content) if missions else page(content, result.parent)
+    path.write_text(text, encoding="utf-8")
     console.print(str(path), soft_wrap=True)
 
 

@@ -176,7 +176,20 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     heads, lines = mission_table(content)
     assert (len(heads), len(lines)) == (5, 1)
     assert "policy alone" in mission_page(content)
+    assert CliRunner().invoke(app, ["report", str(out / "result.json")]).exit_code == 0
+    assert CliRunner().invoke(app, ["compare", *[str(out / "result.json")] * 2]).exit_code != 0
     wrong = CliRunner().invoke(app, [*base, "--row", "magic"])
     assert wrong.exit_code != 0
     plain = ["run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--row", "bare"]
     assert CliRunner().invoke(app, plain).exit_code == 2
+
+
+def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene) -> None:
+    """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
+    steps = 440
+    long = scene.model_copy(update={"task": scene.task.model_copy(update={"max_steps": steps})})
+    made = MissionHarness(long, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT)
+    told, _ = made.run("bare", "outside", DESIGN)
+    made.close()
+    assert not told["success"]  # else it would say nothing
+    assert (told["refused"], told["held_steps"]) == (0, 0)

@@ -24,8 +24,8 @@ def test_a_grasp_that_opens_in_the_lift_is_made_good_by_another_way(tmp_path, mo
     assert task["simulator_success"] is True
     assert task["attempts"] > 1
     kinds = [step.kind for step in steps]
-    assert "grasp" in kinds, "a motion put the puck into the hand"
-    assert kinds.index("attempt") < kinds.index("grasp") < kinds.index("done")
-    why = next(step.reason for step in steps if step.kind == "prepare" and "did not work" in step.reason)
-    assert "goal" in why, "why the whole task could not be done by motions is said"
+    ways = [kind for kind in kinds if kind in ("motions", "grasp", "home", "restage")]
+    assert ways[0] == "motions", "another means comes before the same one again"
+    assert kinds.index("attempt") < kinds.index("motions") < kinds.index("done")
+    assert all(step.reason for step in steps if step.kind in ways), "the operator hears why"
     assert not stack.errors

@@ -35,6 +35,8 @@ from openral_rskill.registry import RSkillPackage
 
 DEFAULT_DEADLINE_S = 30.0
 """[s] of a goal where neither it nor its skill says."""
+HEARTBEAT_S = 1.0
+"""[s] between two announcements of a goal that runs, as nodes make them; the bridge forgets a goal that is silent."""
 NODE = "/openral/harness"
 """Who announces the goals to the bridge's admission."""
 
@@ -82,6 +84,7 @@ class GoalHost:
         self._limits = Limits(frame_period_s=1.0 / min(camera.rate_hz for camera in scene.cameras))
         self._admission: Admission | None = None
         self._goal: _RunningGoal | None = None
+        self._announced_s = 0.0
         self.motion_steps = 0
         """Control steps of the motions that have ended."""
 
@@ -140,12 +143,15 @@ class GoalHost:
         if goal is None:
             return None
         stamp_ns = round(now.stamp_s * 1e9)
+        if now.wall_s - self._announced_s >= HEARTBEAT_S:
+            self._announce(goal.skill, goal.run.goal_id, now)
         goal.supervisor.on_status(self._status(now), goal.run.chunks)
         goal.supervisor.on_fresh_observation(now)
         stopped = goal.stops.look(stamp_ns, state, goal.run.newest, self._steps(goal, now))
         end = goal.supervisor.verdict(now, InferenceHealth(), cancel=False, estopped=False, stopped=stopped)
         if end is None:
-            end = self._answer(goal, SensorSet(stamp_ns, images, state), now)
+            seen = images if goal.motion else dict(images)  # drawn now: a policy may look back at them
+            end = self._answer(goal, SensorSet(stamp_ns, seen, state), now)
         return None if end is None else (goal.key, self._end(goal, end, state, now))
 
     def cancel(self, now: Instant, state: RobotState) -> tuple[int, GoalReport] | None:
@@ -198,6 +204,7 @@ class GoalHost:
 
     def _announce(self, skill: str, goal_id: str, now: Instant) -> None:
         assert self._admission is not None, "connect goes before the first goal"
+        self._announced_s = now.wall_s
         said = GoalAnnouncement(NODE, skill, active=True, goal_id=goal_id, horizon_s=0.0)
         self._admission.announce(said, now.wall_s)
 

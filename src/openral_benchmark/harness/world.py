@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +26,56 @@ REPLAN_STEPS = 4
 """Control steps from one answer of the motion that displaces the hand to the next."""
 MOST_STEPS = 400
 """Control steps after which that motion has failed."""
+
+
+class LookedAtArm(SimulatedArm):
+    """An arm whose cameras draw what is looked at and nothing else: a motion needs no pictures."""
+
+    def __init__(self, backend: Backend) -> None:
+        """Take a backend with one world."""
+        super().__init__(backend)
+        self._world, self.moved = backend, 0
+        """How often the world was stepped or put into a state."""
+
+    def reset(self, task: str, init_id: int) -> RobotState:
+        """Put the world into an initial state and return the arm's state there."""
+        self.moved += 1
+        return super().reset(task, init_id)
+
+    def step(self, action: NDArray[Any]) -> RobotState:
+        """Advance the world by one control step with `action` (A,)."""
+        self.moved += 1
+        return super().step(action)
+
+    def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
+        """Return the present image (H, W, 3) uint8 RGB of each camera, drawn when it is first asked for."""
+        return DrawnOnDemand(self, self._world, cameras)
+
+
+class DrawnOnDemand(Mapping[str, NDArray[np.uint8]]):
+    """Images of one instant by camera. Once the world has moved on, only those that were drawn can be had."""
+
+    def __init__(self, arm: LookedAtArm, backend: Backend, cameras: Sequence[str]) -> None:
+        self._arm, self._backend, self._cameras, self._at = arm, backend, tuple(cameras), arm.moved
+        self._drawn: dict[str, NDArray[np.uint8]] = {}
+
+    def __getitem__(self, camera: str) -> NDArray[np.uint8]:
+        """Return an image, drawn now if it has not been. Raises SimulationError: it is too late to draw it."""
+        if camera not in self._drawn:
+            if camera not in self._cameras:
+                raise KeyError(camera)
+            if self._arm.moved != self._at:
+                raise SimulationError(f"camera {camera}: the world has moved on since; look at once")
+            self._drawn[camera] = self._backend.render([camera])[camera][0]
+        return self._drawn[camera]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the cameras."""
+        return iter(self._cameras)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._cameras)
 
 
 def begin_world(
@@ -48,7 +101,7 @@ def begin_world(
     Raises:
         OpenralError: the simulator refused, or the hand did not get to its start.
     """
-    arm = SimulatedArm(backend)
+    arm = LookedAtArm(backend)
     state = arm.reset(task, init_id)
     if variant.displaced:
         state = _displace(arm, state, MotionArm.of(scene, robot), init_id)

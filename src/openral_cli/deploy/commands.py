@@ -93,6 +93,10 @@ def demo(
     scene, disturbance = (DISTURBED_SCENE, "open_in_lift") if disturb else (DEMO_SCENE, "")
     folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{'disturbed' if disturb else 'drawer'}"
     arguments = {"scene": scene, "mission": mission, "disturbance": disturbance}
+    if (
+        disturb
+    ):  # at half speed, so that a busy machine keeps up with two cameras, depth and two skills that look
+        arguments["real_time_factor"] = "0.5"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
 
 

@@ -23,7 +23,8 @@ from openral_sim_bridge.trace import enlarged
 SIZE = 480
 """[px] of the square picture."""
 FPS = 20
-LOOK = "film"
+LOOKS = {"fast_goals": "film_goals", "published": "film_goals"}
+"""Look of a scene -> that of its film; absent: `film`, without goal markers."""
 MARGIN_S = 0.6
 """[s] shown before the first motion and after the last."""
 GIF_FPS = 10
@@ -77,9 +78,10 @@ def film_frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the film's frames (SIZE, SIZE + panel, 3) uint8 RGB, FPS for each second of simulation."""
     truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
-    rows = _filmed_rows(truth)
+    rows = _filmed_rows(truth, steps[-1].stamp_s if steps else 0.0)
     camera = scene.cameras[0].name
-    backend = make_backend(enlarged(scene, SIZE, LOOK))
+    look = LOOKS.get(str(scene.scene.backend_options.get("render_profile")), "film")
+    backend = make_backend(enlarged(scene, SIZE, look))
     try:
         resets = 0
         for count, row in enumerate(rows, start=1):
@@ -127,11 +129,13 @@ def _disturbance(truth: Arrays, stamp_s: float) -> str:
     return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
 
 
-def _filmed_rows(truth: Arrays) -> range:
-    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last."""
+def _filmed_rows(truth: Arrays, end_s: float) -> range:
+    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last, and after
+    the reasoner's last step at `end_s`."""
     rate = float(truth["control_hz"])
     moving = np.flatnonzero(~truth["held"])
     first, last = (int(moving[0]), int(moving[-1])) if len(moving) else (0, len(truth["held"]) - 1)
+    last = max(last, int(np.searchsorted(truth["stamp_s"], end_s)))
     margin = round(MARGIN_S * rate)
     rows = range(max(first - margin, 0), min(last + margin, len(truth["held"])), max(1, round(rate / FPS)))
     return rows[:MAX_FRAMES]

@@ -26,7 +26,7 @@ Way = Literal["first", "retry", "home", "restage", "other skill", "grasp", "moti
 """first: the attempt that was planned; the others are rungs of the ladder."""
 
 
-class Trace(BaseModel):
+class WayTrace(BaseModel):
     """One story of failures with a good end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,12 +42,12 @@ class Trace(BaseModel):
     """How often it was so."""
 
 
-class Traces(RowFile[Trace]):
+class Traces(RowFile[WayTrace]):
     """The traces of one file, the one seen last at the end."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Take a file that need not exist; None: nothing is kept, and nothing known."""
-        super().__init__(path, Trace, MAX_TRACES)
+        super().__init__(path, WayTrace, MAX_TRACES)
 
     def after(self, skill: str, task: str, failed: Sequence[str]) -> Mapping[str, int]:
         """Return how often each way worked where these ways, in whatever order, had failed at a task."""
@@ -58,8 +58,8 @@ class Traces(RowFile[Trace]):
         """Keep that a task was verified by a way after others had failed."""
         story = {"skill": skill, "task": task, "failed": tuple(failed), "worked": worked}
 
-        def told(rows: list[Trace]) -> list[Trace]:
-            new = Trace.model_validate({**story, "times": 1})
+        def told(rows: list[WayTrace]) -> list[WayTrace]:
+            new = WayTrace.model_validate({**story, "times": 1})
             old = next((row for row in rows if row.model_copy(update={"times": 1}) == new), None)
             times = min(old.times + 1, MAX_TIMES) if old else 1
             return [*(row for row in rows if row is not old), new.model_copy(update={"times": times})]

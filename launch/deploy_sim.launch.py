@@ -77,6 +77,11 @@ ARGUMENTS = [
         description="locate things by the simulator's own positions, which every answer then says",
     ),
     DeclareLaunchArgument(
+        "disturbance",
+        default_value="",
+        description="what goes wrong in the world, once a reset: open_in_lift, push_away; empty: nothing",
+    ),
+    DeclareLaunchArgument(
         "exit_when_done",
         default_value="true",
         choices=["true", "false"],
@@ -88,6 +93,13 @@ ARGUMENTS = [
         choices=["true", "false"],
         description="open RViz, where it is installed",
     ),
+    DeclareLaunchArgument(
+        "console",
+        default_value="false",
+        choices=["true", "false"],
+        description="the operator's page in a browser; its address is printed",
+    ),
+    DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
 ]
 
@@ -114,6 +126,8 @@ def deployment(context):
     if watched:
         nodes.append(monitor(scene.reward_skill, values, common))
     nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
+    if values["console"] == "true":
+        nodes.append(console(values, common))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
@@ -129,6 +143,7 @@ def bridge(values, common):
         "task": text(values["task"]),
         "init_id": int(values["init_id"]),
         "sim_positions": values["sim_positions"] == "true",
+        "disturbance": text(values["disturbance"]),
     }
     return node("sim_bridge", values, parameters, Shutdown(reason="the bridge has ended"))
 
@@ -161,6 +176,15 @@ def locator(values, common, left=RESTARTS):
     who = "the locator"
     on_exit = again(who, partial(locator, values, common), left, without(who))
     return node("locator", values, parameters, on_exit)
+
+
+def console(values, common, left=RESTARTS):
+    """The operator's page; nothing waits for it."""
+    parameters = {**common, "port": int(values["console_port"])}
+    who = "the console"
+    return node(
+        "console", values, parameters, again(who, partial(console, values, common), left, without(who))
+    )
 
 
 def monitor(skill, values, common, left=RESTARTS):

@@ -41,6 +41,17 @@ os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
 os.environ["XDG_STATE_HOME"] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-state-"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests that are marked `gpu` where torch finds none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked:
+        import torch
+
+        if not torch.cuda.is_available():
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=f"torch {torch.__version__} finds no GPU"))
+
+
 @pytest.fixture
 def skill_folder(tmp_path: Path) -> Path:
     """A folder with a manifest and weights."""

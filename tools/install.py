@@ -23,7 +23,7 @@ from torch_wheel import choice, uv_settings
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements" / "lock.txt"
 GROUPS = {
-    "runtime": ("./ros2_embedded", ".[sim,models,reasoner,mcp,train]"),
+    "runtime": ("./ros2_embedded", ".[sim,models,reasoner,mcp,console,train]"),
     "dev": ("./ros2_embedded[test,interop]", ".[dev,vla]"),
     "perf": (".[perf]",),
     "sidecars": (".[ray,wandb]",),

@@ -23,6 +23,13 @@ def run(
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the result into the skill's folder, too.")
     ] = False,
+    row: Annotated[
+        list[str] | None, typer.Option(help="Of missions: only this row; may be given again.")
+    ] = None,
+    variant: Annotated[
+        list[str] | None, typer.Option(help="Of missions: only this variant; may be given again.")
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Of missions: write the log of each.")] = False,
     *,
     options: RunOptions,
 ) -> None:
@@ -37,6 +44,16 @@ def run(
         )
     loaded = load_suite(suite)
     scenes = chosen_scenes(loaded, task or [])
+    if loaded.missions is not None:
+        from openral_benchmark.harness.evaluate import evaluate_missions
+
+        if update_manifest:
+            raise typer.BadParameter(f"--update-manifest is for policies; {suite} judges whole missions")
+        chosen = {"rows": row or [], "variants": variant or []}
+        _exit(evaluate_missions(loaded, scenes, options, _command(), trace=trace, **chosen))
+        return
+    if row or variant or trace:
+        raise typer.BadParameter(f"--row, --variant and --trace are for suites of missions; {suite} is none")
     _exit(evaluate(loaded, scenes, options, _command(), update_manifest=update_manifest))
 
 
@@ -85,13 +102,17 @@ def report(
 ) -> None:
     """Write a result as one HTML page that needs no network."""
     from openral_benchmark.compare import read_result
+    from openral_benchmark.harness.tables import mission_page
     from openral_benchmark.page import page
     from openral_core.cli.progress import console
     from openral_core.files.output_folder import check_file
 
     path = check_file(out or result.with_name("report.html"), "--out")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(read_result(result), result.parent), encoding="utf-8")
+    content = read_result(result)
+    missions = "rows" in content["results"]
+    text = mission_page(content) if missions else page(content, result.parent)
+    path.write_text(text, encoding="utf-8")
     console.print(str(path), soft_wrap=True)
 
 

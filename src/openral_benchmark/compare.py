@@ -38,8 +38,10 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
     """Compare two results, episode by episode (task, initial state, words).
 
     Raises:
-        ManifestError: they have no episode in common.
+        ManifestError: they have no episode in common, or are of whole missions.
     """
+    if "rows" in first["results"] or "rows" in second["results"]:
+        raise ManifestError("results of whole missions hold their own comparisons; see `comparisons` in them")
     a, b = _episodes(first), _episodes(second)
     both = sorted(set(a) & set(b))
     if not both:

@@ -65,6 +65,8 @@ class RecordedMission(_Recorded):
     """The reasoner's last words."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
+    answers: tuple[str, ...] = ()
+    """Words that answer it, one of each kind; empty: any words do."""
     tasks: tuple[RecordedTask, ...]
 
 

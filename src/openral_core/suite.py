@@ -11,7 +11,7 @@ from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file, names_of
 from openral_core.scene import BenchmarkScene, load_scene
-from openral_core.schema import Fault, InitRange, Many, Schema, Word, raise_faults, validate
+from openral_core.schema import Count, Fault, InitRange, Many, Schema, Word, raise_faults, validate
 
 SUITE_PATTERNS = ("suites/{}.yaml",)
 _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
@@ -44,6 +44,17 @@ class SuiteEntry(Schema):
         return self.instructions or ((self.instruction,) if self.instruction else ())
 
 
+class MissionTable(Schema):
+    """A suite of whole missions: which deployments are compared, in which variants of each state."""
+
+    attempt_steps: Count
+    """Control steps after which an attempt of the policy is given up, where a deployment can try something else."""
+    rows: Many[Word] = Field(min_length=1)
+    """Deployments, by their names in `openral_benchmark.harness.rows`."""
+    variants: Many[Word] = Field(min_length=1)
+    """By their names in `openral_benchmark.harness.variants`."""
+
+
 class SuiteStates(Schema):
     """A suite that names its own initial states, whatever those of its scenes are."""
 
@@ -53,6 +64,8 @@ class SuiteStates(Schema):
     """Skills may be trained on these; none of them is held out. Absent: nothing here is for training."""
     honest_scope: Word | None = None
     """What the suite's number says, in place of what its scenes say."""
+    missions: MissionTable | None = None
+    """Whole missions are judged, and not a policy alone."""
     scenes: Many[JsonValue] = Field(min_length=1)
     """Names, paths, or scenes with another task each, as they are written."""
 
@@ -75,6 +88,8 @@ class Suite:
     """At least one."""
     train_init_ids: InitRange | None = None
     """Initial states that skills may be trained on; none of them is among those that the scenes begin in."""
+    missions: MissionTable | None = None
+    """Whole missions are judged; None: a policy alone is."""
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
@@ -103,7 +118,8 @@ def load_suite(path_or_name: str | Path) -> Suite:
     chosen: dict[str, object] = {"seed": judged.first, "n_episodes": judged.count}
     if states.honest_scope is not None:
         chosen["metadata"] = scenes[0].metadata.model_copy(update={"honest_scope": states.honest_scope})
-    return Suite(path.stem, tuple(scene.model_copy(update=chosen) for scene in scenes), states.train_init_ids)
+    judged_scenes = tuple(scene.model_copy(update=chosen) for scene in scenes)
+    return Suite(path.stem, judged_scenes, states.train_init_ids, states.missions)
 
 
 def alone(scene: BenchmarkScene) -> Suite:
@@ -112,12 +128,12 @@ def alone(scene: BenchmarkScene) -> Suite:
 
 
 def suite_with_task(task_id: str) -> Suite:
-    """Return the first of the suites that ship which has a task, in the order of their names.
+    """Return the first of the suites of policies that ship which has a task, in the order of their names.
 
     Raises:
         NotFoundError: none has; the text names the suites, whose tasks `load_suite` gives.
     """
-    suites = [load_suite(name) for name in names_of(SUITE_PATTERNS)]
+    suites = [suite for name in names_of(SUITE_PATTERNS) if not (suite := load_suite(name)).missions]
     for suite in suites:
         if any(scene.task.id == task_id for scene in suite.scenes):
             return suite

@@ -98,3 +98,15 @@ class Policy(Protocol):
     def close(self) -> None:
         """Free what the policy holds; called once."""
         ...
+
+
+def rotation_matrix(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (3, 3) rotation of a unit quaternion (4,) x, y, z, w; its columns are the turned axes."""
+    x, y, z, w = (float(value) for value in quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

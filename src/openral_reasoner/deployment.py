@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from openral_core.progress import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
+from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.playbook import Procedure, load_playbook
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import resolve
@@ -29,6 +30,8 @@ class Deployment:
     """What becomes of a mission that a restart broke off."""
     playbooks: tuple[Procedure, ...] = ()
     """Written procedures."""
+    fingers: FingerTravel | None = None
+    """How far the robot's fingers go."""
     has_policies: bool = False
     """The scene deploys skills that are more than motions."""
 
@@ -42,14 +45,15 @@ def load_deployment(scene: str) -> Deployment:
     if not scene:
         return Deployment()
     loaded: DeployScene = load_scene(scene)
-    tasks = loaded.scene.backend_options.get("tasks")
+    tasks, robot = loaded.scene.backend_options.get("tasks"), load_robot(loaded.robot_id)
     return Deployment(
-        embodiment_tags=tuple(load_robot(loaded.robot_id).embodiment_tags),
+        embodiment_tags=tuple(robot.embodiment_tags),
         scene_tasks=tuple(str(task) for task in tasks) if isinstance(tasks, (list, tuple)) else (),
         gate=progress_thresholds(loaded),
         cameras=loaded.cameras,
         reasoner=loaded.reasoner,
         resume=loaded.resume,
         playbooks=tuple(load_playbook(resolve(reference)) for reference in loaded.playbooks),
+        fingers=FingerTravel.of(robot) if robot.end_effectors else None,
         has_policies=bool(loaded.skills),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from openral_core.manifest import StartPose
@@ -22,6 +23,8 @@ class SkillTask:
 
     id: str
     phrases: tuple[str, ...] = ()
+    leaves: str = "anything"
+    """What is in the hand when it is done: nothing, object, anything."""
 
     @property
     def phrase(self) -> str:
@@ -71,13 +74,15 @@ class Skill:
         return known.get(task) or known.get(None)
 
     @staticmethod
-    def parse_tasks(ids: Sequence[str], examples: Sequence[str]) -> tuple[SkillTask, ...]:
-        """Join the two parallel lists of SkillInfo: task ids, and phrases joined by '|'."""
-        padded = [*examples, *[""] * (len(ids) - len(examples))]
-        return tuple(
-            SkillTask(task, tuple(phrase.strip() for phrase in joined.split("|") if phrase.strip()))
-            for task, joined in zip(ids, padded, strict=False)
-        )
+    def parse_tasks(
+        ids: Sequence[str], examples: Sequence[str], leaves: Sequence[str] = ()
+    ) -> tuple[SkillTask, ...]:
+        """Join the parallel lists of SkillInfo: task ids, phrases joined by '|', and what each leaves in the hand."""
+        said = [
+            tuple(phrase.strip() for phrase in joined.split("|") if phrase.strip()) for joined in examples
+        ]
+        joined = zip_longest(ids, said[: len(ids)], leaves[: len(ids)])
+        return tuple(SkillTask(task, phrases or (), left or "anything") for task, phrases, left in joined)
 
 
 @dataclass(frozen=True)

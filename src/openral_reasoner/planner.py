@@ -40,6 +40,11 @@ class PlannedTask:
     """Control steps after which the goal ends; 0: no such bound."""
 
     @property
+    def leaves(self) -> str:
+        """What is in the hand when it is done: nothing, object, anything."""
+        return next((task.leaves for task in self.skill.tasks if task.id == self.skill_task), "anything")
+
+    @property
     def meant(self) -> str:
         """What will be done, in the skill's own words."""
         return next(

@@ -30,6 +30,8 @@ class Reading:
     """(T,) [s] clock of the bridge, of the frames that were scored."""
     scores: RewardScores = field(repr=False, compare=False)
     """T of them; where the camera is calibrated, success is the probability that the task is done."""
+    threshold: float
+    """0..1, what the score must reach for this reading to say done."""
     calibrated: bool
     stalled: bool
     succeeded: bool
@@ -129,6 +131,7 @@ class ReadingMaker:
             camera=selection.camera,
             stamps_s=selection.stamps_s,
             scores=scores,
+            threshold=self._thresholds.success_threshold,
             calibrated=now.calibrated,
             stalled=stalled,
             succeeded=succeeded,

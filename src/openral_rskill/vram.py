@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -11,10 +12,13 @@ from dataclasses import dataclass
 
 from openral_core.errors import ContractError
 from openral_core.manifest.families import server_elsewhere
+from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage
 
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
+CONTEXT_GB = 0.65
+"""[GB] that CUDA takes for each process before its first tensor: 0.5 to 0.65 with torch 2.11 on an H100."""
 _TIMEOUT_S = 60.0
 _MIB_GB = 1024**2 / 1e9
 
@@ -45,8 +49,8 @@ class Budget:
 
     @property
     def needed_gb(self) -> float:
-        """[GB] all that is known, and the margin."""
-        return sum(need.gb or 0.0 for need in self.needs) + MARGIN_GB
+        """[GB] all that is known, a CUDA context for each skill's process, and the margin."""
+        return sum((need.gb or 0.0) + CONTEXT_GB for need in self.needs) + MARGIN_GB
 
     @property
     def is_counted(self) -> bool:
@@ -75,7 +79,8 @@ class Budget:
         parts = [
             f"{need.name} {'' if need.gb is None else f'{need.gb:.3g}'}{need.note}" for need in self.needs
         ]
-        return f"{self.needed_gb:.1f} GB ({' + '.join([*parts, f'margin {MARGIN_GB:g}'])})"
+        contexts = [f"{len(parts)} x {CONTEXT_GB:g} of CUDA"] if parts else []
+        return f"{self.needed_gb:.1f} GB ({' + '.join([*parts, *contexts, f'margin {MARGIN_GB:g}'])})"
 
     @property
     def fix(self) -> str:
@@ -123,13 +128,13 @@ def default_device(probe: Probe | None = None) -> str:
 
 def free_gb(index: int, environment: Mapping[str, str] = os.environ) -> float | None:
     """Measure the free memory of an NVIDIA device [GB], in the numbering that CUDA programs see."""
-    visible = [part.strip() for part in environment.get("CUDA_VISIBLE_DEVICES", "").split(",")]
-    if visible != [""]:
-        if index >= len(visible):
-            return None
+    listed = environment.get("CUDA_VISIBLE_DEVICES")
+    if listed is None:
+        name = str(index)
+    elif index < len(visible := _visible(listed)):
         name = visible[index]
     else:
-        name = str(index)
+        return None
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return _free_by_torch(index)
@@ -139,6 +144,15 @@ def free_gb(index: int, environment: Mapping[str, str] = os.environ) -> float | 
         return int(done.stdout.split()[0]) * _MIB_GB
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         return _free_by_torch(index)
+
+
+def _visible(listed: str) -> list[str]:
+    """Return the devices that a value of CUDA_VISIBLE_DEVICES names.
+
+    CUDA reads the list up to its first entry that is no device, such as -1; an empty list hides every device.
+    """
+    names = [part.strip() for part in listed.split(",")]
+    return list(itertools.takewhile(lambda name: name != "" and not name.startswith("-"), names))
 
 
 def _free_by_torch(index: int) -> float | None:
@@ -154,6 +168,9 @@ def _need(package: RSkillPackage) -> Need:
     stated = manifest.min_vram_gb.get(dtype)
     if stated is not None:
         return Need(manifest.short_name, stated, "")
+    computed = peak_of(package)
+    if computed is not None:
+        return Need(manifest.short_name, computed.gb, " computed from its files")
     size = package.weights_bytes()
     if size is not None:
         return Need(manifest.short_name, size / 1e9, " for its weights alone")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import SidecarError
+from openral_core.loopback import is_loopback
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.environment.locks import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
@@ -19,7 +20,6 @@ from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Identity, ServerIdentity, announcements, read_announcement
 from openral_sidecar.paths import run_folder
 from openral_sidecar.process import ServerProcess
-from openral_sidecar.server import is_loopback
 from openral_sidecar.settings import SidecarSettings
 
 HELLO_S = 10.0

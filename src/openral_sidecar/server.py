@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ipaddress
 import logging
 import os
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import SidecarError
+from openral_core.loopback import is_loopback
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity, ServerIdentity, read_announcement, write_announcement
 from openral_sidecar.wires.request_socket import Request, RequestSocket, refusal, reply
@@ -101,14 +101,6 @@ def port_number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:6]) <= 65535):
         raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
     return int(text)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach `host`; a name other than localhost counts as reachable."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ Arrays, T control steps, K tasks, C chunks, R resets:
     goals (G,) hex ids of ExecuteSkill goals that moved the arm, goals[0] is "" (none)
     chunk_stamp_s (C,) [s]   chunk_latency_s (C,) [s]   chunk_rejected (C,) bool
     reset_stamp_s (R,) [s]   reset_task (R,) names   reset_init (R,)   control_hz ()
+    disturbed_stamp_s (D,) [s]   disturbed (D,) words   of the D disturbances that struck
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class TruthRecorder:
         """Held while rows are dropped, and while the writer takes what there is."""
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
+        self._disturbed: list[tuple[float, str]] = []
         self._written = -1
         self._complained = False
         self._closed = threading.Event()
@@ -119,6 +121,12 @@ class TruthRecorder:
             del self._resets[: max(len(self._resets) + 1 - self._limit, 0)]
             self._resets.append((stamp_s, task_id, init_id))
 
+    def disturbed(self, stamp_s: float, words: str) -> None:
+        """Add what a disturbance of the world did."""
+        with self._lock:
+            del self._disturbed[: max(len(self._disturbed) + 1 - self._limit, 0)]
+            self._disturbed.append((stamp_s, words))
+
     def close(self) -> None:
         """Write what is left and stop."""
         self._closed.set()
@@ -162,11 +170,11 @@ class TruthRecorder:
         """Write a snapshot: rows below the count never change, so the loop may go on appending."""
         with self._lock:
             count, rows, steps = self._count, self._rows, self._dropped + self._count
-            chunks, resets = self._chunks[:], self._resets[:]
+            chunks, resets, disturbed = self._chunks[:], self._resets[:], self._disturbed[:]
         if steps == self._written or rows is None:
             return
         buffer = io.BytesIO()
-        np.savez(buffer, **self._arrays(rows[:count], chunks, resets))
+        np.savez(buffer, **self._arrays(rows[:count], chunks, resets, disturbed))
         partial = self.path.with_suffix(".partial")
         partial.write_bytes(buffer.getbuffer())
         os.replace(partial, self.path)
@@ -177,6 +185,7 @@ class TruthRecorder:
         rows: NDArray[np.void],
         chunks: Sequence[tuple[float, float, bool]],
         resets: Sequence[tuple[float, str, int]],
+        disturbed: Sequence[tuple[float, str]],
     ) -> dict[str, Any]:
         arrays: dict[str, Any] = {name: rows[name] for name in rows.dtype.names or ()}
         for i, name in enumerate(("chunk_stamp_s", "chunk_latency_s", "chunk_rejected")):
@@ -184,6 +193,8 @@ class TruthRecorder:
         arrays["reset_stamp_s"] = np.array([reset[0] for reset in resets], dtype=np.float64)
         arrays["reset_task"] = np.array([reset[1] for reset in resets], dtype=str)
         arrays["reset_init"] = np.array([reset[2] for reset in resets], dtype=np.int64)
+        arrays["disturbed_stamp_s"] = np.array([each[0] for each in disturbed], dtype=np.float64)
+        arrays["disturbed"] = np.array([each[1] for each in disturbed], dtype=str)
         return {**self._constants, "goals": np.array(self._goals[:], dtype=str), **arrays}
 
 

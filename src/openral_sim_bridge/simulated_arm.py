@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.disturbances import Disturbance
 from openral_sim_bridge.recorder import TruthRecorder
 
 
@@ -24,6 +25,9 @@ class SimulatedArm:
         """Where the world was last put."""
         self.success = np.zeros(len(backend.task_ids), np.bool_)
         """(K,) the simulator's own success signal after the last step."""
+        self.disturbance: Disturbance | None = None
+        """What goes wrong in the world; None: nothing does."""
+        self._state: RobotState | None = None
 
     def reset(self, task: str, init_id: int) -> RobotState:
         """Put the world into an initial state and return the arm's state there.
@@ -31,15 +35,19 @@ class SimulatedArm:
         Raises:
             OpenralError: there is no such task, or the simulator refused.
         """
-        state = self._backend.reset([task], [init_id])[0]
+        self._state = self._backend.reset([task], [init_id])[0]
         self.task, self.init_id = task, init_id
-        return state
+        if self.disturbance is not None:
+            self.disturbance.begin()
+        return self._state
 
     def step(self, action: NDArray[Any]) -> RobotState:
         """Advance the world by one control step with `action` (A,)."""
+        if self.disturbance is not None and self._state is not None:
+            action = self.disturbance.act(self._state, action)
         result = self._backend.step(action[None])
-        self.success = result.success[0]
-        return result.states[0]
+        self.success, self._state = result.success[0], result.states[0]
+        return self._state
 
     def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
         """Return the present image (H, W, 3) uint8 RGB of each camera."""
@@ -51,11 +59,16 @@ class WorldRecorder:
 
     def __init__(self, arm: SimulatedArm, backend: Backend, record: TruthRecorder) -> None:
         self._arm, self._backend, self._record = arm, backend, record
+        self._struck = ""
 
     def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
         """Keep one control step with the world that it led to."""
         world = self._backend.snapshot()
         self._record.step(stamp_s, wall_s, world, action, held, self._arm.success, goal_id)
+        struck = self._arm.disturbance.done if self._arm.disturbance else ""
+        if struck and not self._struck:
+            self._record.disturbed(stamp_s, struck)
+        self._struck = struck
 
     def begin(self, stamp_s: float) -> None:
         """Keep that the world was put into an initial state."""

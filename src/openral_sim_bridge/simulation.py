@@ -18,6 +18,7 @@ from openral_core.message_fields import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.disturbances import make_disturbance
 from openral_sim_bridge.frames import LinkFrames
 from openral_sim_bridge.recorder import TruthRecorder
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
@@ -71,6 +72,8 @@ class BridgeOptions:
     """Number of the initial state; negative: the scene's own."""
     sim_positions: bool = False
     """Publish where the simulator has things, for a locator that is told to answer with that."""
+    disturbance: str = ""
+    """What goes wrong in the world, by its name in `openral_sim_bridge.disturbances`; empty: nothing does."""
 
 
 class Simulation:
@@ -106,6 +109,9 @@ class Simulation:
         record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
         self._task, self._init_id = options.task or backend.task_ids[0], self._initial_state()
         state = self._arm.reset(self._task, self._init_id)
+        if options.disturbance:
+            seed = self._init_id
+            self._arm.disturbance = make_disturbance(options.disturbance, self.scene, robot, backend, seed)
         self.loop = ControlLoop(self._arm, self.executor, sink, self._loop_settings(), state, record)
         meshes = run_dir / "meshes" if run_dir else None
         self.robot = backend.robot(robot.name, robot.base_frame, meshes)

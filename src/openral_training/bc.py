@@ -14,13 +14,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_core.errors import DatasetError, InstallationError
+from openral_core.errors import DatasetError
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
+from openral_training.devices import torch_device
 from openral_training.frames import augment, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
@@ -205,7 +206,7 @@ def train(
         recipe: the words of each task; for other datasets, which of their features are what.
         out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
         config: hyper-parameters.
-        device: a torch device; the batches are the same on each.
+        device: auto, or a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
         preparing: called while images are decoded, with the camera and the number of frames since the last call.
         progress: called after each step with the number of steps done and the loss of the actions.
@@ -214,7 +215,7 @@ def train(
         DatasetError: dataset and recipe do not fit; said before anything is trained.
         InstallationError: torch cannot use the device.
     """
-    _require_device(device)
+    device = torch_device(device)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     data = cloning_data(dataset, recipe)
@@ -250,10 +251,3 @@ def train(
         write_manifest(out, dataset, recipe)
     state_file.unlink(missing_ok=True)
     return network
-
-
-def _require_device(device: str) -> None:
-    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
-        raise InstallationError(
-            f"--device {device}: torch {torch.__version__} finds no GPU here; write --device cpu"
-        )

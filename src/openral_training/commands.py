@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,18 +13,12 @@ from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_training.detector_commands import train_detector
+from openral_training.devices import Device, DeviceOption
 from openral_training.planner.commands import planner
 from openral_training.rl.command import rl
 from openral_training.world_model_commands import world_model
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
-
-
-class Device(str, Enum):
-    """Where a network is trained."""
-
-    cpu = "cpu"
-    cuda = "cuda"
 
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
@@ -94,7 +87,7 @@ def bc(
     warm_start: StartOption = None,
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
-    device: Annotated[Device, typer.Option("--device", help="What computes.")] = Device.cpu,
+    device: DeviceOption = Device.auto,
 ) -> None:
     """Clone the demonstrations of a dataset into a `mini` policy. Goes on where it stopped.
 
@@ -143,6 +136,7 @@ def reward(
     warm_start: StartOption = None,
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
+    device: DeviceOption = Device.auto,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
@@ -156,7 +150,9 @@ def reward(
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("training", steps, "loss") as progress:
         data, plan = open_dataset(dataset), load_recipe(recipe)
-        rewarding.train(data, plan, out, config, warm_start=warm_start, progress=progress)
+        rewarding.train(
+            data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress
+        )
     console.print(f"{out}: config.json and model.safetensors written")
 
 

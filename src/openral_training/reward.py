@@ -24,9 +24,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
-from openral_rskill.mini.checkpoint import load_network, save_network
+from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
+from openral_rskill.store.lock import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.devices import torch_device
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -170,6 +172,7 @@ def train(
     config: BcConfig = BcConfig(steps=2500),  # noqa: B008
     model: MiniRewardConfig = MODEL,
     *,
+    device: str = "cpu",
     warm_start: Path | None = None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> MiniRewardNetwork:
@@ -181,16 +184,18 @@ def train(
         out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
         config: hyper-parameters, the same as for behaviour cloning.
         model: shape of the network.
+        device: auto, or a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
         progress: called after each step with the number of steps done and the loss.
     """
+    device = torch_device(device)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
     heard = [recipe.tasks[task].train for task in recipe.task_ids]
     sentences = SentencePool(heard, SentenceEncoder())
     network = _begin(model, warm_start)
-    learner = RewardLearner(network)
+    learner = RewardLearner(network).to(device)
     optimiser = torch.optim.AdamW(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -216,6 +221,8 @@ def train(
     reference = zip(recipe.task_ids, labels.reference_s, strict=True)
     told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
     made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": told}
+    if warm_start is not None:
+        made_of["warm_start_sha256"] = sha256_of(warm_start / WEIGHTS)
     save_network(network, model, out, made_of)
     state_file.unlink(missing_ok=True)
     return network
@@ -230,11 +237,13 @@ def _loss(
     tasks: NDArray[np.int64],
 ) -> Tensor:
     """Return the error in success, in progress and in the distances, the latter two where they are known."""
+    device = learner.distances.weight.device
     success, target, distances = (
-        torch.from_numpy(known[rows, tasks]) for known in (labels.success, labels.progress, labels.distances)
+        torch.from_numpy(known[rows, tasks]).to(device)
+        for known in (labels.success, labels.progress, labels.distances)
     )
-    with torch.autocast("cpu", torch.bfloat16):
-        progress_logit, success_logit, told = learner(images, words)
+    with torch.autocast(device.type, torch.bfloat16):
+        progress_logit, success_logit, told = learner(images.to(device), words.to(device))
     known, measured = ~target.isnan(), ~distances.isnan()
     loss = binary_cross_entropy_with_logits(success_logit, success)
     loss = loss + binary_cross_entropy_with_logits(progress_logit[known], target[known])

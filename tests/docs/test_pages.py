@@ -157,6 +157,7 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
         "planner_table",
         "rl_curves",
         "heldout_distance",
+        "missions_table",
     ],
 )
 def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:

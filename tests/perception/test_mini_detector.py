@@ -12,6 +12,8 @@ from openral_core.errors import ContractError
 from openral_core.files.share import share_directory
 from openral_perception.detection import FITS
 from openral_perception.detectors.factory import load_detector
+from openral_perception.geometry import NotLocatedError
+from openral_perception.locator import CameraView, Locator
 from openral_rskill.registry import resolve
 from openral_training.detector.evaluate import NEAR_CM, ask
 from openral_training.detector.looks import Looks
@@ -63,3 +65,31 @@ def test_the_colour_that_is_asked_for_is_the_one_that_is_meant(detector) -> None
     assert detector.find(image, "the green cube")[0].fit < FITS
     with pytest.raises(ContractError, match="the word 'banana'"):
         detector.find(image, "a banana")
+
+
+@pytest.mark.parametrize("task", ["push-v3", "pick-place-v3"])
+def test_a_goal_marker_is_found_to_a_centimetre_and_a_half(detector, task: str) -> None:
+    plan = next(world for world in RECIPE.worlds if world.task == task)
+    rng, errors = np.random.default_rng(3), []
+    with closing(SeenWorld(plan)) as world:
+        looks = Looks(world.backend.renderer)
+        for init_id in range(RECIPE.heldout_init_ids.first, RECIPE.heldout_init_ids.first + 2 * STATES):
+            world.begin(init_id, rng, RECIPE.camera_shift_m)
+            seen = take(world, looks, RECIPE.labels, None)
+            view = CameraView(plan.camera, 0.0, 0.0, seen.image, seen.depth, seen.camera)
+            try:
+                found = Locator(detector).by_words(view, "the goal").point.position
+            except NotLocatedError:
+                continue  # the hand may stand before it
+            errors.append(float(np.linalg.norm(found - world.backend.object_positions()["goal"])))
+    assert len(errors) >= 1.6 * STATES
+    assert max(errors) < 0.015
+
+
+def test_a_goal_is_not_found_where_none_is_marked(detector) -> None:
+    plan = next(world for world in RECIPE.worlds if world.scene == "metaworld_drawer")
+    with closing(SeenWorld(plan)) as world:
+        for init_id in range(2000, 2000 + STATES):
+            world.backend.reset([world.backend.task_ids[0]], [init_id])
+            image = world.backend.render([plan.camera])[plan.camera][0]
+            assert not [one for one in detector.find(image, "the goal") if one.fit >= FITS]

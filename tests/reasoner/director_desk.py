@@ -22,7 +22,7 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.offline.planner import OfflinePlanner
-from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.palette import MOTION, Palette, Skill, SkillTask
 from openral_reasoner.planner import Planner
 
 NAME = "openral/rskill-mini"
@@ -47,13 +47,17 @@ HOME = Skill(
     actions=("home",),
     max_execution_s=6.0,
 )
-MOVE_TO = replace(
-    HOME,
-    name="openral/rskill-motion-move-to",
-    slug="motion_move_to",
-    action_server="/openral/skills/motion_move_to/execute",
-    actions=("move",),
-)
+
+
+def motion(name: str) -> Skill:
+    """The motion of that name."""
+    slug = f"motion_{name}"
+    server = f"/openral/skills/{slug}/execute"
+    kind = f"openral/rskill-motion-{name.replace('_', '-')}"
+    return replace(HOME, name=kind, slug=slug, action_server=server, actions=(name.split("_")[0],))
+
+
+MOVE_TO = motion("move_to")
 GATE = ProgressThresholds(default_patience_s=3.0, plateau_window_s=2.0)
 CONFIG = DirectorConfig(
     palette_settle_s=0.0, palette_patience_s=5.0, comeback_patience_s=4.0, answer_patience_s=2.0
@@ -69,9 +73,11 @@ class Desk:
     sent: list[SendGoal] = field(default_factory=list)
     """Goals of policies."""
     driven: list[SendGoal] = field(default_factory=list)
-    """Goals of the two motions above."""
+    """Goals of motions."""
     motion_ends: str = "SUCCEEDED"
-    """Outcome of every motion; empty: it does not end."""
+    """Outcome of every motion that `motion_fails` does not name; empty: it does not end."""
+    motion_fails: tuple[Skill, ...] = ()
+    """Motions that end in FAILED."""
     cancelled: list[int] = field(default_factory=list)
     polite: bool = True
     """The policy node answers cancellations."""
@@ -82,6 +88,8 @@ class Desk:
     """What is so in the world; None: nobody can tell."""
     where: Callable[[str], tuple[float, float, float] | None] = lambda words: None
     """Where a thing is; None: it is not found."""
+    gripper_m: float | None = None
+    """[m] between the fingers at the end of a goal that was cancelled."""
     stops: int = 0
     """How often all skills were told to stop."""
 
@@ -103,14 +111,13 @@ class Desk:
                 plan = self.planner.plan(command.sentence, command.palette)
                 self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):
-                motion = command.skill in (HOME, MOVE_TO)
+                motion = command.skill.kind == MOTION
                 (self.driven if motion else self.sent).append(command)
                 now = Instant(self.now, self.now)
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))
                 if motion and self.motion_ends:
-                    self.director.goal_ended(
-                        command.key, GoalReport(self.motion_ends, "motion", "it was told so"), now
-                    )
+                    ends = "FAILED" if command.skill in self.motion_fails else self.motion_ends
+                    self.director.goal_ended(command.key, GoalReport(ends, "motion", "it was told so"), now)
                     self.do(self.director.tick(now))
             elif isinstance(command, FindThing):
                 point = self.where(command.words)
@@ -120,7 +127,8 @@ class Desk:
                 self.cancelled.append(command.key)
                 if self.polite:
                     now = Instant(self.now, self.now)
-                    self.director.goal_ended(command.key, GoalReport("CANCELED", "client_cancel"), now)
+                    report = GoalReport("CANCELED", "client_cancel", gripper_m=self.gripper_m)
+                    self.director.goal_ended(command.key, report, now)
             elif isinstance(command, AskWorld):
                 holds = self.world(command)
                 self.do(

@@ -18,6 +18,7 @@ from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
@@ -242,7 +243,7 @@ def test_what_worked_here_before_is_tried_first(tmp_path: Path) -> None:
         outcomes.add(SKILL.name, "drawer-open-v3", "restage", success=True)
         outcomes.add(SKILL.name, "drawer-open-v3", "home", success=False)
     desk = Desk(palette=Palette((started(HERE), HOME, MOVE_TO)), where=lambda words: (0.1, 0.7, 0.05))
-    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, outcomes=outcomes)
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
     desk.director.palette(desk.palette, desk.now)
     desk.director.perception(can_locate=True)
     desk.say("open the drawer")

@@ -33,21 +33,22 @@ def test_needs_and_margin_are_added_up(skill: Make) -> None:
         skill(**INT4),
         skill(name="a/rskill-judge", quantization={"dtype": "int4"}, min_vram_gb={"int4": 3.6}),
     ]
-    found = budget(skills, "cuda", probe(11.1))
-    assert found.needed_gb == pytest.approx(11.1)
+    found = budget(skills, "cuda", probe(12.41))
+    assert found.needed_gb == pytest.approx(7.0 + 3.6 + 2 * vram.CONTEXT_GB + vram.MARGIN_GB)
     assert found.fits
     require_budget(found)
-    tight = budget(skills, "cuda:0", probe(11.0))
+    tight = budget(skills, "cuda:0", probe(12.3))
     with pytest.raises(
         ContractError,
-        match=r"11\.0 GB free on cuda:0, needed 11\.1 GB \(example 7 \+ judge 3\.6 \+ margin 0\.5\)",
+        match=r"12\.3 GB free on cuda:0, needed 12\.4 GB "
+        r"\(example 7 \+ judge 3\.6 \+ 2 x 0\.65 of CUDA \+ margin 0\.5\)",
     ):
         require_budget(tight)
 
 
 def test_the_number_format_decides(skill: Make) -> None:
     assert budget([skill(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0)).fits is False
-    unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.0))
+    unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.2))
     assert unknown.fits
     assert "example not stated for fp16" in unknown.needed
 
@@ -56,7 +57,7 @@ def test_weights_on_this_machine_count_at_least(skill: Make, tmp_path: Path) -> 
     weights = tmp_path / "model.safetensors"
     weights.touch()
     os.truncate(weights, 2_000_000_000)  # a hole: it takes no space
-    found = budget([skill()], "cuda", probe(2.4))
+    found = budget([skill()], "cuda", probe(3.1))
     assert not found.fits
     assert "example 2 for its weights alone" in found.needed
 
@@ -83,6 +84,9 @@ def test_free_memory_is_asked_of_the_driver(tmp_path: Path, monkeypatch: pytest.
     assert free_gb(0, {}) == pytest.approx(7812 * 1024**2 / 1e9)
     assert free_gb(1, {"CUDA_VISIBLE_DEVICES": "3,5"}) is not None
     assert free_gb(2, {"CUDA_VISIBLE_DEVICES": "3,5"}) is None
+    assert free_gb(1, {"CUDA_VISIBLE_DEVICES": "0,-1,2"}) is None
+    for hidden in ("", " ", "-1", "-1,0"):
+        assert free_gb(0, {"CUDA_VISIBLE_DEVICES": hidden}) is None
     asked = (tmp_path / "asked").read_text().splitlines()
     assert [line.split()[0] for line in asked] == ["--id=0", "--id=5"]
     tool.write_text("#!/bin/sh\necho no devices were found\nexit 6\n")

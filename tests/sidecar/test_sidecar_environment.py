@@ -280,7 +280,7 @@ def test_pyenv_shims_give_way_to_its_interpreters(monkeypatch, tmp_path) -> None
 def test_the_bundle_holds_our_packages_and_the_servers_own() -> None:
     folder = bundle_for("sidecar_echo")
     assert folder == bundle_for("sidecar_echo")
-    ours = {"core", "policy_nodes", "reward_monitor", "rskill", "sidecar", "sim_bridge"}
+    ours = {"core", "perception", "policy_nodes", "reward_monitor", "rskill", "sidecar", "sim_bridge"}
     assert {path.name for path in folder.iterdir()} == {f"openral_{name}" for name in ours} | {
         "sidecar_echo.py"
     }

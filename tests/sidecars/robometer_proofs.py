@@ -1,6 +1,6 @@
 """What can only be shown where torch, transformers and bitsandbytes are: run in robometer's sidecar, answers as JSON.
 
-    robometer_proofs.py real | threads | packing FOLDER | graph FOLDER
+    robometer_proofs.py real | threads | packing FOLDER | graph FOLDER | memory FOLDER | pictures FOLDER
 
 FOLDER is a tiny checkpoint (random weights, proves plumbing only).
 """
@@ -20,7 +20,9 @@ import numpy as np
 import torch
 from accelerate import init_empty_weights
 from bitsandbytes.nn import Params4bit
+from PIL import Image
 from safetensors import safe_open
+from storage_meter import StorageMeter
 from transformers import Qwen3VLConfig
 
 from openral_reward_monitor.models.robometer.checkpoint import build_skeleton, load_rbm
@@ -29,7 +31,9 @@ from openral_reward_monitor.models.robometer.pack import pack_folder
 from openral_reward_monitor.models.robometer.rbm import RBM
 from openral_reward_monitor.models.robometer.server import pin_kernels
 from openral_rskill.nf4 import weights
-from openral_rskill.nf4.modules import quantize_module
+from openral_rskill.nf4.files import weight_files
+from openral_rskill.nf4.host_embedding import HostEmbedding
+from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.rule import linears_to_pack
 
 LEAST = 4096
@@ -112,8 +116,9 @@ def packing(folder: Path) -> dict[str, Any]:
     }
     asked = inputs.progress(frames(), "open the drawer")
     first, second = placed(asked), loaded(asked)
-    some, _ = load_rbm(folder, inputs, device="cpu", quantize=False)
-    chosen = quantize_module(some, min_numel=LEAST, include=lambda name: ".visual." in name)
+    some = build_skeleton(folder, inputs)
+    visual = linears_to_pack(some, LEAST, lambda name: ".visual." in name)
+    chosen = load_checkpoint(some, weight_files(folder), pack=visual)
     with safe_open(target / "model.safetensors", framework="pt") as file:
         names, header = list(file.keys()), json.loads(file.metadata()["nf4_modules"])
     return {
@@ -190,7 +195,49 @@ def graph(folder: Path) -> dict[str, Any]:
     }
 
 
+def memory(folder: Path) -> dict[str, Any]:
+    """What is made besides the model while a plain checkpoint is packed, and which attention may be used."""
+    inputs = RbmInputs(folder)
+    with StorageMeter() as meter:
+        model, packed = load_rbm(folder, inputs, device="cpu", quantize=True, min_numel=LEAST)
+        left = meter.now
+    asked = inputs.progress(frames(), "open the drawer")
+    return {
+        "beside_result": meter.peak - left,
+        "packed": len(packed),
+        "plain_bytes": (folder / "model.safetensors").stat().st_size,
+        "compute_dtypes": sorted({str(model.get_submodule(name).compute_dtype) for name in packed}),
+        "table_is_on_the_host": isinstance(model.model.language_model.embed_tokens, HostEmbedding),
+        "keeps_keys_and_values": model.model(**asked, use_cache=False).past_key_values is not None,
+        "flash_attention": torch.backends.cuda.flash_sdp_enabled(),
+        "memory_efficient_attention": torch.backends.cuda.mem_efficient_sdp_enabled(),
+    }
+
+
+def pictures(folder: Path) -> dict[str, Any]:
+    """Pictures as tensors against Pillow's, and where they are prepared; the meta device stands for a GPU."""
+    inputs = RbmInputs(folder)
+    processor = inputs._processor.image_processor
+    same = {}
+    for side in (96, 90):
+        shown = np.random.default_rng(0).integers(0, 255, (8, side, 160, 3), dtype=np.uint8)
+        sized = [Image.fromarray(frame).resize((160, 96)) for frame in shown]
+        expected = processor(images=sized, do_resize=False, return_tensors="pt")["pixel_values"]
+        same[side] = torch.equal(inputs.progress(shown, "open the drawer")["pixel_values"], expected)
+    there = RbmInputs(folder, "meta").progress(frames(), "open the drawer")
+    return {"same": same, "devices": sorted({value.device.type for value in there.values()})}
+
+
+PROOFS = {
+    "real": real,
+    "packing": packing,
+    "threads": threads,
+    "graph": graph,
+    "memory": memory,
+    "pictures": pictures,
+}
+
 if __name__ == "__main__":
     pin_kernels()
-    proof = {"real": real, "packing": packing, "threads": threads, "graph": graph}[sys.argv[1]]
+    proof = PROOFS[sys.argv[1]]
     sys.stdout.write(json.dumps(proof(*map(Path, sys.argv[2:]))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -36,7 +37,7 @@ def checkpoint(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def skill(checkpoint: Path, folder: Path, **extras: object) -> Path:
+def skill(checkpoint: Path, folder: Path, dtype: str = "fp32", **extras: object) -> Path:
     shutil.copytree(checkpoint, folder / "checkpoint")
     gripper = {"mode": "absolute", "gripper_convention": "normalized_open_unit"}
     manifest = {
@@ -60,7 +61,7 @@ def skill(checkpoint: Path, folder: Path, **extras: object) -> Path:
         "state_contract": {"dim": 8},
         "action_contract": {"dim": 7},
         "chunk_size": 8,
-        "quantization": {"dtype": "fp32"},
+        "quantization": {"dtype": dtype, "extra": {"min_params_to_quantize": 1024}},
         "policy_extras": extras,
         "latency_budget": {"per_chunk_ms": 1000},
         "actions": ["pick"],
@@ -120,3 +121,33 @@ def test_drawing_is_replayed_by_the_episodes_name(checkpoint: Path, tmp_path: Pa
         policy.close()
     assert not np.array_equal(first, second)
     np.testing.assert_array_equal(replayed, first)
+
+
+def test_the_language_model_is_packed_and_all_else_is_not(checkpoint: Path, python: Path) -> None:
+    script = [str(python), str(Path(__file__).with_name("openvla_proofs.py")), str(checkpoint)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(script, env=environment, check=True, timeout=300, capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert found["packed"] == found["are_packed"]
+    assert {name.rpartition(".")[2] for name in found["packed"]} == {
+        *("q_proj", "k_proj", "v_proj", "o_proj"),
+        *("gate_proj", "up_proj", "down_proj"),
+    }
+    assert all(name.startswith("language_model.model.layers.") for name in found["packed"])
+    assert found["packed_in_bf16"] == []
+    assert found["compute_dtypes"] == found["rest_dtypes"] == ["torch.bfloat16"]
+    assert found["rest_is_as_in_the_file"]
+    assert found["frequencies"] == "torch.float32"
+    assert found["beside_result"] < found["file_bytes"] / 4
+
+
+def test_a_skill_in_int4_acts_the_same_twice(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "skill").mkdir()
+    policy = load_policy(load_package(skill(checkpoint, tmp_path / "skill", dtype="int4")))
+    try:
+        first, second = (policy.predict(batch_of(observations())) for _ in range(2))
+    finally:
+        policy.close()
+    assert first.shape == (3, 8, 7)
+    assert len(np.unique(first)) > 20
+    np.testing.assert_array_equal(first, second)

@@ -36,3 +36,9 @@ def test_the_backbone_is_packed_and_the_head_is_not(robometer_python: Path, tmp_
     assert found["head_is_as_saved"]
     assert found["backbone_answers"]
     assert found["dtype"] == "torch.bfloat16"
+    # Upstream builds some layers in float32; a packed layer computes in the dtype that it was packed from.
+    assert found["compute_dtypes"] == ["torch.bfloat16"]
+    assert found["bytes_beside_result"] < 4 * found["largest_weight_bytes"]
+    assert found["table_is_on_the_host"]
+    assert found["table_looks_up_the_same"]
+    assert found["word_head_is_gone"]

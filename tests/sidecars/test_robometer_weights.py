@@ -92,11 +92,29 @@ def test_what_is_not_included_stays_as_it_was(packing: dict[str, Any]) -> None:
     assert packing["excluded_kept_as_they_were"]
 
 
+def test_a_plain_checkpoint_is_packed_a_few_rows_at_a_time(prove: Any, tiny_robometer: Path) -> None:
+    found = prove("memory", tiny_robometer)
+    assert found["packed"] == 16
+    assert found["beside_result"] < found["plain_bytes"] / 4
+    assert found["compute_dtypes"] == ["torch.bfloat16"]
+    assert found["table_is_on_the_host"]
+    assert not found["keeps_keys_and_values"]
+    assert found["flash_attention"]
+    assert found["memory_efficient_attention"]
+
+
+def test_pictures_are_prepared_where_the_model_is_and_are_pillows(prove: Any, tiny_robometer: Path) -> None:
+    found = prove("pictures", tiny_robometer)
+    assert found["same"] == {"96": True, "90": True}
+    assert found["devices"] == ["meta"]
+
+
 def test_the_forward_pass_reads_one_token_a_frame(prove: Any, tiny_robometer: Path) -> None:
     found = prove("graph", tiny_robometer)
     assert found["shapes"] == [[8, 10], [8]]
     assert found["upstream_reads_the_same"]
-    assert found["later_frames_change_earlier_scores_by"] == 0.0
+    # Rows of a product depend on how many there are by a rounding of bf16 on some CPUs.
+    assert found["later_frames_change_earlier_scores_by"] < 2**-8
     assert found["words_matter"]
     assert found["same_bits_twice"]
     assert found["grid"] == [[1, 6, 10]] * 8  # 90 x 160 px is brought to 96 x 160, patches of 16

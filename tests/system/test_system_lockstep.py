@@ -56,11 +56,7 @@ def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_obser
 
 
 def told(result):
-    """What a result says, less its wall times.
-
-    At a deadline the hand is that of the newest state, which may be a control step after the observation that ended it.
-    """
+    """What a result says, less its wall times."""
     hand = result.hand.position
     said = (result.outcome, result.check, result.stopped_by, result.message, result.steps)
-    body = () if result.outcome == DEADLINE else (hand.x, hand.y, hand.z, result.gripper_m)
-    return (*said, round(result.duration_s, 6), *body)
+    return (*said, round(result.duration_s, 6), hand.x, hand.y, hand.z, result.gripper_m)

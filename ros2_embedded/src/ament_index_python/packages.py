@@ -6,6 +6,20 @@ from pathlib import Path
 
 from ros2_embedded import packages as _packages
 
+from .resources import get_resource, get_resources
+from .search_paths import get_search_paths
+
+__all__ = [
+    "PackageNotFoundError",
+    "get_package_prefix",
+    "get_package_share_directory",
+    "get_package_share_path",
+    "get_packages_with_prefixes",
+    "get_resource",
+    "get_resources",
+    "get_search_paths",
+]
+
 
 class PackageNotFoundError(KeyError):
     """No prefix and no installed distribution provides the package."""
@@ -67,4 +81,4 @@ def _provides_share(name: str) -> bool:
 
 def _check(package_name: str) -> None:
     if not package_name or "/" in package_name or "\\" in package_name or package_name.startswith("."):
-        raise ValueError(f"'{package_name}' cannot be the name of a package")
+        raise ValueError(f"'{package_name}' is not a valid package name")

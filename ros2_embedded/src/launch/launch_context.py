@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .event import Event
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 class LaunchLocals:
     """Attribute access to the context's local and global values."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.__dict__["_values"] = values
+    def __init__(self, values: Mapping[str, Any], keep: Callable[[dict[str, Any]], None]) -> None:
+        self.__dict__["_values"] = dict(values)
+        self.__dict__["_keep"] = keep
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__["_values"][name] = value
+        self.__dict__["_keep"]({name: value})
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -105,7 +110,7 @@ class LaunchContext:
     @property
     def locals(self) -> LaunchLocals:
         """Locals over globals, as attributes: `context.locals.event`."""
-        return LaunchLocals(self.get_locals_as_dict())
+        return LaunchLocals(self.get_locals_as_dict(), self.extend_locals)
 
     def get_locals_as_dict(self) -> dict[str, Any]:
         """Return locals over globals as a new dict."""

@@ -9,6 +9,7 @@ from .launch_description_entity import LaunchDescriptionEntity
 
 if TYPE_CHECKING:
     from .actions.declare_launch_argument import DeclareLaunchArgument
+    from .actions.include_launch_description import IncludeLaunchDescription
     from .launch_context import LaunchContext
 
 
@@ -54,6 +55,22 @@ class LaunchDescription(LaunchDescriptionEntity):
         from .launch_introspector import declared_arguments
 
         return declared_arguments(self, conditional_inclusion)
+
+    def get_launch_arguments_with_include_launch_description_actions(
+        self, conditional_inclusion: bool = False
+    ) -> list[tuple[DeclareLaunchArgument, list[IncludeLaunchDescription]]]:
+        """Return the declared arguments, each with the inclusions that lead to it, the outermost first.
+
+        Args:
+            conditional_inclusion: whether what encloses the description depends on a condition.
+        """
+        from .launch_introspector import declared_arguments, inclusions
+
+        paths = inclusions(self)
+        return [
+            (argument, paths.get(id(argument), []))
+            for argument in declared_arguments(self, conditional_inclusion)
+        ]
 
     @property
     def entities(self) -> list[LaunchDescriptionEntity]:

@@ -14,8 +14,11 @@ class LaunchDescriptionEntity:
     """Something that is visited once when its turn comes, and may put further entities in its place."""
 
     def visit(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Do the entity's work and return the entities to visit next, in order, or None."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement visit()")
+        """Do the entity's work and return the entities to visit next, in order, or None; None by default."""
+        return None
+
+    def _leave(self, context: LaunchContext) -> None:
+        """Called when the entities that `visit` returned were visited."""
 
     def describe(self) -> str:
         """Return a short text for people."""

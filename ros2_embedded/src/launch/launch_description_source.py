@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class LaunchFileLoader(Protocol):
     """Turns the path of a launch file into its description."""
 
-    def __call__(self, path: str) -> LaunchDescription:
+    def __call__(self, path: str, /) -> LaunchDescription:
         """Load the file at `path`; raise `InvalidLaunchFileError` with the reason if that fails."""
 
 

@@ -10,6 +10,7 @@ from .launch_description_entity import LaunchDescriptionEntity
 
 if TYPE_CHECKING:
     from .actions.declare_launch_argument import DeclareLaunchArgument
+    from .actions.include_launch_description import IncludeLaunchDescription
 
 
 def walk(
@@ -39,6 +40,25 @@ def declared_arguments(
             entity._conditionally_included = hangs or entity.condition is not None or entity.name in preset
             found[entity.name] = entity
     return list(found.values())
+
+
+def inclusions(description: LaunchDescription) -> dict[int, list[IncludeLaunchDescription]]:
+    """Return by `id` the inclusions that lead to each entity that can be known without a context."""
+    from .actions.include_launch_description import IncludeLaunchDescription
+
+    found: dict[int, list[IncludeLaunchDescription]] = {}
+
+    def look(entity: LaunchDescriptionEntity, above: list[IncludeLaunchDescription]) -> None:
+        found[id(entity)] = above
+        inside = [*above, entity] if isinstance(entity, IncludeLaunchDescription) else above
+        children = list(entity.describe_sub_entities())
+        for _, conditional in entity.describe_conditional_sub_entities():
+            children += conditional
+        for child in children:
+            look(child, inside)
+
+    look(description, [])
+    return found
 
 
 def _included_settings(description: LaunchDescription) -> Iterator[tuple[str, object]]:

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 import traceback
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from .event import Event
@@ -16,6 +16,7 @@ from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
 from .launch_description_entity import LaunchDescriptionEntity
 from .logging import get_logger, launch_config
+from .utilities.done import Done
 
 
 class LaunchService:
@@ -48,6 +49,7 @@ class LaunchService:
         self.__context.register_event_handler(OnIncludeLaunchDescription())
         self.__context.register_event_handler(OnShutdown(on_shutdown=self.__on_shutdown))
         self.__loop: asyncio.AbstractEventLoop | None = None
+        self.__task: asyncio.Task[Any] | None = None
         self.__futures: set[asyncio.Future[Any]] = set()
         self.__return_code = 0
         self.__interrupts = 0
@@ -73,11 +75,25 @@ class LaunchService:
         else:
             self.__loop.call_soon_threadsafe(self.__context.emit_event_sync, event)
 
-    def shutdown(self, force_sync: bool = False) -> None:
+    @property
+    def task(self) -> asyncio.Task[Any] | None:
+        """The task that runs the launch; None while the service does not run."""
+        return self.__task
+
+    def shutdown(self, force_sync: bool = False) -> Coroutine[Any, Any, None] | None:
         """Ask the launch to stop what it started and end, from any thread.
 
-        `force_sync` is accepted for ROS 2's sake: nothing here runs twice at a time."""
+        `force_sync` is accepted for ROS 2's sake: nothing here runs twice at a time.
+
+        Returns:
+            In the loop of the launch, something that may be awaited or made a task of, and need not be; else
+            None.
+        """
         self.emit_event(Shutdown(reason="LaunchService.shutdown() called"))
+        try:
+            return Done() if asyncio.get_running_loop() is self.__loop else None
+        except RuntimeError:  # no loop runs in this thread
+            return None
 
     def run(self, *, shutdown_when_idle: bool = True) -> int:
         """Run until shut down, or until nothing is left to do, and return an exit code.
@@ -97,6 +113,7 @@ class LaunchService:
         if self.__loop is not None:
             raise RuntimeError("this LaunchService runs already; make another one")
         self.__loop = asyncio.get_running_loop()
+        self.__task = asyncio.current_task()
         self.__context._set_asyncio_loop(self.__loop)
         self.__context._set_is_shutdown(False)
         self.__return_code = self.__interrupts = 0
@@ -108,7 +125,7 @@ class LaunchService:
             for number in handled:
                 self.__loop.remove_signal_handler(number)
             self.__context._set_asyncio_loop(None)
-            self.__loop = None
+            self.__loop = self.__task = None
         return self.__return_code
 
     def __install_signal_handlers(self) -> list[signal.Signals]:
@@ -193,6 +210,7 @@ class LaunchService:
             self.__futures.add(future)
         for child in children or ():
             self.__visit(child)
+        entity._leave(self.__context)
 
     def __fail(self, error: BaseException) -> None:
         if self.__debug:

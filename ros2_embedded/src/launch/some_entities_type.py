@@ -8,3 +8,5 @@ from .launch_description_entity import LaunchDescriptionEntity
 
 SomeEntitiesType = LaunchDescriptionEntity | Iterable[LaunchDescriptionEntity]
 """One entity or several."""
+SomeEntitiesType_types_tuple = (LaunchDescriptionEntity, Iterable)
+"""The same for `isinstance`."""

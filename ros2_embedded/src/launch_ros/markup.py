@@ -11,15 +11,14 @@ from launch.substitutions import TextSubstitution
 
 from .parameter_descriptions import ParameterFile, ParameterValue
 
+_LISTS = {"bool": list[bool], "int": list[int], "float": list[float], "str": list[str]}
 _TYPES: dict[str, Any] = {
     "bool": bool,
     "int": int,
     "float": float,
     "str": str,
-    "list[bool]": list[bool],
-    "list[int]": list[int],
-    "list[float]": list[float],
-    "list[str]": list[str],
+    **{f"list[{name}]": kind for name, kind in _LISTS.items()},
+    **{f"list_of_{name}": kind for name, kind in _LISTS.items()},
 }
 
 

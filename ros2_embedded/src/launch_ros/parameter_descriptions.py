@@ -12,6 +12,7 @@ from launch.frontend import Parser
 from launch.logging import launch_config
 from launch.substitutions import SubstitutionFailure
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from launch.utilities.type_utils import is_substitution
 from launch.utilities.values import parse_bool, parse_yaml_value
 
 
@@ -24,7 +25,7 @@ class ParameterValue:
     """
 
     def __init__(self, value: Any, *, value_type: Any = None) -> None:
-        self.__value = value
+        self.__value = normalize_to_list_of_substitutions(value) if is_substitution(value) else value
         self.__value_type = value_type
 
     @property
@@ -93,6 +94,7 @@ class ParameterFile:
         self.__path = normalize_to_list_of_substitutions(param_file)
         self.__allow_substs = allow_substs
         self.__evaluated: Path | None = None
+        self.__written: Path | None = None
 
     @property
     def param_file(self) -> list[Substitution] | Path:
@@ -118,6 +120,12 @@ class ParameterFile:
         self.__evaluated = self.__evaluate(context, target)
         return self.__evaluated
 
+    def cleanup(self) -> None:
+        """Remove the file that was written for the substitutions, if one was; the next run writes another."""
+        if self.__written is not None:
+            self.__written.unlink(missing_ok=True)
+        self.__written = self.__evaluated = None
+
     def __evaluate(self, context: LaunchContext, target: Path | None) -> Path:
         path = Path(perform_substitutions(context, self.__path))
         if not path.is_file():
@@ -133,6 +141,7 @@ class ParameterFile:
             target.write_text(perform_substitutions(context, parts), encoding="utf-8")
         except (RuntimeError, ValueError) as error:
             raise SubstitutionFailure(f"parameter file '{path}': {error}") from error
+        self.__written = target
         return target
 
 

@@ -23,7 +23,9 @@ def global_parameter_words(context: LaunchContext) -> list[str]:
     return words
 
 
-def parameter_words(context: LaunchContext, items: Iterable[Any], scope: str, label: str) -> list[str]:
+def parameter_words(
+    context: LaunchContext, items: Iterable[Any], scope: str, label: str, *, flat_files: bool = False
+) -> list[str]:
     """Return the words for a node's own parameters, see `launch_ros.actions.Node`.
 
     Args:
@@ -31,15 +33,16 @@ def parameter_words(context: LaunchContext, items: Iterable[Any], scope: str, la
         items: files, `Parameter`s and dicts.
         scope: full name of the node, or a pattern such as `/**`, for which dicts are meant.
         label: what the files written for dicts are called.
+        flat_files: whether a file may hold names and values alone, which are meant for `scope`.
     """
     words: list[str] = []
     for index, item in enumerate(items):
         target = Path(launch_config.log_dir) / f"{label}-{index}.yaml"
-        words += _words(context, item, scope, target)
+        words += _words(context, item, scope, target, flat_files)
     return words
 
 
-def _words(context: LaunchContext, item: Any, scope: str, target: Path) -> list[str]:
+def _words(context: LaunchContext, item: Any, scope: str, target: Path, flat_files: bool) -> list[str]:
     if isinstance(item, Parameter):
         return _assignment(*item.evaluate(context))
     if isinstance(item, Mapping):
@@ -48,7 +51,17 @@ def _words(context: LaunchContext, item: Any, scope: str, target: Path) -> list[
         target.write_text(yaml.safe_dump({scope: {"ros__parameters": values}}), encoding="utf-8")
         return ["--params-file", str(target)]
     file = item if isinstance(item, ParameterFile) else ParameterFile(item)
-    return ["--params-file", str(file.evaluate(context, target))]
+    path = file.evaluate(context, target)
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) if flat_files else None
+    if isinstance(content, dict) and not _names_nodes(content):
+        return _words(context, content, scope, target, False)
+    return ["--params-file", str(path)]
+
+
+def _names_nodes(values: Mapping[Any, Any]) -> bool:
+    """Whether a file has a section `ros__parameters` at any depth."""
+    inner = [value for value in values.values() if isinstance(value, Mapping)]
+    return "ros__parameters" in values or any(map(_names_nodes, inner))
 
 
 def _flatten(context: LaunchContext, values: Mapping[Any, Any], above: str) -> Iterator[tuple[str, Any]]:

@@ -48,6 +48,11 @@ class ROSAdapter:
 
 def get_ros_node(context: LaunchContext) -> Node:
     """Return the launch's node, made on the first call; it goes when the launch shuts down."""
+    return get_ros_adapter(context).node
+
+
+def get_ros_adapter(context: LaunchContext) -> ROSAdapter:
+    """Return what spins the launch's node, made on the first call; it goes when the launch shuts down."""
     adapter: ROSAdapter | None = context.get_locals_as_dict().get("ros_adapter")
     if adapter is None:
         made = adapter = ROSAdapter()
@@ -58,4 +63,4 @@ def get_ros_node(context: LaunchContext) -> Node:
             context.running_loop().run_in_executor(None, made.shutdown)
 
         context.register_event_handler(OnShutdown(on_shutdown=shutdown))
-    return adapter.node
+    return adapter

@@ -86,7 +86,7 @@ def shutdown(*, context: Context | None = None, uninstall_handlers: bool | None 
         uninstall_handlers: None puts the former signal handlers back for the default context.
 
     Raises:
-        RuntimeError: not initialised, or shut down before.
+        RCLError, which is a RuntimeError: not initialised, or shut down before.
     """
     from rclpy.signals import uninstall_signal_handlers
 
@@ -146,6 +146,10 @@ def __getattr__(name: str) -> Any:
         from rclpy.parameter import Parameter
 
         return Parameter
+    if name == "uninstall_signal_handlers":
+        from rclpy.signals import uninstall_signal_handlers
+
+        return uninstall_signal_handlers
     if not name.startswith("_") and importlib.util.find_spec(f"rclpy.{name}") is not None:
         return importlib.import_module(f"rclpy.{name}")
     raise AttributeError(f"module 'rclpy' has no attribute {name!r}")

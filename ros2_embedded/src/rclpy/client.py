@@ -15,6 +15,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.impl.errors import RCLError
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
 from rclpy.task import Future
@@ -51,7 +52,7 @@ class Client(Entity):
         self.srv_type, self.srv_name, self.qos_profile = srv_type, srv_name, qos_profile
         self._type_name = type_name
         self._node = node
-        self._notify = node.wake
+        self._notify = node._rclpy_wake
         self._lock = Lock()
         self._sequence = 0
         self._logger_name = node.get_logger().name
@@ -214,3 +215,6 @@ class Client(Entity):
             self._endpoint.withdraw()
             if not self._endpoint.session.zenoh.is_closed():
                 self._querier.undeclare()
+
+
+pass_on(__name__)

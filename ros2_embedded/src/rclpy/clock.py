@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from threading import Condition
+from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING
 
 from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.exceptions import NotInitializedException
 from rclpy.handle import Handle
+from rclpy.passed_on import pass_on
 from rclpy.time import Time
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Clock:
 
     def nanoseconds(self) -> int:
         """The time now in nanoseconds since the clock's epoch."""
-        return time.monotonic_ns() if self._clock_type is ClockType.STEADY_TIME else time.time_ns()
+        return monotonic_ns() if self._clock_type is ClockType.STEADY_TIME else time_ns()
 
     def now(self) -> Time:
         """The time now."""
@@ -245,7 +246,7 @@ class ROSClock(Clock):
 
     def nanoseconds(self) -> int:
         """The time now; 0 while simulated and no `/clock` message came yet."""
-        return self._override if self._simulated else time.time_ns()
+        return self._override if self._simulated else time_ns()
 
     def _set_ros_time_is_active(self, enabled: bool) -> None:
         """Switch simulated time on or off."""
@@ -256,16 +257,19 @@ class ROSClock(Clock):
             self._simulated = enabled
 
         change = ClockChange.ROS_TIME_ACTIVATED if enabled else ClockChange.ROS_TIME_DEACTIVATED
-        delta = self._override - time.time_ns()
+        delta = self._override - time_ns()
         self._jump(change, delta if enabled else -delta, apply)
 
-    def set_ros_time_override(self, time_: Time) -> None:
+    def set_ros_time_override(self, time: Time) -> None:
         """Set the simulated time; jumping back is allowed."""
 
         def apply() -> None:
-            self._override = time_.nanoseconds
+            self._override = time.nanoseconds
 
         if self._simulated:
-            self._jump(ClockChange.ROS_TIME_NO_CHANGE, time_.nanoseconds - self._override, apply)
+            self._jump(ClockChange.ROS_TIME_NO_CHANGE, time.nanoseconds - self._override, apply)
         else:
             apply()
+
+
+pass_on(__name__)

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.arguments import RosArguments, parse_arguments, refuse_unknown
 from rclpy.handle import Handle
+from rclpy.passed_on import pass_on
+from ros2_embedded.environment import announce
 from ros2_embedded.session import RosSession
 
 if TYPE_CHECKING:
     from rclpy.node import Node
 
 MAX_DOMAIN_ID = 232
+announce()  # whoever imports rclpy has a ROS 2
 
 
 class Context:
@@ -153,11 +156,15 @@ class Context:
         """End the context.
 
         Raises:
-            RuntimeError: not initialised, or shut down before.
+            RCLError: not initialised, or shut down before; a signal does that too.
         """
+        from rclpy.impl.errors import RCLError
+
         if not self._valid:
             self._close()
-            raise RuntimeError("Context must be initialized before it can be shutdown")
+            if self._used:
+                raise RCLError("failed to shutdown: rcl_shutdown already called on the given context")
+            raise RCLError("Context must be initialized before it can be shutdown")
         self.try_shutdown()
 
     def try_shutdown(self) -> None:
@@ -178,6 +185,8 @@ class Context:
                 atexit.unregister(self._close)
 
     def __enter__(self) -> Context:
+        if not self._used:
+            self.init()
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -196,3 +205,6 @@ def _resolve(
 ) -> Callable[[], None] | None:
     """The function behind what `_weak` made; None when its object is gone."""
     return known() if isinstance(known, weakref.WeakMethod) else known
+
+
+pass_on(__name__)

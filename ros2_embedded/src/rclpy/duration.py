@@ -6,6 +6,8 @@ from typing import Any
 
 from builtin_interfaces.msg import Duration as DurationMsg
 
+from rclpy.passed_on import pass_on
+
 S_TO_NS = 1_000_000_000
 _LIMIT = 2**63
 
@@ -90,3 +92,5 @@ class Duration:
 
 # An endless span, as QoS profiles have it.
 Infinite = Duration(nanoseconds=_LIMIT - 1)
+
+pass_on(__name__)

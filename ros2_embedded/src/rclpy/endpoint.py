@@ -50,7 +50,7 @@ class Endpoint:
         self._token = endpoint_token(
             session.domain,
             session.id,
-            node.entity_id,
+            node._rclpy_entity_id,
             session.next_id(),
             kind,
             (node.get_namespace(), node.get_name()),

@@ -9,30 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
 from rclpy.impl.errors import UnsupportedEventTypeError
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSPolicyKind
+from rclpy.waitable import NumberOfEntities, Waitable, WaitSet
 from ros2_embedded.wire.keys import Attachment
 
 if TYPE_CHECKING:
     from ros2_embedded.graph import GraphCache
 
 __all__ = [
+    "EventHandler",
     "MatchedInfo",
     "MessageLostInfo",
     "PublisherEventCallbacks",
+    "QoSEventHandler",
     "QoSLivelinessChangedInfo",
     "QoSLivelinessLostInfo",
     "QoSMessageLostInfo",
     "QoSOfferedDeadlineMissedInfo",
     "QoSOfferedIncompatibleQoSInfo",
+    "QoSPublisherEventType",
     "QoSPublisherMatchedInfo",
     "QoSRequestedDeadlineMissedInfo",
     "QoSRequestedIncompatibleQoSInfo",
+    "QoSSubscriptionEventType",
     "QoSSubscriptionMatchedInfo",
     "SubscriptionEventCallbacks",
     "UnsupportedEventTypeError",
@@ -91,6 +98,58 @@ QoSOfferedIncompatibleQoSInfo = QoSRequestedIncompatibleQoSInfo = IncompatibleQo
 QoSPublisherMatchedInfo = MatchedInfo
 QoSSubscriptionMatchedInfo = MatchedInfo
 QoSMessageLostInfo = MessageLostInfo
+
+
+class QoSPublisherEventType(IntEnum):
+    """The kinds of events of a publisher, with the numbers of rcl."""
+
+    RCL_PUBLISHER_OFFERED_DEADLINE_MISSED = 0
+    RCL_PUBLISHER_LIVELINESS_LOST = 1
+    RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS = 2
+    RCL_PUBLISHER_INCOMPATIBLE_TYPE = 3
+    RCL_PUBLISHER_MATCHED = 4
+
+
+class QoSSubscriptionEventType(IntEnum):
+    """The kinds of events of a subscription, with the numbers of rcl."""
+
+    RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED = 0
+    RCL_SUBSCRIPTION_LIVELINESS_CHANGED = 1
+    RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS = 2
+    RCL_SUBSCRIPTION_MESSAGE_LOST = 3
+    RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE = 4
+    RCL_SUBSCRIPTION_MATCHED = 5
+
+
+class EventHandler(Waitable):
+    """What handles one kind of event in rclpy; here for annotations only."""
+
+    def __init__(
+        self,
+        *,
+        callback_group: CallbackGroup,
+        callback: Callable[[Any], Any],
+        event_type: IntEnum,
+        parent_impl: Any,
+    ) -> None:
+        """Keep the arguments."""
+        super().__init__(callback_group)
+        self.callback, self.event_type, self.parent_impl = callback, event_type, parent_impl
+
+    def is_ready(self, wait_set: WaitSet) -> bool:
+        """Never: the middleware has no such events."""
+        return False
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """One event."""
+        return NumberOfEntities(num_events=1)
+
+    def add_to_wait_set(self, wait_set: WaitSet) -> None:
+        """Nothing to wait for."""
+
+
+class QoSEventHandler(EventHandler):
+    """The former name of `EventHandler`."""
 
 
 class MatchedEvents(Entity):
@@ -201,3 +260,6 @@ class PublisherEventCallbacks:
     liveliness: _Callback = None
     matched: _Callback = None
     use_default_callbacks: bool = True
+
+
+pass_on(__name__)

@@ -8,9 +8,10 @@ from typing import Any
 class NotInitializedException(Exception):
     """The context was not initialised, or is shut down: call `rclpy.init()` first."""
 
-    def __init__(self, *args: object) -> None:
+    def __init__(self, message: str | None = None) -> None:
         """Add the usual text in front."""
-        super().__init__("rclpy.init() has not been called", *args)
+        more = "" if message is None else f". msg:{message}"
+        super().__init__(f"rclpy.init() has not been called{more}")
 
 
 class NameValidationException(Exception):
@@ -98,25 +99,25 @@ class ParameterAlreadyDeclaredException(ParameterException):
 class ParameterUninitializedException(ParameterException):
     """A statically typed parameter was read before it had a value."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter_name: Any) -> None:
         """Keep what the message is made of."""
-        super().__init__("The parameter is not initialized", parameter)
+        super().__init__("The parameter is not initialized", parameter_name)
 
 
 class ParameterImmutableException(ParameterException):
     """The parameter is read-only."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter_name: Any) -> None:
         """Keep what the message is made of."""
-        super().__init__("Attempted to modify read-only parameter", parameter)
+        super().__init__("Attempted to modify read-only parameter", parameter_name)
 
 
 class InvalidParameterException(ParameterException):
     """A parameter name is not valid."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter_name: Any) -> None:
         """Keep what the message is made of."""
-        super().__init__("Invalid parameter name", parameter)
+        super().__init__("Invalid parameter name", parameter_name)
 
 
 class InvalidParameterTypeException(ParameterException):

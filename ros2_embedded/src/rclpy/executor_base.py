@@ -95,7 +95,7 @@ class Executor:
             self._is_shutdown = True
             nodes, self._nodes = self._nodes, []
         for node in nodes:
-            node._set_executor(None)
+            node._rclpy_set_executor(None)
         self.wake()
         return True
 
@@ -118,7 +118,7 @@ class Executor:
             if node not in self._nodes:
                 return
             self._nodes.remove(node)
-        node._set_executor(None)
+        node._rclpy_set_executor(None)
         self.wake()
 
     def get_nodes(self) -> list[Node]:
@@ -245,8 +245,8 @@ class Executor:
             self._source = (None, None)
             yield task
         for node in self.get_nodes():
-            for entity in node.entities():
-                if node._executor() is not self:  # removed while the callback before ran
+            for entity in node._rclpy_pollable():
+                if node._rclpy_executor() is not self:  # removed while the callback before ran
                     break
                 if entity.is_pending() and not entity._destroyed and self._begin(entity):
                     call = entity.take()
@@ -294,6 +294,11 @@ class Executor:
             return True
         self._held_back = True  # before the second try: who ends in between has not seen it
         return group.beginning_execution(entity)
+
+    def can_execute(self, entity: Entity) -> bool:
+        """True when no running callback of the entity's group keeps the entity from running."""
+        group = entity.callback_group
+        return not entity._destroyed and (group is None or group.can_execute(entity))
 
     def _can_start(self, entity: Entity) -> bool:
         """True when the callback group is free; if not, its end wakes this executor."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import queue
 import threading
@@ -18,6 +19,7 @@ from rclpy.executor_errors import (
     ShutdownException,
     TimeoutException,
 )
+from rclpy.passed_on import pass_on
 from rclpy.task import Future
 from rclpy.utilities import get_default_context
 
@@ -29,8 +31,35 @@ __all__ = [
     "ShutdownException",
     "SingleThreadedExecutor",
     "TimeoutException",
+    "TimeoutObject",
+    "await_or_execute",
     "get_global_executor",
 ]
+
+
+class TimeoutObject:
+    """Something with a timeout, which reached it."""
+
+    __slots__ = ("_timeout",)
+
+    def __init__(self, timeout: float) -> None:
+        """Keep the timeout in seconds."""
+        self._timeout = timeout
+
+    @property
+    def timeout(self) -> float:
+        """The timeout in seconds."""
+        return self._timeout
+
+    @timeout.setter
+    def timeout(self, timeout: float) -> None:
+        self._timeout = timeout
+
+
+async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
+    """Call a function, or await a coroutine function, and return what comes out."""
+    result = callback(*args)
+    return await result if inspect.iscoroutinefunction(callback) else result
 
 
 def _usable_cpus() -> int:
@@ -141,3 +170,6 @@ def get_global_executor(context: Context | None = None) -> SingleThreadedExecuto
     if executor is None or executor._is_shutdown:
         executor = _global[key] = SingleThreadedExecutor(context=key)
     return executor
+
+
+pass_on(__name__)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
+from rclpy.passed_on import pass_on
+
+if TYPE_CHECKING:
+    from rclpy.context import Context
 
 
 class GuardCondition(Entity):
@@ -33,3 +37,17 @@ class GuardCondition(Entity):
             return None
         self._triggered = False
         return self.callback or (lambda: None)
+
+
+class SignalHandlerGuardCondition(GuardCondition):
+    """A guard condition that the end of a context triggers; executors are woken without it."""
+
+    def __init__(self, context: Context | None = None) -> None:
+        """Make it without a callback; it is triggered when the context (None: the default one) ends."""
+        from rclpy.utilities import get_default_context
+
+        super().__init__(None, None)
+        (context or get_default_context()).on_shutdown(self.trigger)
+
+
+pass_on(__name__)

@@ -8,6 +8,7 @@ from rcl_interfaces.msg import LoggerLevel, SetLoggerLevelsResult
 from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
 
 from rclpy.logging import get_logger_level, set_logger_level
+from rclpy.passed_on import pass_on
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -37,3 +38,6 @@ class LoggingService:
                 result = SetLoggerLevelsResult(successful=False, reason=reason)
             response.results.append(result)
         return response
+
+
+pass_on(__name__)

@@ -21,6 +21,7 @@ from rclpy.node_graph import GraphMixin, NodeNameNonExistentError
 from rclpy.node_parameters import ParameterMixin
 from rclpy.parameter import Parameter, normalise
 from rclpy.parameter_service import ParameterService
+from rclpy.passed_on import pass_on
 from rclpy.qos import qos_profile_parameter_events
 from rclpy.rosout import RosoutPublisher
 from rclpy.time_source import TimeSource
@@ -77,30 +78,32 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         self._context = context or get_default_context()
         if not self._context.ok():
             raise NotInitializedException("cannot create node")
-        self._executor: Callable[[], Executor | None] = lambda: None
-        self._destroyed = False
-        self._init_entities()
+        self._rclpy_executor: Callable[[], Executor | None] = lambda: None
+        self._rclpy_destroyed = False
+        self._rclpy_init_entities()
         parsed = [refuse_unknown(parse_arguments(cli_args))] if cli_args else []
         if use_global_arguments:
             parsed.append(self._context.arguments)
-        self._rules: list[RemapRule] = [rule for arguments in parsed for rule in arguments.remaps]
-        self._set_names(node_name, namespace or "/")
+        self._rclpy_rules: list[RemapRule] = [rule for arguments in parsed for rule in arguments.remaps]
+        self._rclpy_set_names(node_name, namespace or "/")
         session = self._context.session
-        self.entity_id = session.next_id()
-        self._withdraw = session.announce(
-            node_token(session.domain, session.id, self.entity_id, self._namespace, self._name)
+        self._rclpy_entity_id = session.next_id()
+        self._rclpy_withdraw = session.announce(
+            node_token(
+                session.domain, session.id, self._rclpy_entity_id, self._rclpy_namespace, self._rclpy_name
+            )
         )
         self._context.track_node(self)
         self._logger = get_logger(self.get_fully_qualified_name()[1:].replace("/", "."))
-        overrides = self._collect_overrides(
+        overrides = self._rclpy_collect_overrides(
             [entry for arguments in reversed(parsed) for entry in arguments.parameters]
         )
         overrides.update({parameter.name: parameter.value for parameter in parameter_overrides or []})
-        self._init_parameters(overrides, allow_undeclared_parameters)
+        self._rclpy_init_parameters(overrides, allow_undeclared_parameters)
         self._clock = ROSClock()
         rosout = enable_rosout and all(arguments.rosout for arguments in parsed)
-        self._rosout = RosoutPublisher(self) if rosout else None
-        self._event_publisher = self.create_publisher(
+        self._rclpy_rosout = RosoutPublisher(self) if rosout else None
+        self._rclpy_event_publisher = self.create_publisher(
             ParameterEvent, "/parameter_events", qos_profile_parameter_events
         )
         if automatically_declare_parameters_from_overrides:
@@ -109,32 +112,32 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         self._time_source = TimeSource(node=self)
         self._time_source.attach_clock(self._clock)
         self._parameter_service = ParameterService(self) if start_parameter_services else None
-        self._logging_service = LoggingService(self) if enable_logger_service else None
+        self._rclpy_logging_service = LoggingService(self) if enable_logger_service else None
         self._type_description_service = TypeDescriptionService(self)
 
-    def _set_names(self, name: str, namespace: str) -> None:
-        new_name, new_namespace = name_remaps(self._rules, name)
-        self._name = new_name or name
-        validate_node_name(self._name)
+    def _rclpy_set_names(self, name: str, namespace: str) -> None:
+        new_name, new_namespace = name_remaps(self._rclpy_rules, name)
+        self._rclpy_name = new_name or name
+        validate_node_name(self._rclpy_name)
         chosen = new_namespace or namespace
-        self._namespace = chosen if chosen.startswith("/") else f"/{chosen}"
-        validate_namespace(self._namespace)
+        self._rclpy_namespace = chosen if chosen.startswith("/") else f"/{chosen}"
+        validate_namespace(self._rclpy_namespace)
 
-    def _collect_overrides(self, entries: list[tuple[str, str, Any]]) -> dict[str, Any]:
+    def _rclpy_collect_overrides(self, entries: list[tuple[str, str, Any]]) -> dict[str, Any]:
         full = self.get_fully_qualified_name()
         return {name: normalise(value) for pattern, name, value in entries if matches_node(pattern, full)}
 
-    def _remap(self, full: str, kind: str) -> str:
+    def _rclpy_remap(self, full: str, kind: str) -> str:
         """Apply the first rule that fits a fully qualified name."""
-        for rule in self._rules:
+        for rule in self._rclpy_rules:
             if (
                 rule.source.startswith("__")
-                or rule.node not in ("", self._name)
+                or rule.node not in ("", self._rclpy_name)
                 or rule.kind not in ("", kind)
             ):
                 continue
-            if expand_topic_name(rule.source, self._name, self._namespace) == full:
-                return expand_topic_name(rule.target, self._name, self._namespace)
+            if expand_topic_name(rule.source, self._rclpy_name, self._rclpy_namespace) == full:
+                return expand_topic_name(rule.target, self._rclpy_name, self._rclpy_namespace)
         return full
 
     @property
@@ -145,12 +148,12 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
     @property
     def handle(self) -> Handle:
         """Return a handle to use in a `with` statement, which fails once this was destroyed."""
-        return Handle(lambda: not self._destroyed)
+        return Handle(lambda: not self._rclpy_destroyed)
 
     @property
     def executor(self) -> Executor | None:
         """The executor that spins this node."""
-        return self._executor()
+        return self._rclpy_executor()
 
     @executor.setter
     def executor(self, new_executor: Executor | None) -> None:
@@ -159,24 +162,24 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
             return
         if current is not None:
             current.remove_node(self)
-        self._set_executor(new_executor)
+        self._rclpy_set_executor(new_executor)
         if new_executor is not None:
             new_executor.add_node(self)
 
-    def _set_executor(self, executor: Executor | None) -> None:
-        self._executor = weakref.ref(executor) if executor is not None else lambda: None
+    def _rclpy_set_executor(self, executor: Executor | None) -> None:
+        self._rclpy_executor = weakref.ref(executor) if executor is not None else lambda: None
 
     def get_name(self) -> str:
         """The name."""
-        return self._name
+        return self._rclpy_name
 
     def get_namespace(self) -> str:
         """The namespace, with its leading slash."""
-        return self._namespace
+        return self._rclpy_namespace
 
     def get_fully_qualified_name(self) -> str:
         """Namespace and name."""
-        return f"{self._namespace.rstrip('/')}/{self._name}"
+        return f"{self._rclpy_namespace.rstrip('/')}/{self._rclpy_name}"
 
     def get_clock(self) -> Clock:
         """The node's ROS clock."""
@@ -188,17 +191,17 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
 
     def destroy_node(self) -> None:
         """Destroy everything the node owns and take it out of the graph; a second call does nothing."""
-        if self._destroyed:
+        if self._rclpy_destroyed:
             return
-        self._destroyed = True
+        self._rclpy_destroyed = True
         executor = self.executor
         if executor is not None:
             executor._drop_node(self)
-        if self._rosout is not None:
-            self._rosout.destroy()
-        self._event_publisher = None
-        self._destroy_entities()
-        self._withdraw()
+        if self._rclpy_rosout is not None:
+            self._rclpy_rosout.destroy()
+        self._rclpy_event_publisher = None
+        self._rclpy_destroy_entities()
+        self._rclpy_withdraw()
         self._context.untrack_node(self)
 
     def __enter__(self) -> Node:
@@ -206,3 +209,6 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
 
     def __exit__(self, *_: object) -> None:
         self.destroy_node()
+
+
+pass_on(__name__)

@@ -28,6 +28,7 @@ from rclpy.waitable import Waitable, WaitableEntity
 from ros2_embedded.wire.tokens import PUBLISHER, SUBSCRIPTION
 
 if TYPE_CHECKING:
+    from rclpy.action import ActionClient
     from rclpy.context import Context
     from rclpy.executors import Executor
     from rclpy.node import Node
@@ -39,17 +40,17 @@ class EntityMixin:
 
     _context: Context
     _clock: Clock
-    _executor: Callable[[], Executor | None]
+    _rclpy_executor: Callable[[], Executor | None]
 
     if TYPE_CHECKING:
 
         def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str: ...
         def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str: ...
 
-    def _init_entities(self) -> None:
+    def _rclpy_init_entities(self) -> None:
         """Start with nothing."""
-        self._entities: tuple[Entity, ...] = ()
-        self._publishers: list[Publisher[Any]] = []
+        self._rclpy_entities: tuple[Entity, ...] = ()
+        self._rclpy_publishers: list[Publisher[Any]] = []
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
 
     @property
@@ -57,101 +58,103 @@ class EntityMixin:
         """The group of entities made without one: mutually exclusive."""
         return self._default_callback_group
 
-    def _as_node(self) -> Node:
+    def _rclpy_as_node(self) -> Node:
         """This object, which is always a node."""
         return self  # type: ignore[return-value]
 
-    def _destroy_entities(self) -> None:
+    def _rclpy_destroy_entities(self) -> None:
         """Destroy everything."""
-        for entity in (*self._entities, *self._publishers):
+        for entity in (*self._rclpy_entities, *self._rclpy_publishers):
             entity.destroy()
-        self._entities, self._publishers = (), []
+        self._rclpy_entities, self._rclpy_publishers = (), []
 
-    def wake(self) -> None:
+    def _rclpy_wake(self) -> None:
         """Wake the executor; called when an entity has something to do."""
-        executor = self._executor()
+        executor = self._rclpy_executor()
         if executor is not None:
             executor.wake()
 
-    def entities(self) -> tuple[Entity, ...]:
+    def _rclpy_pollable(self) -> tuple[Entity, ...]:
         """What an executor waits for."""
-        return self._entities
+        return self._rclpy_entities
 
-    def _add(self, entity: Entity) -> None:
-        self._as_node()._check_alive()
-        entity._notify = self.wake
-        self._entities = (*self._entities, entity)
-        self.wake()
+    def _rclpy_add(self, entity: Entity) -> None:
+        self._rclpy_as_node()._rclpy_check_alive()
+        entity._notify = self._rclpy_wake
+        self._rclpy_entities = (*self._rclpy_entities, entity)
+        self._rclpy_wake()
 
-    def _attach(self, owner: Entity, events: Entity) -> None:
+    def _rclpy_attach(self, owner: Entity, events: Entity) -> None:
         """Add the events of a publisher or a subscription, which go when it goes."""
         owner.event_handlers.append(events)
-        self._add(events)
+        self._rclpy_add(events)
 
-    def _remove(self, entity: Any) -> bool:
+    def _rclpy_remove(self, entity: Any) -> bool:
         """Destroy an entity of this node; False when it is none."""
         if entity._destroyed:
             return False
-        if entity in self._publishers:
-            self._publishers.remove(entity)
-        elif entity in self._entities:
-            self._entities = tuple(known for known in self._entities if known is not entity)
+        if entity in self._rclpy_publishers:
+            self._rclpy_publishers.remove(entity)
+        elif entity in self._rclpy_entities:
+            self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not entity)
         else:
             return False
         for events in entity.event_handlers:
-            self._remove(events)
+            self._rclpy_remove(events)
         entity.destroy()
         return True
 
-    def _of_kind(self, kind: type) -> Iterator[Any]:
-        return (entity for entity in self._entities if isinstance(entity, kind) and not entity._destroyed)
+    def _rclpy_of_kind(self, kind: type) -> Iterator[Any]:
+        return (
+            entity for entity in self._rclpy_entities if isinstance(entity, kind) and not entity._destroyed
+        )
 
     @property
     def publishers(self) -> Iterator[Publisher[Any]]:
         """The node's publishers."""
-        return (publisher for publisher in list(self._publishers) if not publisher._destroyed)
+        return (publisher for publisher in list(self._rclpy_publishers) if not publisher._destroyed)
 
     @property
     def subscriptions(self) -> Iterator[Subscription[Any]]:
         """The node's subscriptions."""
-        return self._of_kind(Subscription)
+        return self._rclpy_of_kind(Subscription)
 
     @property
     def clients(self) -> Iterator[Client]:
         """The node's clients."""
-        return self._of_kind(Client)
+        return self._rclpy_of_kind(Client)
 
     @property
     def services(self) -> Iterator[Service]:
         """The node's services."""
-        return self._of_kind(Service)
+        return self._rclpy_of_kind(Service)
 
     @property
     def timers(self) -> Iterator[Timer]:
         """The node's timers."""
-        return self._of_kind(Timer)
+        return self._rclpy_of_kind(Timer)
 
     @property
     def guards(self) -> Iterator[GuardCondition]:
         """The node's guard conditions."""
-        return self._of_kind(GuardCondition)
+        return self._rclpy_of_kind(GuardCondition)
 
     @property
     def waitables(self) -> Iterator[Waitable]:
         """What `add_waitable` added."""
-        return (entity.waitable for entity in self._of_kind(WaitableEntity))
+        return (entity.waitable for entity in self._rclpy_of_kind(WaitableEntity))
 
     def add_waitable(self, waitable: Waitable) -> None:
         """Have the executor ask an object of your own; see `rclpy.waitable`."""
-        self._add(WaitableEntity(waitable))
+        self._rclpy_add(WaitableEntity(waitable))
 
     def remove_waitable(self, waitable: Waitable) -> None:
         """Undo `add_waitable`."""
-        for entity in list(self._of_kind(WaitableEntity)):
+        for entity in list(self._rclpy_of_kind(WaitableEntity)):
             if entity.waitable is waitable:
-                self._remove(entity)
+                self._rclpy_remove(entity)
 
-    def _profile(
+    def _rclpy_profile(
         self, kind: type, topic: str, qos: QoSProfile | int, options: QoSOverridingOptions | None
     ) -> QoSProfile:
         """The profile of a new entity, after the overrides of parameters."""
@@ -161,7 +164,7 @@ class EntityMixin:
         from rclpy.qos_overriding_options import _declare_qos_parameters
 
         profile = copy.copy(profile)
-        _declare_qos_parameters(kind, self._as_node(), topic, profile, options)
+        _declare_qos_parameters(kind, self._rclpy_as_node(), topic, profile, options)
         return profile
 
     def create_publisher(
@@ -192,14 +195,14 @@ class EntityMixin:
         type_name = check_is_interface(msg_type, ("msg",))
         full = self.resolve_topic_name(topic)
         validate_full_topic_name(full)
-        profile = self._profile(Publisher, full, qos_profile, qos_overriding_options)
-        publisher = publisher_class(self._as_node(), msg_type, full, profile, type_name)
-        self._publishers.append(publisher)
+        profile = self._rclpy_profile(Publisher, full, qos_profile, qos_overriding_options)
+        publisher = publisher_class(self._rclpy_as_node(), msg_type, full, profile, type_name)
+        self._rclpy_publishers.append(publisher)
         if event_callbacks is not None and event_callbacks.matched is not None:
             group = callback_group or self._default_callback_group
             place = (SUBSCRIPTION, full, type_name)
             graph = self._context.session.graph
-            self._attach(publisher, MatchedEvents(event_callbacks.matched, group, graph, place))
+            self._rclpy_attach(publisher, MatchedEvents(event_callbacks.matched, group, graph, place))
         return publisher
 
     def create_subscription(
@@ -233,18 +236,18 @@ class EntityMixin:
         full = self.resolve_topic_name(topic)
         validate_full_topic_name(full)
         group = callback_group or self._default_callback_group
-        profile = self._profile(Subscription, full, qos_profile, qos_overriding_options)
+        profile = self._rclpy_profile(Subscription, full, qos_profile, qos_overriding_options)
         subscription: Subscription[Any] = Subscription(
-            self._as_node(), msg_type, full, callback, group, profile, raw, type_name
+            self._rclpy_as_node(), msg_type, full, callback, group, profile, raw, type_name
         )
-        self._add(subscription)
+        self._rclpy_add(subscription)
         if event_callbacks is not None and event_callbacks.matched is not None:
             place = (PUBLISHER, full, type_name)
             graph = self._context.session.graph
-            self._attach(subscription, MatchedEvents(event_callbacks.matched, group, graph, place))
+            self._rclpy_attach(subscription, MatchedEvents(event_callbacks.matched, group, graph, place))
         if event_callbacks is not None and event_callbacks.message_lost is not None:
             subscription.lost_events = LostEvents(event_callbacks.message_lost, group)
-            self._attach(subscription, subscription.lost_events)
+            self._rclpy_attach(subscription, subscription.lost_events)
         return subscription
 
     def create_client(
@@ -265,8 +268,8 @@ class EntityMixin:
         full = self.resolve_service_name(srv_name)
         validate_full_topic_name(full, is_service=True)
         group = callback_group or self._default_callback_group
-        client = Client(self._as_node(), srv_type, full, qos_profile, group, type_name, query_timeout)
-        self._add(client)
+        client = Client(self._rclpy_as_node(), srv_type, full, qos_profile, group, type_name, query_timeout)
+        self._rclpy_add(client)
         return client
 
     def create_service(
@@ -287,8 +290,8 @@ class EntityMixin:
         full = self.resolve_service_name(srv_name)
         validate_full_topic_name(full, is_service=True)
         group = callback_group or self._default_callback_group
-        service = Service(self._as_node(), srv_type, full, callback, group, qos_profile, type_name)
-        self._add(service)
+        service = Service(self._rclpy_as_node(), srv_type, full, callback, group, qos_profile, type_name)
+        self._rclpy_add(service)
         return service
 
     def create_timer(
@@ -309,7 +312,7 @@ class EntityMixin:
             raise TypeError(f"the period of a timer must be in seconds, not {timer_period_sec!r}")
         period = int(timer_period_sec * 1_000_000_000)
         timer = Timer(callback, group, period, clock or self._clock, autostart=autostart)
-        self._add(timer)
+        self._rclpy_add(timer)
         return timer
 
     def create_guard_condition(
@@ -317,7 +320,7 @@ class EntityMixin:
     ) -> GuardCondition:
         """Make a guard condition."""
         guard = GuardCondition(callback, callback_group or self._default_callback_group)
-        self._add(guard)
+        self._rclpy_add(guard)
         return guard
 
     def create_rate(self, frequency: float, clock: Clock | None = None) -> Rate:
@@ -331,34 +334,40 @@ class EntityMixin:
         if frequency <= 0:
             raise ValueError("frequency must be > 0")
         timer = Timer(None, None, int(1_000_000_000 / frequency), clock or self._clock)
+        self._rclpy_add(timer)
         return Rate(timer, context=self._context)
 
     def destroy_publisher(self, publisher: Publisher[Any]) -> bool:
         """Destroy a publisher of this node; False when it is none."""
-        return self._remove(publisher)
+        return self._rclpy_remove(publisher)
 
     def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
         """Destroy a subscription of this node; False when it is none."""
-        return self._remove(subscription)
+        return self._rclpy_remove(subscription)
 
-    def destroy_client(self, client: Client) -> bool:
-        """Destroy a client of this node; False when it is none."""
-        return self._remove(client)
+    def destroy_client(self, client: Client | ActionClient) -> bool:
+        """Destroy a client of this node, an action client too; False when it is none."""
+        from rclpy.action import ActionClient
+
+        if isinstance(client, ActionClient):
+            return client._destroy_of(self._rclpy_as_node())
+        return self._rclpy_remove(client)
 
     def destroy_service(self, service: Service) -> bool:
         """Destroy a service of this node; False when it is none."""
-        return self._remove(service)
+        return self._rclpy_remove(service)
 
     def destroy_timer(self, timer: Timer) -> bool:
         """Destroy a timer of this node; False when it is none."""
-        return self._remove(timer)
+        return self._rclpy_remove(timer)
 
     def destroy_guard_condition(self, guard: GuardCondition) -> bool:
         """Destroy a guard condition of this node; False when it is none."""
-        return self._remove(guard)
+        return self._rclpy_remove(guard)
 
     def destroy_rate(self, rate: Rate) -> bool:
         """Destroy a rate; False when that happened already."""
         existed = not rate._destroyed
         rate.destroy()
+        self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not rate._timer)
         return existed

@@ -36,18 +36,18 @@ class GraphMixin:
         def get_name(self) -> str: ...
         def get_namespace(self) -> str: ...
 
-    _destroyed = False
+    _rclpy_destroyed = False
 
-    def _check_alive(self) -> None:
+    def _rclpy_check_alive(self) -> None:
         """Raise InvalidHandle when the node was destroyed."""
-        if self._destroyed:
+        if self._rclpy_destroyed:
             raise InvalidHandle("cannot use Destroyable because destruction was requested")
 
-    def _endpoints(self, kinds: Iterable[str], name: str | None = None) -> list[EndpointRecord]:
-        self._check_alive()
+    def _rclpy_endpoints(self, kinds: Iterable[str], name: str | None = None) -> list[EndpointRecord]:
+        self._rclpy_check_alive()
         return self.context.session.graph.endpoints(kinds, name)
 
-    def _of_node(self, kind: str, name: str, namespace: str) -> NamesAndTypes:
+    def _rclpy_of_node(self, kind: str, name: str, namespace: str) -> NamesAndTypes:
         namespace = namespace or "/"
         known = self.context.session.graph.nodes()
         if not any(record.name == name and record.namespace == namespace for record in known):
@@ -55,16 +55,16 @@ class GraphMixin:
                 f"Cannot get names of {namespace.rstrip('/')}/{name}: node not found"
             )
         return names_and_types(
-            r for r in self._endpoints((kind,)) if r.node.name == name and r.node.namespace == namespace
+            r for r in self._rclpy_endpoints((kind,)) if r.node.name == name and r.node.namespace == namespace
         )
 
     def get_topic_names_and_types(self, no_demangle: bool = False) -> NamesAndTypes:
         """All topics and their types, sorted."""
-        return names_and_types(self._endpoints((PUBLISHER, SUBSCRIPTION)))
+        return names_and_types(self._rclpy_endpoints((PUBLISHER, SUBSCRIPTION)))
 
     def get_service_names_and_types(self) -> NamesAndTypes:
         """All services and their types, sorted."""
-        return names_and_types(self._endpoints((SERVICE,)))
+        return names_and_types(self._rclpy_endpoints((SERVICE,)))
 
     def get_publisher_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
@@ -74,7 +74,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._of_node(PUBLISHER, node_name, node_namespace)
+        return self._rclpy_of_node(PUBLISHER, node_name, node_namespace)
 
     def get_subscriber_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
@@ -84,7 +84,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._of_node(SUBSCRIPTION, node_name, node_namespace)
+        return self._rclpy_of_node(SUBSCRIPTION, node_name, node_namespace)
 
     def get_service_names_and_types_by_node(self, node_name: str, node_namespace: str) -> NamesAndTypes:
         """Services of a node.
@@ -92,7 +92,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._of_node(SERVICE, node_name, node_namespace)
+        return self._rclpy_of_node(SERVICE, node_name, node_namespace)
 
     def get_client_names_and_types_by_node(self, node_name: str, node_namespace: str) -> NamesAndTypes:
         """Services a node has clients of.
@@ -100,7 +100,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._of_node(CLIENT, node_name, node_namespace)
+        return self._rclpy_of_node(CLIENT, node_name, node_namespace)
 
     def get_node_names(self) -> list[str]:
         """Names of all nodes."""
@@ -118,10 +118,10 @@ class GraphMixin:
         """Name, namespace and enclave of all nodes."""
         return [(r.name, r.namespace, r.enclave) for r in self.context.session.graph.nodes()]
 
-    def _count(self, kind: str, name: str) -> int:
-        return len(self._endpoints((kind,), self._queried(name)))
+    def _rclpy_count(self, kind: str, name: str) -> int:
+        return len(self._rclpy_endpoints((kind,), self._rclpy_queried(name)))
 
-    def _queried(self, name: str) -> str:
+    def _rclpy_queried(self, name: str) -> str:
         """The fully qualified name a question is about.
 
         Raises:
@@ -138,32 +138,32 @@ class GraphMixin:
 
     def count_publishers(self, topic_name: str) -> int:
         """Number of publishers of a topic."""
-        return self._count(PUBLISHER, topic_name)
+        return self._rclpy_count(PUBLISHER, topic_name)
 
     def count_subscribers(self, topic_name: str) -> int:
         """Number of subscriptions of a topic."""
-        return self._count(SUBSCRIPTION, topic_name)
+        return self._rclpy_count(SUBSCRIPTION, topic_name)
 
     def count_services(self, service_name: str) -> int:
         """Number of servers of a service."""
-        return self._count(SERVICE, service_name)
+        return self._rclpy_count(SERVICE, service_name)
 
     def count_clients(self, service_name: str) -> int:
         """Number of clients of a service."""
-        return self._count(CLIENT, service_name)
+        return self._rclpy_count(CLIENT, service_name)
 
     def get_publishers_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> list[TopicEndpointInfo]:
         """The publishers of a topic, with types and profiles."""
-        records = self._endpoints((PUBLISHER,), self._queried(topic_name))
+        records = self._rclpy_endpoints((PUBLISHER,), self._rclpy_queried(topic_name))
         return [TopicEndpointInfo.from_record(r, TopicEndpointTypeEnum.PUBLISHER) for r in records]
 
     def get_subscriptions_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> list[TopicEndpointInfo]:
         """The subscriptions of a topic, with types and profiles."""
-        records = self._endpoints((SUBSCRIPTION,), self._queried(topic_name))
+        records = self._rclpy_endpoints((SUBSCRIPTION,), self._rclpy_queried(topic_name))
         return [TopicEndpointInfo.from_record(r, TopicEndpointTypeEnum.SUBSCRIPTION) for r in records]
 
     def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
@@ -173,7 +173,7 @@ class GraphMixin:
             InvalidTopicNameException: the name is not valid.
             ValueError: a substitution is unknown.
         """
-        return self._resolve(topic, "topic", only_expand)
+        return self._rclpy_resolve(topic, "topic", only_expand)
 
     def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str:
         """The fully qualified and remapped name of a service.
@@ -182,15 +182,15 @@ class GraphMixin:
             InvalidServiceNameException: the name is not valid.
             ValueError: a substitution is unknown.
         """
-        return self._resolve(service, "service", only_expand)
+        return self._rclpy_resolve(service, "service", only_expand)
 
-    def _resolve(self, name: str, kind: str, only_expand: bool) -> str:
-        self._check_alive()
+    def _rclpy_resolve(self, name: str, kind: str, only_expand: bool) -> str:
+        self._rclpy_check_alive()
         validate_topic_name(name, is_service=kind == "service")
         full = expand_topic_name(name, self.get_name(), self.get_namespace())
-        return full if only_expand else self._remap(full, kind)
+        return full if only_expand else self._rclpy_remap(full, kind)
 
-    def _remap(self, full: str, kind: str) -> str:
+    def _rclpy_remap(self, full: str, kind: str) -> str:
         raise NotImplementedError
 
     def wait_for_node(self, fully_qualified_node_name: str, timeout: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,7 +83,11 @@ def check_range(value: float, descriptor: Any) -> str:
     if not step:
         return ""
     steps = (value - low) / step
-    on_grid = math.isclose(steps, round(steps), abs_tol=1e-6) if is_float else (value - low) % step == 0
+    on_grid = (
+        math.isclose(steps, round(steps), rel_tol=ParameterMixin.PARAM_REL_TOL, abs_tol=1e-6)
+        if is_float
+        else (value - low) % step == 0
+    )
     return "" if on_grid else f"The parameter value for {descriptor.name} is not a valid step. Step: {step}"
 
 
@@ -102,24 +107,26 @@ class ParameterMixin:
 
     _parameters: dict[str, Parameter]
     _descriptors: dict[str, Any]
-    _overrides: dict[str, Any]
-    _allow_undeclared: bool
-    _pre_callbacks: list[Callable[[list[Parameter]], list[Parameter]]]
-    _on_callbacks: list[SetCallback]
-    _post_callbacks: list[Callable[[list[Parameter]], None]]
-    _event_publisher: Any
+    _rclpy_overrides: dict[str, Any]
+    _rclpy_allow_undeclared: bool
+    _rclpy_pre_callbacks: list[Callable[[list[Parameter]], list[Parameter]]]
+    _rclpy_on_callbacks: list[SetCallback]
+    _rclpy_post_callbacks: list[Callable[[list[Parameter]], None]]
+    _rclpy_event_publisher: Any
+    PARAM_REL_TOL = 1e-6
+    """Numbers that differ by less, relatively, count as a bound or a step of a range."""
 
     if TYPE_CHECKING:
 
         def get_clock(self) -> Clock: ...
         def get_fully_qualified_name(self) -> str: ...
 
-    def _init_parameters(self, overrides: dict[str, Any], allow_undeclared: bool) -> None:
+    def _rclpy_init_parameters(self, overrides: dict[str, Any], allow_undeclared: bool) -> None:
         """Start without parameters."""
-        self._parameters, self._descriptors, self._overrides = {}, {}, overrides
-        self._allow_undeclared = allow_undeclared
-        self._pre_callbacks, self._on_callbacks, self._post_callbacks = [], [], []
-        self._event_publisher = None
+        self._parameters, self._descriptors, self._rclpy_overrides = {}, {}, overrides
+        self._rclpy_allow_undeclared = allow_undeclared
+        self._rclpy_pre_callbacks, self._rclpy_on_callbacks, self._rclpy_post_callbacks = [], [], []
+        self._rclpy_event_publisher = None
 
     def declare_parameter(
         self, name: str, value: Any = None, descriptor: Any = None, ignore_override: bool = False
@@ -140,6 +147,12 @@ class ParameterMixin:
             ValueError: of static type, with neither a value nor a type.
         """
         entry = (name,) if value is None and descriptor is None else (name, value, descriptor)
+        if len(entry) == 1:
+            warnings.warn(
+                f"when declaring parameter named '{name}', declaring a parameter only providing its name is "
+                "deprecated: pass a default value, a type, or a descriptor with `dynamic_typing=True`",
+                stacklevel=2,
+            )
         return self.declare_parameters("", [entry], ignore_override)[0]
 
     def declare_parameters(
@@ -156,16 +169,17 @@ class ParameterMixin:
         """
         prefix = f"{namespace}." if namespace else ""
         prepared = [
-            self._prepare(prefix, index, entry, ignore_override) for index, entry in enumerate(parameters)
+            self._rclpy_prepare(prefix, index, entry, ignore_override)
+            for index, entry in enumerate(parameters)
         ]
         known = [parameter.name for parameter, _ in prepared if parameter.name in self._parameters]
         if known:
             raise ParameterAlreadyDeclaredException(known)
         for parameter, descriptor in prepared:
-            self._declare(parameter, descriptor)
+            self._rclpy_declare(parameter, descriptor)
         return [self._parameters[parameter.name] for parameter, _ in prepared]
 
-    def _prepare(
+    def _rclpy_prepare(
         self, prefix: str, index: int, entry: tuple[Any, ...], ignore_override: bool
     ) -> tuple[Parameter, Any]:
         """The first value and the descriptor of a parameter to declare."""
@@ -193,18 +207,18 @@ class ParameterMixin:
             descriptor.type = _type_of(default).value
             if not descriptor.type:
                 raise ValueError(f"{name}: a parameter of static type needs a default value, or a type")
-        if not ignore_override and name in self._overrides:
-            default = self._overrides[name]
+        if not ignore_override and name in self._rclpy_overrides:
+            default = self._rclpy_overrides[name]
         return Parameter(name, value=default), descriptor
 
-    def _declare(self, parameter: Parameter, descriptor: Any) -> None:
+    def _rclpy_declare(self, parameter: Parameter, descriptor: Any) -> None:
         """Check a prepared parameter and keep it."""
         self._descriptors[parameter.name] = descriptor
         if parameter.type_ is Parameter.Type.NOT_SET and not descriptor.dynamic_typing:
             self._parameters[parameter.name] = parameter
             return
         try:
-            self._apply_checked([parameter], declaring=True)
+            self._rclpy_apply_checked([parameter], declaring=True)
         except Exception:
             del self._descriptors[parameter.name]
             raise
@@ -234,7 +248,7 @@ class ParameterMixin:
         """
         parameter = self._parameters.get(name)
         if parameter is None:
-            if self._allow_undeclared:
+            if self._rclpy_allow_undeclared:
                 return Parameter(name)
             raise ParameterNotDeclaredException(name)
         if parameter.type_ is Parameter.Type.NOT_SET and not self._descriptors[name].dynamic_typing:
@@ -273,7 +287,7 @@ class ParameterMixin:
         """
         if name in self._parameters:
             return self._parameters[name].type_
-        if self._allow_undeclared:
+        if self._rclpy_allow_undeclared:
             return Parameter.Type.NOT_SET
         raise ParameterNotDeclaredException(name)
 
@@ -285,7 +299,7 @@ class ParameterMixin:
         """
         if name in self._descriptors:
             return self._descriptors[name]
-        if self._allow_undeclared:
+        if self._rclpy_allow_undeclared:
             return ParameterDescriptor()
         raise ParameterNotDeclaredException(name)
 
@@ -336,7 +350,7 @@ class ParameterMixin:
             descriptor.type = Parameter.Type.from_parameter_value(wanted).value
         self._descriptors[name] = descriptor
         try:
-            self._apply_checked([Parameter(name, value=wanted)], declaring=True)
+            self._rclpy_apply_checked([Parameter(name, value=wanted)], declaring=True)
         except Exception:
             self._descriptors[name] = former
             raise
@@ -356,9 +370,9 @@ class ParameterMixin:
         Raises:
             ParameterNotDeclaredException: one is not declared, and undeclared ones are not allowed.
         """
-        if self._pre_callbacks:
+        if self._rclpy_pre_callbacks:
             given = parameter_list
-            parameter_list = [found for callback in self._pre_callbacks for found in callback(given)]
+            parameter_list = [found for callback in self._rclpy_pre_callbacks for found in callback(given)]
             if not parameter_list:
                 return _refused(
                     "parameter list cannot be empty, this might be due to pre_set_parameters_callback "
@@ -367,30 +381,30 @@ class ParameterMixin:
         if not all(isinstance(parameter, Parameter) for parameter in parameter_list):
             raise TypeError(f"parameter must be instance of type {Parameter!r}")
         missing = [p.name for p in parameter_list if p.name not in self._parameters]
-        if missing and not self._allow_undeclared:
+        if missing and not self._rclpy_allow_undeclared:
             raise ParameterNotDeclaredException(missing)
         try:
-            self._apply_checked(parameter_list)
+            self._rclpy_apply_checked(parameter_list)
         except InvalidParameterTypeException as error:
             return _refused(f"Wrong parameter type: {error}")
         except (ParameterImmutableException, InvalidParameterValueException) as error:
             return _refused(getattr(error, "reason", "") or str(error))
         return _ok()
 
-    def _apply_checked(self, parameters: list[Parameter], declaring: bool = False) -> None:
+    def _rclpy_apply_checked(self, parameters: list[Parameter], declaring: bool = False) -> None:
         """Check everything, ask the callbacks, store, tell."""
         for parameter in parameters:
-            self._check(parameter, declaring)
-        for callback in self._on_callbacks:
+            self._rclpy_check(parameter, declaring)
+        for callback in self._rclpy_on_callbacks:
             result = callback(parameters)
             if not result.successful:
                 first = parameters[0]
                 raise InvalidParameterValueException(first.name, first.value, result.reason)
-        self._store(parameters, declaring)
-        for post in self._post_callbacks:
+        self._rclpy_store(parameters, declaring)
+        for post in self._rclpy_post_callbacks:
             post(parameters)
 
-    def _check(self, parameter: Parameter, declaring: bool) -> None:
+    def _rclpy_check(self, parameter: Parameter, declaring: bool) -> None:
         """Check one value against its descriptor."""
         descriptor = self._descriptors.get(parameter.name)
         if descriptor is None:
@@ -410,7 +424,7 @@ class ParameterMixin:
             if reason:
                 raise InvalidParameterValueException(parameter.name, parameter.value, reason)
 
-    def _store(self, parameters: list[Parameter], declaring: bool) -> None:
+    def _rclpy_store(self, parameters: list[Parameter], declaring: bool) -> None:
         """Keep the values and publish the event; a value that is not set deletes its parameter."""
         stamp = self.get_clock().now().to_msg()
         event = ParameterEvent(stamp=stamp, node=self.get_fully_qualified_name())
@@ -431,14 +445,14 @@ class ParameterMixin:
                 descriptor.type = parameter.type_.value
             changes = event.changed_parameters if known else event.new_parameters
             changes.append(parameter.to_parameter_msg())
-        if self._event_publisher is not None:
-            self._event_publisher.publish(event)
+        if self._rclpy_event_publisher is not None:
+            self._rclpy_event_publisher.publish(event)
 
     def add_on_set_parameters_callback(self, callback: SetCallback) -> None:
         """Ask a function before values change; it returns a `SetParametersResult`. The newest is asked
         first.
         """
-        self._on_callbacks.insert(0, _takes_one(callback))
+        self._rclpy_on_callbacks.insert(0, _takes_one(callback))
 
     def remove_on_set_parameters_callback(self, callback: SetCallback) -> None:
         """Undo `add_on_set_parameters_callback`.
@@ -446,22 +460,22 @@ class ParameterMixin:
         Raises:
             ValueError: it was not added.
         """
-        self._on_callbacks.remove(callback)
+        self._rclpy_on_callbacks.remove(callback)
 
     def add_pre_set_parameters_callback(self, callback: Callable[[list[Parameter]], list[Parameter]]) -> None:
         """Let a function change the list of parameters before it is checked."""
-        self._pre_callbacks.insert(0, _takes_one(callback))
+        self._rclpy_pre_callbacks.insert(0, _takes_one(callback))
 
     def remove_pre_set_parameters_callback(
         self, callback: Callable[[list[Parameter]], list[Parameter]]
     ) -> None:
         """Undo `add_pre_set_parameters_callback`."""
-        self._pre_callbacks.remove(callback)
+        self._rclpy_pre_callbacks.remove(callback)
 
     def add_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Tell a function after values changed."""
-        self._post_callbacks.insert(0, _takes_one(callback))
+        self._rclpy_post_callbacks.insert(0, _takes_one(callback))
 
     def remove_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Undo `add_post_set_parameters_callback`."""
-        self._post_callbacks.remove(callback)
+        self._rclpy_post_callbacks.remove(callback)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 from enum import Enum, IntEnum
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -175,9 +176,12 @@ def parameter_value_to_python(parameter_value: Any) -> Any:
 
 
 def get_parameter_value(string_value: str) -> Any:
-    """The `ParameterValue` of a YAML text; what no type fits is a string."""
+    """The `ParameterValue` of a YAML text; what no type fits, and nothing (`~`, a blank), is a string."""
     try:
-        return Parameter("", value=normalise(parse_value(string_value, "parameter"))).get_parameter_value()
+        value = normalise(parse_value(string_value, "parameter"))
+        if value is None:
+            value = string_value
+        return Parameter("", value=value).get_parameter_value()
     except (TypeError, ValueError):
         return Parameter("", value=string_value).get_parameter_value()
 
@@ -203,8 +207,10 @@ def parameter_dict_from_yaml_file(
         namespace: put in front of each name.
 
     Raises:
+        FileNotFoundError: there is no such file.
         RuntimeError: the file has another layout, a target node is not in it, or nothing is left.
     """
+    Path(parameter_file).stat()
     found: dict[str, Any] = {}
     absent = {f"/{node.lstrip('/')}" for node in target_nodes or []}
     for pattern, name, value in read_parameter_file(parameter_file):

@@ -20,13 +20,16 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.client import Client
 from rclpy.parameter import Parameter, parameter_dict_from_yaml_file
 from rclpy.parameter_event_handler import EVENT_TOPIC
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile, qos_profile_parameter_events, qos_profile_services_default
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.validate_names import validate_full_topic_name
 
 if TYPE_CHECKING:
+    from rclpy.event_handler import SubscriptionEventCallbacks
     from rclpy.node import Node
+    from rclpy.qos_overriding_options import QoSOverridingOptions
 
 DoneCallback = Callable[[Future[Any]], Any]
 
@@ -159,15 +162,29 @@ class AsyncParameterClient:
         """As `load_parameter_file`, all or nothing."""
         return self.set_parameters_atomically(self._read(parameter_file, use_wildcard), callback)
 
-    def on_parameter_event(self, callback: Callable[[Any], Any]) -> Subscription[Any]:
+    def on_parameter_event(
+        self,
+        callback: Callable[[Any], Any],
+        qos_profile: QoSProfile = qos_profile_parameter_events,
+        *,
+        callback_group: CallbackGroup | None = None,
+        event_callbacks: SubscriptionEventCallbacks | None = None,
+        qos_overriding_options: QoSOverridingOptions | None = None,
+        raw: bool = False,
+    ) -> Subscription[Any]:
         """Call a function with each `rcl_interfaces/msg/ParameterEvent` of the remote node; destroy the
-        subscription to stop.
+        subscription to stop. The further arguments are those of `Node.create_subscription`; serialised
+        events (`raw`) come from all nodes.
         """
         return self.node.create_subscription(
             ParameterEvent,
             EVENT_TOPIC,
-            lambda event: callback(event) if event.node == self._full_name else None,
-            qos_profile_parameter_events,
+            lambda event: callback(event) if raw or event.node == self._full_name else None,
+            qos_profile,
+            callback_group=callback_group,
+            event_callbacks=event_callbacks,
+            qos_overriding_options=qos_overriding_options,
+            raw=raw,
         )
 
     def _read(self, parameter_file: str, use_wildcard: bool) -> list[Any]:
@@ -183,3 +200,6 @@ def _call(client: Client, request: Any, callback: DoneCallback | None) -> Future
 
 def _messages(parameters: Sequence[Any]) -> list[Any]:
     return [p.to_parameter_msg() if isinstance(p, Parameter) else p for p in parameters]
+
+
+pass_on(__name__)

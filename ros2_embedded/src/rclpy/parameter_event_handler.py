@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import ParameterEvent
 
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile, qos_profile_parameter_events
 
 if TYPE_CHECKING:
+    from rclpy.callback_groups import CallbackGroup
+    from rclpy.event_handler import SubscriptionEventCallbacks
     from rclpy.node import Node
+    from rclpy.qos_overriding_options import QoSOverridingOptions
 
 EVENT_TOPIC = "/parameter_events"
 
@@ -60,12 +64,30 @@ class _Callbacks:
 class ParameterEventHandler:
     """Listens to `/parameter_events`. Of several callbacks the one added last is called first."""
 
-    def __init__(self, node: Node, qos_profile: QoSProfile = qos_profile_parameter_events) -> None:
-        """Subscribe with a node, which somebody must spin."""
+    def __init__(
+        self,
+        node: Node,
+        qos_profile: QoSProfile = qos_profile_parameter_events,
+        *,
+        callback_group: CallbackGroup | None = None,
+        event_callbacks: SubscriptionEventCallbacks | None = None,
+        qos_overriding_options: QoSOverridingOptions | None = None,
+        raw: bool = False,
+    ) -> None:
+        """Subscribe with a node, which somebody must spin; the further arguments are those of
+        `Node.create_subscription`.
+        """
         self.node, self.qos_profile = node, qos_profile
         self._callbacks = _Callbacks()
         self.parameter_event_subscription = node.create_subscription(
-            ParameterEvent, EVENT_TOPIC, self._callbacks.event_callback, qos_profile
+            ParameterEvent,
+            EVENT_TOPIC,
+            self._callbacks.event_callback,
+            qos_profile,
+            callback_group=callback_group,
+            event_callbacks=event_callbacks,
+            qos_overriding_options=qos_overriding_options,
+            raw=raw,
         )
 
     def destroy(self) -> None:
@@ -155,3 +177,6 @@ class ParameterEventHandler:
         if node_path.startswith("/"):
             return node_path
         return f"{self.node.get_namespace().rstrip('/')}/{node_path}"
+
+
+pass_on(__name__)

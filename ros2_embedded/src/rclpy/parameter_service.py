@@ -16,6 +16,7 @@ from rcl_interfaces.srv import (
 
 from rclpy.exceptions import ParameterNotDeclaredException, ParameterUninitializedException
 from rclpy.parameter import Parameter
+from rclpy.passed_on import pass_on
 from rclpy.qos import qos_profile_parameters
 
 if TYPE_CHECKING:
@@ -80,3 +81,6 @@ class ParameterService:
     def _set_atomically(self, request: Any, response: Any) -> Any:
         response.result = self._set_one(list(request.parameters))
         return response
+
+
+pass_on(__name__)

@@ -12,6 +12,7 @@ import zenoh.ext
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.impl.errors import RCLError
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import serialize
 from ros2_embedded.rosidl.sharing import Shared, serialize_without, shareable
@@ -161,3 +162,6 @@ class Publisher(Entity, Generic[MsgT]):
             self._endpoint.withdraw()
             if not self._endpoint.session.zenoh.is_closed():
                 self._publisher.undeclare()
+
+
+pass_on(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum, IntEnum
 from typing import Any
 
@@ -166,6 +167,12 @@ class QoSProfile:
         if self.history == HistoryPolicy.KEEP_LAST and "depth" not in kwargs:
             raise InvalidQoSProfileException("History set to KEEP_LAST without a depth setting.")
         self.depth = kwargs.get("depth", 0)
+        if self.history == HistoryPolicy.KEEP_LAST and self.depth == 0:
+            warnings.warn(
+                "A zero depth with KEEP_LAST doesn't make sense; no data could be stored. "
+                "This will be interpreted as SYSTEM_DEFAULT",
+                stacklevel=2,
+            )
         self.reliability = kwargs.get("reliability", ReliabilityPolicy.RELIABLE)
         self.durability = kwargs.get("durability", DurabilityPolicy.VOLATILE)
         self.lifespan = kwargs.get("lifespan", Duration())

@@ -10,6 +10,7 @@ from rcl_interfaces.msg import SetParametersResult as QosCallbackResult
 
 from rclpy.duration import Duration
 from rclpy.parameter import Parameter
+from rclpy.passed_on import pass_on
 from rclpy.publisher import Publisher
 from rclpy.qos import (
     DurabilityPolicy,
@@ -136,3 +137,6 @@ def _declare_qos_parameters(
     result = options.callback(qos)
     if not result.successful:
         raise InvalidQosOverridesError(f"{topic_name}: {result.reason or 'the callback refused the profile'}")
+
+
+pass_on(__name__)

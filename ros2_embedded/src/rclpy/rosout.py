@@ -24,7 +24,7 @@ class RosoutPublisher:
         """Create the publisher and attach to the node's logger."""
         self._name = node.get_logger().name
         self._publisher = node.create_publisher(Log, "/rosout", qos_profile_rosout_default)
-        node._publishers.remove(self._publisher)  # not one of the node's publishers for its owner
+        node._rclpy_publishers.remove(self._publisher)  # not one of the node's publishers for its owner
         self._sink = self._publish  # one bound method, so that it can be found again
         add_rosout_sink(self._name, self._sink)
 

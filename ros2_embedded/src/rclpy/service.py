@@ -16,6 +16,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
 from ros2_embedded.rosidl.classes import deserialize, serialize
@@ -59,7 +60,7 @@ class Service(Entity):
         )
         self._logger_name = node.get_logger().name
         self._queue: deque[zenoh.Query] = deque()
-        self._notify = node.wake
+        self._notify = node._rclpy_wake
         self._dropped = DropCounter(node.get_logger(), f"request to {srv_name}")
         self._events = ServiceEvents(node, srv_type, srv_name)
         self._endpoint = Endpoint(node, SERVICE, srv_name, type_name, qos_profile.to_wire())
@@ -177,3 +178,6 @@ class Service(Entity):
                 self._queryable.undeclare()
             while self._queue:
                 self._queue.popleft().drop()
+
+
+pass_on(__name__)

@@ -11,6 +11,8 @@ from enum import IntFlag
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from rclpy.passed_on import pass_on
+
 if TYPE_CHECKING:
     from rclpy.context import Context
 
@@ -113,3 +115,6 @@ def uninstall_signal_handlers() -> None:
 def get_current_signal_handlers_options() -> SignalHandlerOptions:
     """The signals handled now."""
     return _options
+
+
+pass_on(__name__)

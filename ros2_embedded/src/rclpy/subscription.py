@@ -17,6 +17,7 @@ from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.event_handler import LostEvents
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import deserialize, serialize
 from ros2_embedded.rosidl.sharing import Shared, restore
@@ -91,7 +92,7 @@ class Subscription(Entity, Generic[MsgT]):
             maxlen=None if wire.history == KEEP_ALL else wire.depth
         )
         self.lost_events: LostEvents | None = None
-        self._notify = node.wake
+        self._notify = node._rclpy_wake
         self._endpoint = Endpoint(node, SUBSCRIPTION, topic, type_name, wire)
         self._dropped = DropCounter(node.get_logger(), f"message on {topic}")
         self._subscriber = _declare(node.context.session.zenoh, self._endpoint.key, wire, self._on_sample)
@@ -209,3 +210,6 @@ class Subscription(Entity, Generic[MsgT]):
             if not self._endpoint.session.zenoh.is_closed():
                 self._subscriber.undeclare()
             self._queue.clear()
+
+
+pass_on(__name__)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import ref
 
@@ -14,6 +17,29 @@ if TYPE_CHECKING:
     from rclpy.executors import Executor
 
 T = TypeVar("T")
+
+
+class FutureState(Enum):
+    """How far a future is."""
+
+    PENDING = "PENDING"
+    CANCELLED = "CANCELLED"
+    FINISHED = "FINISHED"
+
+
+class _Stepping(threading.local):
+    """How many tasks of executors this thread is in."""
+
+    depth = 0
+
+
+_stepping = _Stepping()
+
+
+def _running_loop() -> Any:
+    """The loop of asyncio that runs in this thread, None without one; asyncio is not imported for it."""
+    asyncio = sys.modules.get("asyncio")
+    return None if asyncio is None else asyncio._get_running_loop()
 
 
 class Future(Generic[T]):
@@ -47,11 +73,37 @@ class Future(Generic[T]):
         if self._exception is not None and not self._exception_fetched:
             warnings.warn(f"The following exception was never retrieved: {self._exception}", stacklevel=2)
 
-    def __await__(self) -> Generator[Future[T], None, T | None]:
-        """Suspend the coroutine until the future is done or cancelled."""
+    def __await__(self) -> Generator[Any, None, T | None]:
+        """Suspend the coroutine until the future is done or cancelled.
+
+        In a task of an executor, in a coroutine of asyncio, or in one that is driven by hand: the last gets
+        None at each step.
+        """
         while self._pending():
-            yield self
+            if _stepping.depth:
+                yield self
+                continue
+            loop = _running_loop()
+            if loop is None:
+                yield None
+            else:
+                yield from self._in_loop(loop).__await__()
         return self.result()
+
+    def _in_loop(self, loop: Any) -> Any:
+        """A future of an asyncio loop that is done when this is."""
+        settled = loop.create_future()
+
+        def settle() -> None:
+            if not settled.done():
+                settled.set_result(None)
+
+        def wake(_: Future[T]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                loop.call_soon_threadsafe(settle)
+
+        self._add_waker(wake)
+        return settled
 
     def _pending(self) -> bool:
         """True while neither done nor cancelled."""
@@ -128,12 +180,20 @@ class Future(Generic[T]):
             warnings.warn(f"Unhandled exception in done callback: {error}", RuntimeWarning, stacklevel=2)
 
     def add_done_callback(self, callback: Callable[[Future[T]], Any]) -> None:
-        """Call a function with this future when it is done (soon, when it is done already)."""
+        """Call a function with this future when it is done.
+
+        When it is done already: soon by the executor, else at once, and an exception of the function comes
+        out here.
+        """
         with self._lock:
             if self._pending():
                 self._callbacks.append(callback)
                 return
-        self._call(callback)
+        executor = self._executor()
+        if executor is not None:
+            executor.create_task(callback, self)
+        else:
+            callback(self)
 
     def remove_done_callback(self, callback: Callable[[Future[T]], Any]) -> bool:
         """Take back `add_done_callback`; returns whether it was there."""
@@ -207,11 +267,14 @@ class Task(Future[T]):
                 self.set_result(result)
                 return
             self._handler = result
+        _stepping.depth += 1
         try:
             awaited = self._handler.send(None)
         except StopIteration as stop:
             self.set_result(stop.value)
             return
+        finally:
+            _stepping.depth -= 1
         executor = self._executor()
         if executor is None:
             return

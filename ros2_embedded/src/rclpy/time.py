@@ -8,6 +8,7 @@ from builtin_interfaces.msg import Time as TimeMsg
 
 from rclpy.clock_type import ClockType
 from rclpy.duration import S_TO_NS, Duration
+from rclpy.passed_on import pass_on
 
 CONVERSION_CONSTANT = S_TO_NS
 _LIMIT = 2**63
@@ -121,9 +122,14 @@ class Time:
     def __gt__(self, other: object) -> bool:
         if not isinstance(other, Time):
             return NotImplemented
-        return other < self
+        self._same_clock(other)
+        return self._nanoseconds > other._nanoseconds
 
     def __ge__(self, other: object) -> bool:
         if not isinstance(other, Time):
             return NotImplemented
-        return other <= self
+        self._same_clock(other)
+        return self._nanoseconds >= other._nanoseconds
+
+
+pass_on(__name__)

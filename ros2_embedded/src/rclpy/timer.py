@@ -13,6 +13,7 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.entity import Entity
 from rclpy.exceptions import ROSInterruptException
+from rclpy.passed_on import pass_on
 from rclpy.time import Time
 
 if TYPE_CHECKING:
@@ -174,14 +175,16 @@ def _takes_nothing(function: Callable[..., Any]) -> bool:
 
 
 class Rate:
-    """Sleeps to keep a rate of a clock; the node must be spun by another thread for simulated time."""
+    """Sleeps to keep a rate of a clock; the node must be spun by another thread for simulated time.
+
+    Its timer is one of the node's, so that each tick ends a `spin_once` as in rclpy.
+    """
 
     def __init__(self, timer: Timer, *, context: Context) -> None:
         """Make a rate; use `Node.create_rate`."""
         self._timer, self._context = timer, context
         self._clock = timer.clock
         self._next = self._clock.nanoseconds() + timer.timer_period_ns
-        timer.cancel()
         self._condition, self._destroyed = Condition(), False
 
     def sleep(self) -> None:
@@ -210,3 +213,6 @@ class Rate:
             self._destroyed = True
             self._condition.notify_all()
         self._timer.destroy()
+
+
+pass_on(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from rclpy.passed_on import pass_on
 from rclpy.qos import (
     DurabilityPolicy,
     HistoryPolicy,
@@ -81,3 +82,6 @@ class TopicEndpointInfo:
                 f"  Liveliness lease duration: {qos.liveliness_lease_duration}",
             ]
         )
+
+
+pass_on(__name__)

@@ -15,6 +15,7 @@ from type_description_interfaces.msg import (
 from type_description_interfaces.srv import GetTypeDescription
 
 from rclpy.parameter import Parameter
+from rclpy.passed_on import pass_on
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, source_file
 from ros2_embedded.rosidl.type_hash import describe, type_hash
 
@@ -88,3 +89,6 @@ class TypeDescriptionService:
             response.type_sources = _sources([name, *(entry["type_name"] for entry in referenced)])
         response.successful = True
         return response
+
+
+pass_on(__name__)

@@ -6,6 +6,7 @@ import sys
 import threading
 
 from rclpy.context import Context
+from rclpy.passed_on import pass_on
 
 _default_context: Context | None = None
 _lock = threading.Lock()
@@ -30,16 +31,12 @@ def renew_default_context() -> Context:
 
 
 def remove_ros_args(args: list[str] | None = None) -> list[str]:
-    """The command line without its ROS arguments; None takes `sys.argv`.
-
-    Raises:
-        RuntimeError: not even a program name.
-    """
+    """The command line without its ROS arguments; None takes `sys.argv`."""
     from rclpy.arguments import parse_arguments
 
     words = sys.argv if args is None else list(args)
     if not words:
-        raise RuntimeError("the command line is empty: its first word is the name of the program")
+        return []
     return parse_arguments(words).remaining
 
 
@@ -52,7 +49,7 @@ def shutdown(*, context: Context | None = None) -> None:
     """Shut a context down.
 
     Raises:
-        RuntimeError: not initialised, or shut down before.
+        RCLError: not initialised, or shut down before.
     """
     (context or get_default_context()).shutdown()
 
@@ -75,3 +72,6 @@ def get_available_rmw_implementations() -> set[str]:
 def timeout_sec_to_nsec(timeout_sec: float | None) -> int:
     """Nanoseconds of a timeout; None and negative values wait for ever (-1)."""
     return -1 if timeout_sec is None or timeout_sec < 0 else int(timeout_sec * 1e9)
+
+
+pass_on(__name__)

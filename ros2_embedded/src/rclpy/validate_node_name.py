@@ -1,5 +1,8 @@
 """Validation of names, see `rclpy.validate_names`."""
 
+from rclpy.passed_on import pass_on
 from rclpy.validate_names import validate_node_name
 
 __all__ = ["validate_node_name"]
+
+pass_on(__name__)

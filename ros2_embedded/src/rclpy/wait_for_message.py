@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
@@ -45,3 +46,6 @@ def wait_for_message(
         if former is not None:
             former.add_node(node)
     return future.done(), future.result()
+
+
+pass_on(__name__)

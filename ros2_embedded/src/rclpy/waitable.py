@@ -3,33 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
+from rclpy.task import Future
 
 
-@dataclass
 class NumberOfEntities:
     """How many entities of each kind something waits for."""
 
-    num_subscriptions: int = 0
-    num_guard_conditions: int = 0
-    num_timers: int = 0
-    num_clients: int = 0
-    num_services: int = 0
-    num_events: int = 0
+    __slots__ = (
+        "num_clients",
+        "num_events",
+        "num_guard_conditions",
+        "num_services",
+        "num_subscriptions",
+        "num_timers",
+    )
+
+    def __init__(
+        self,
+        num_subs: int = 0,
+        num_gcs: int = 0,
+        num_timers: int = 0,
+        num_clients: int = 0,
+        num_services: int = 0,
+        num_events: int = 0,
+    ) -> None:
+        """Count subscriptions, guard conditions, timers, clients, services and events."""
+        self.num_subscriptions, self.num_guard_conditions = num_subs, num_gcs
+        self.num_timers, self.num_clients = num_timers, num_clients
+        self.num_services, self.num_events = num_services, num_events
+
+    def _counts(self) -> tuple[int, ...]:
+        """The numbers in the order of the arguments."""
+        return (
+            self.num_subscriptions,
+            self.num_guard_conditions,
+            self.num_timers,
+            self.num_clients,
+            self.num_services,
+            self.num_events,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """The same numbers."""
+        return isinstance(other, NumberOfEntities) and self._counts() == other._counts()
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: NumberOfEntities) -> NumberOfEntities:
         """The sums."""
-        return NumberOfEntities(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return NumberOfEntities(*map(sum, zip(self._counts(), other._counts(), strict=True)))
 
     def __iadd__(self, other: NumberOfEntities) -> NumberOfEntities:
         """Add in place."""
-        for field in fields(self):
-            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
+
+    def __repr__(self) -> str:
+        """The numbers."""
+        return f"<NumberOfEntities{self._counts()}>"
 
 
 class Waitable:
@@ -38,6 +74,15 @@ class Waitable:
     def __init__(self, callback_group: CallbackGroup | None) -> None:
         """Join a callback group."""
         self.callback_group = callback_group
+        self._futures: list[Future[Any]] = []
+
+    def add_future(self, future: Future[Any]) -> None:
+        """Keep a future, so that it is not collected while nobody else holds it."""
+        self._futures.append(future)
+
+    def remove_future(self, future: Future[Any]) -> None:
+        """Undo `add_future`."""
+        self._futures.remove(future)
 
     def is_ready(self, wait_set: WaitSet) -> bool:
         """True when `take_data` would give something."""

@@ -26,15 +26,18 @@ def _standard_library_is_loading() -> bool:
 
 
 class InterfaceFinder:
-    """Meta path finder for ROS interface packages: `X`, `X.msg`, `X.srv` and `X.action`."""
+    """Meta path finder for ROS interface packages: `X`, `X.msg`, `X.srv`, `X.action`, and `X.msg._name`."""
 
     _busy = False
 
     @classmethod
     def find_spec(cls, fullname: str, path: object = None, target: object = None) -> object | None:
         """Return the spec of an interface module, or None when the name is not one."""
-        package, _, kind = fullname.partition(".")
+        package, _, rest = fullname.partition(".")
+        kind, _, leaf = rest.partition(".")
         if cls._busy or package in _STANDARD or (kind and kind not in _KINDS):
+            return None
+        if leaf and (not leaf.startswith("_") or "." in leaf):
             return None
         if _standard_library_is_loading():
             return None
@@ -42,7 +45,7 @@ class InterfaceFinder:
         try:
             from ros2_embedded.rosidl.importer import find_interface_spec
 
-            return find_interface_spec(package, kind)
+            return find_interface_spec(package, kind, leaf)
         finally:
             cls._busy = False
 

@@ -30,6 +30,37 @@ EXECUTABLES_GROUP = "ros2_embedded.executables"
 RUNNER = (sys.executable, "-m", "ros2_embedded.run")
 """How the command of an entry point begins."""
 BUNDLED = Path(__file__).parent / "interfaces"
+OWN = (
+    "ament_index_python",
+    "cv_bridge",
+    "domain_coordinator",
+    "launch",
+    "launch_ros",
+    "launch_xml",
+    "launch_yaml",
+    "rclpy",
+    "rclpy_components",
+    "ros2action",
+    "ros2cli",
+    "ros2component",
+    "ros2lifecycle",
+    "ros2multicast",
+    "ros2node",
+    "ros2param",
+    "ros2pkg",
+    "ros2run",
+    "ros2service",
+    "ros2topic",
+    "rosbag2_py",
+    "rosidl_adapter",
+    "rosidl_parser",
+    "rosidl_runtime_py",
+    "sensor_msgs_py",
+    "tf2_geometry_msgs",
+    "tf2_py",
+    "tf2_ros",
+)
+"""The packages of ROS 2 that this distribution stands for; their prefix is that of the interpreter."""
 _INDEX = Path("share") / "ament_index" / "resource_index"
 
 
@@ -93,7 +124,7 @@ def _executable_entry_points() -> dict[str, dict[str, EntryPoint]]:
 
 def package_names() -> list[str]:
     """The names of all packages that can be found, sorted; bundled interface packages are among them."""
-    names = set(_package_entry_points()) | set(_executable_entry_points())
+    names = {*_package_entry_points(), *_executable_entry_points(), *OWN}
     names.update(path.name for path in BUNDLED.iterdir() if path.is_dir() and path.name != "__pycache__")
     for prefix in prefixes():
         folder = index_directory(prefix, "packages")
@@ -107,7 +138,7 @@ def package_prefix(name: str) -> Path | None:
     for prefix in prefixes():
         if (index_directory(prefix, "packages") / name).is_file():
             return prefix
-    return None
+    return Path(sys.prefix) if name in OWN else None
 
 
 def package_share(name: str) -> Path:

@@ -6,28 +6,32 @@ import argparse
 import difflib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from types import ModuleType
+
+from ros2_embedded.environment import announce
 
 from .commands import ALIASES, COMMANDS
 from .common_arguments import GRAPH_COMMANDS, add_common_arguments
 from .errors import CliError
 from .plugins import plugin_verbs
 
-_INTERRUPTED = 130  # what shells report for a program that SIGINT ended
+_INTERRUPTED = int(signal.SIGINT)  # as the command of ROS 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    announce()
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
         return code
     except CliError as error:
         sys.stdout.flush()
-        sys.stderr.write(f"ros2: {error}\n")
+        sys.stderr.write(f"{error}\n")
         return 1
     except BrokenPipeError:
         # The reader went away (`ros2 topic echo /x | head -1`): nothing to say, and nowhere to say it at

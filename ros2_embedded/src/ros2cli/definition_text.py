@@ -4,31 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ros2_embedded.rosidl.definition import Definition
-from ros2_embedded.rosidl.registry import get_definition, interfaces_of
-from rosbag2_py.definitions import constant_line, field_line, real_fields
-
-_PARTS = {"msg": ("",), "srv": ("_Request", "_Response"), "action": ("_Goal", "_Result", "_Feedback")}
+from ros2_embedded.rosidl.parser import parse_type, strip_comment
+from ros2_embedded.rosidl.registry import InterfaceNotFoundError, source_file
 
 
-def definition_text(package: str, kind: str, name: str) -> str:
-    """Return an interface as its file would spell it, with the fields of nested messages indented below them.
+def definition_text(name: str, *, comments: bool = True, nested_comments: bool = False) -> str:
+    """Return an interface as its file spells it, with the fields of nested messages indented below them.
 
-    Raises `InterfaceNotFoundError` when there is no such interface.
+    Args:
+        name: `package/kind/Name`.
+        comments: whether its own comments and blank lines are kept.
+        nested_comments: whether those of nested messages are.
+
+    Raises:
+        InterfaceNotFoundError: there is no such interface.
     """
-    interfaces_of(package)
-    parts = []
-    for suffix in _PARTS[kind]:
-        definition = get_definition(f"{package}/{kind}/{name}{suffix}")
-        parts.append("".join(f"{line}\n" for line in _lines(definition, 0)))
-    return "---\n".join(parts)
+    lines = _lines(name, 0, comments, nested_comments)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(definition: Definition, depth: int) -> Iterator[str]:
+def _lines(name: str, depth: int, comments: bool, nested_comments: bool) -> Iterator[str]:
+    path = source_file(name)
+    if path is None or path.stem != name.rpartition("/")[2]:
+        raise InterfaceNotFoundError(f"Unknown interface '{name}'")
     indent = "\t" * depth
-    for constant in definition.constants:
-        yield indent + constant_line(constant)
-    for field in real_fields(definition):
-        yield indent + field_line(field)
-        if not field.type.is_primitive:
-            yield from _lines(get_definition(field.type.base), depth + 1)
+    for line in path.read_text("utf-8").splitlines():
+        code = strip_comment(line).rstrip() if line.strip()[:1] != "#" else ""
+        shown = line.rstrip() if comments else code
+        if shown or (comments and depth == 0):
+            yield f"{indent}{shown}" if shown else ""
+        nested = _nested_type(code.strip(), name.partition("/")[0])
+        if nested is not None:
+            yield from _lines(nested, depth + 1, nested_comments, nested_comments)
+
+
+def _nested_type(code: str, package: str) -> str | None:
+    """The full name of the message that a line declares a field of, None for another line."""
+    words = code.split(maxsplit=1)
+    if len(words) < 2 or code.startswith("---"):
+        return None
+    kind = parse_type(words[0], package)
+    return None if kind.is_primitive else kind.base

@@ -52,5 +52,5 @@ def fill_with_stamps(message: Any, text: str | None) -> list[Callable[[Any], Non
         raise CliError(f"'{text}' is no YAML ({reason}); write \"{{field: value}}\"") from error
     try:
         return set_message_fields(message, values or {}, expand_header_auto=True, expand_time_now=True)
-    except (AttributeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise CliError(str(error)) from error

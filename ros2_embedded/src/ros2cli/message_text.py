@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from .errors import CliError
@@ -20,9 +21,18 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-l", "--truncate-length", type=int, default=_DEFAULT_TRUNCATE_LENGTH, metavar="N")
 
 
-def format_message(message: Any, args: argparse.Namespace) -> str:
-    """Return a message as YAML with a line of dashes behind it, or as one line of values."""
-    from rosidl_runtime_py import message_to_csv, message_to_yaml
+def format_message(
+    message: Any, args: argparse.Namespace, names: Mapping[tuple[str, str], Mapping[int, str]] | None = None
+) -> str:
+    """Return a message as YAML with a line of dashes behind it, or as one line of values.
+
+    Args:
+        message: the message.
+        args: parsed arguments of `add_format_arguments`.
+        names: names for the numbers of fields of inner messages, by the names of both.
+    """
+    from rosidl_runtime_py import message_to_csv, message_to_ordereddict
+    from rosidl_runtime_py.convert import as_yaml
 
     options: dict[str, Any] = {
         "truncate_length": None if args.full_length else args.truncate_length,
@@ -31,7 +41,10 @@ def format_message(message: Any, args: argparse.Namespace) -> str:
     }
     if args.csv:
         return message_to_csv(message, **options) + "\n"
-    return message_to_yaml(message, flow_style=args.flow_style, **options) + "---\n"
+    plain = message_to_ordereddict(message, **options)
+    for (outer, inner), words in (names or {}).items():
+        plain[outer][inner] = words.get(plain[outer][inner], plain[outer][inner])
+    return as_yaml(plain, flow_style=args.flow_style) + "---\n"
 
 
 def passes(message: Any, expression: str) -> bool:

@@ -28,5 +28,5 @@ def require_node(node: Node, name: str) -> str:
     appear."""
     wanted = full_name(name)
     if not wait_for(lambda: wanted in node_names(node)):
-        raise CliError(f"node '{wanted}' not found; 'ros2 node list' lists the nodes")
+        raise CliError(f"Unable to find node '{wanted}'")
     return wanted

@@ -34,7 +34,8 @@ def wait_for_topic(node: Node, topic: str, timeout_s: float = DISCOVERY_TIMEOUT_
 
     if not wait_for(look, timeout_s):
         raise CliError(
-            f"topic '{topic}' does not appear to be published yet; 'ros2 topic list' lists the topics"
+            f"WARNING: topic [{topic}] does not appear to be published yet\n"
+            "Could not determine the type for the passed topic"
         )
     if len(found) > 1:
         raise CliError(f"topic '{topic}' has several types ({', '.join(found)}); name one")
@@ -69,8 +70,11 @@ def measure(
     topic = full_name(args.topic)
     message_type = load("msg", wait_for_topic(node, topic))
     profile = subscription_profile(node, topic, args)
+    clock = _wall_time
+    if getattr(args, "use_sim_time", False) and not getattr(args, "wall_time", False):
+        clock = _follow_simulated_time(node)
     node.create_subscription(
-        message_type, topic, lambda message: take(message, time.monotonic()), profile, raw=args.raw
+        message_type, topic, lambda message: take(message, clock()), profile, raw=args.raw
     )
     start = next_report = time.monotonic()
 
@@ -85,6 +89,19 @@ def measure(
     spin(node, tick)
 
 
+def _wall_time() -> float:
+    return time.monotonic()
+
+
+def _follow_simulated_time(node: Node) -> Callable[[], float]:
+    """Have a node follow /clock, and return what gives its time [s]."""
+    from rclpy.parameter import Parameter
+
+    node.set_parameters([Parameter("use_sim_time", value=True)])
+    clock = node.get_clock()
+    return lambda: clock.now().nanoseconds / 1e9
+
+
 def add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `measure` looks at."""
     from .qos import add_qos_arguments
@@ -94,4 +111,5 @@ def add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duration", type=float, metavar="S", help="end after so many seconds; for ever by default"
     )
+    parser.add_argument("-s", "--use-sim-time", action="store_true", help="measure in simulated time")
     add_qos_arguments(parser, "subscription")

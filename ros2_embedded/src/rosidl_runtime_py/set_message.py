@@ -13,6 +13,10 @@ StampSetter = Callable[[Any], None]
 """Puts a `builtin_interfaces/msg/Time` into the field that asked for one."""
 
 
+class NoMappingError(TypeError):
+    """A message is given as something else than a mapping of its fields."""
+
+
 def set_message_fields(
     msg: Any, values: Mapping[str, Any], expand_header_auto: bool = False, expand_time_now: bool = False
 ) -> list[StampSetter]:
@@ -29,15 +33,21 @@ def set_message_fields(
 
     Raises:
         AttributeError: for a field the message has not, naming those it has.
+        TypeError: where a mapping of fields is needed and something else stands.
         ValueError: for a value that does not fit its field.
     """
     if not isinstance(values, Mapping):
-        raise ValueError(f"{_name(msg)} takes a mapping of fields, not {values!r}")
+        raise NoMappingError(
+            f"Value '{values}' is expected to be a dictionary but is a {type(values).__name__}"
+        )
     types = msg.get_fields_and_field_types()
     stamps: list[StampSetter] = []
     for name, value in values.items():
         if name not in types:
-            raise AttributeError(f"{_name(msg)} has no field '{name}'; it has: {', '.join(types) or 'none'}")
+            raise AttributeError(
+                f"'{type(msg).__name__}' object has no attribute '{name}'; "
+                f"{_name(msg)} has: {', '.join(types) or 'none'}"
+            )
         current = getattr(msg, name)
         try:
             if expand_header_auto and types[name] == "std_msgs/Header" and value == "auto":
@@ -50,6 +60,8 @@ def set_message_fields(
                 )
             else:
                 setattr(msg, name, _convert(current, types[name], value))
+        except NoMappingError:
+            raise
         except (TypeError, ValueError, OverflowError, AssertionError) as error:
             raise ValueError(f"field '{name}' of {_name(msg)} ({types[name]}): {error}") from error
     return stamps

@@ -25,6 +25,10 @@ _DATATYPES: dict[int, Any] = {
 DUMMY_FIELD_PREFIX = "unnamed_field"
 
 
+class PointCloudError(ValueError, AssertionError):
+    """Points, fields and options do not fit each other; AssertionError, as in ROS 2, and ValueError."""
+
+
 def dtype_from_fields(fields: Iterable[Any], point_step: int | None = None) -> np.dtype[Any]:
     """The structured type of one point.
 
@@ -65,13 +69,13 @@ def read_points(
         field_names: fields wanted; None takes all.
         skip_nans: leave out points in which a wanted field is not a number.
         uvs: indices of the points wanted; None takes all.
-        reshape_organized_cloud: give an organised cloud the shape (height, width); not with the two above.
+        reshape_organized_cloud: give an organised cloud the shape (width, height); not with the two above.
 
     Returns:
-        Shape (N,) or (height, width); a view of the message's data when nothing is left out.
+        Shape (N,) or (width, height); a view of the message's data when nothing is left out.
 
     Raises:
-        ValueError: a field does not exist, or the options contradict each other.
+        PointCloudError: a field does not exist, or the options contradict each other.
     """
     points: NDArray[Any] = np.ndarray(
         shape=(cloud.width * cloud.height,),
@@ -82,7 +86,7 @@ def read_points(
         names = points.dtype.names or ()
         missing = [name for name in field_names if name not in names]
         if missing:
-            raise ValueError(f"the cloud has no field {', '.join(missing)}; it has {', '.join(names)}")
+            raise PointCloudError(f"the cloud has no field {', '.join(missing)}; it has {', '.join(names)}")
         points = points[list(field_names)]
     if bool(sys.byteorder != "little") != bool(cloud.is_bigendian):
         points = points.byteswap()
@@ -95,8 +99,8 @@ def read_points(
         points = points[np.asarray(list(uvs), int)]
     if reshape_organized_cloud and cloud.height > 1:
         if skip_nans or uvs is not None:
-            raise ValueError("points were left out, so that the rest has no shape (height, width)")
-        points = points.reshape(cloud.height, cloud.width)
+            raise PointCloudError("points were left out, so that the rest has no shape (width, height)")
+        points = points.reshape(cloud.width, cloud.height)
     return points
 
 
@@ -110,12 +114,12 @@ def read_points_numpy(
     """The points as a plain array of shape (N, fields); see `read_points`.
 
     Raises:
-        ValueError: also when the fields have different types.
+        PointCloudError: also when the fields have different types.
     """
     points = read_points(cloud, field_names, skip_nans, uvs, reshape_organized_cloud)
     kinds = {points.dtype[name] for name in points.dtype.names or ()}
     if len(kinds) > 1:
-        raise ValueError(f"the fields have different types {sorted(map(str, kinds))}; use field_names")
+        raise PointCloudError(f"the fields have different types {sorted(map(str, kinds))}; use field_names")
     return structured_to_unstructured(points)
 
 
@@ -140,7 +144,7 @@ def create_cloud(
     Args:
         header: `std_msgs/msg/Header`.
         fields: `sensor_msgs/msg/PointField` of each field.
-        points: structured array, or anything of shape (N, fields) or (height, width, fields).
+        points: structured array, or anything of shape (N, fields) or (width, height, fields).
         step: size of a point [bytes]; None takes what the fields need.
         point_step: the same, under its newer name.
 
@@ -148,7 +152,7 @@ def create_cloud(
         `sensor_msgs/msg/PointCloud2`.
 
     Raises:
-        ValueError: the points do not have the fields.
+        PointCloudError: the points do not have the fields.
     """
     fields = list(fields)
     dtype = dtype_from_fields(fields, point_step if point_step is not None else step)
@@ -157,16 +161,39 @@ def create_cloud(
         count = len(dtype.names or ())
         array = array.reshape(0, count) if array.size == 0 else array
         if array.shape[-1] != count:
-            raise ValueError(f"points have {array.shape[-1]} values, the fields need {count}")
+            raise PointCloudError(f"points have {array.shape[-1]} values, the fields need {count}")
         array = unstructured_to_structured(array, dtype)
     elif array.dtype != dtype:
-        raise ValueError(f"points have the layout {array.dtype}, the fields give {dtype}")
-    height, width = array.shape if array.ndim == 2 else (1, array.size)
+        array, dtype = _with_layout(array, fields, dtype, point_step is None and step is None)
+    width, height = array.shape if array.ndim == 2 else (array.size, 1)
     cloud = PointCloud2(header=header, height=height, width=width, fields=fields)
     cloud.is_bigendian, cloud.is_dense = sys.byteorder != "little", False
     cloud.point_step, cloud.row_step = dtype.itemsize, dtype.itemsize * width
     cloud.data.frombytes(np.ascontiguousarray(array).tobytes())
     return cloud
+
+
+def _with_layout(
+    array: NDArray[Any], fields: list[Any], dtype: np.dtype[Any], free: bool
+) -> tuple[NDArray[Any], np.dtype[Any]]:
+    """Points of a structured type with padding, or with its fields at other offsets, as the fields say.
+
+    Args:
+        array: the points.
+        fields: the fields.
+        dtype: what they give.
+        free: whether a point may be larger than the fields need.
+    """
+    padded = dtype_from_fields(fields, max(array.dtype.itemsize, dtype.itemsize)) if free else dtype
+    if array.dtype == padded:
+        return array, padded
+    wanted = {name: dtype[name] for name in dtype.names or ()}
+    if {name: array.dtype[name] for name in array.dtype.names or ()} != wanted:
+        raise PointCloudError(f"points have the layout {array.dtype}, the fields give {dtype}")
+    arranged = np.zeros(array.shape, dtype)
+    for name in wanted:
+        arranged[name] = array[name]
+    return arranged, dtype
 
 
 def create_cloud_xyz32(header: Any, points: Any, step: int | None = None) -> Any:

@@ -22,6 +22,7 @@ from tf2_py.exceptions import (
     TransformException,
 )
 from tf2_py.rigid import IDENTITY, Rigid, compose, invert, normalise
+from tf2_py.times import AnyClockTime, SomeTime, as_nanoseconds
 
 DEFAULT_CACHE_TIME_S = 10.0
 # How far the length of a quaternion may be from one.
@@ -39,7 +40,7 @@ class BufferCore:
     def __init__(self, cache_time: Duration | None = None) -> None:
         """Start empty; `cache_time` is how far back transforms are kept (None: 10 s)."""
         span = Duration(seconds=DEFAULT_CACHE_TIME_S) if cache_time is None else cache_time
-        self._span = span.nanoseconds
+        self._span = as_nanoseconds(span)
         self._frames: dict[str, TimeCache] = {}
         self._parents: set[str] = set()
         self._changed = threading.Condition(threading.RLock())
@@ -68,7 +69,7 @@ class BufferCore:
         if child == parent:
             raise InvalidArgumentException(f"frame {child!r} cannot be its own parent")
         rigid = _to_rigid(transform)
-        stamp = Time.from_msg(transform.header.stamp).nanoseconds
+        stamp = as_nanoseconds(transform.header.stamp)
         with self._changed:
             cache = self._frames.get(child)
             if cache is None or cache.is_static != is_static:
@@ -155,7 +156,8 @@ class BufferCore:
         return min((sample.stamp for sample in newest if sample is not None), default=0)
 
     def get_latest_common_time(self, target_frame: str, source_frame: str) -> Time:
-        """The newest time for which the transform is known; zero if it never changes.
+        """The newest time for which the transform is known, zero if it never changes; compares with any
+        clock's.
 
         Raises:
             TransformException: as `lookup_transform_core`.
@@ -164,9 +166,9 @@ class BufferCore:
             self._check_frame(target_frame, "target_frame")
             self._check_frame(source_frame, "source_frame")
             stamp = self._latest_common(target_frame, source_frame)
-        return Time(nanoseconds=stamp, clock_type=ClockType.ROS_TIME)
+        return AnyClockTime(nanoseconds=stamp, clock_type=ClockType.ROS_TIME)
 
-    def lookup_transform_core(self, target_frame: str, source_frame: str, time: Time) -> Any:
+    def lookup_transform_core(self, target_frame: str, source_frame: str, time: SomeTime) -> Any:
         """The transform that takes coordinates from the source to the target frame.
 
         Args:
@@ -184,12 +186,17 @@ class BufferCore:
         with self._changed:
             self._check_frame(target_frame, "target_frame")
             self._check_frame(source_frame, "source_frame")
-            stamp = time.nanoseconds or self._latest_common(target_frame, source_frame)
+            stamp = as_nanoseconds(time) or self._latest_common(target_frame, source_frame)
             rigid = self._join(target_frame, source_frame, stamp)
         return _to_message(rigid, target_frame, source_frame, stamp)
 
     def lookup_transform_full_core(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self,
+        target_frame: str,
+        target_time: SomeTime,
+        source_frame: str,
+        source_time: SomeTime,
+        fixed_frame: str,
     ) -> Any:
         """As `lookup_transform_core` with two times, through a frame that did not move between them."""
         with self._changed:
@@ -197,15 +204,20 @@ class BufferCore:
             first = self.lookup_transform_core(fixed_frame, source_frame, source_time)
             second = self.lookup_transform_core(target_frame, fixed_frame, target_time)
         rigid = compose(_to_rigid(second), _to_rigid(first))
-        stamp = Time.from_msg(second.header.stamp).nanoseconds
+        stamp = as_nanoseconds(second.header.stamp)
         return _to_message(rigid, target_frame, source_frame, stamp)
 
-    def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
+    def can_transform_core(self, target_frame: str, source_frame: str, time: SomeTime) -> tuple[bool, str]:
         """Whether the lookup would succeed, and why not."""
         return _attempt(lambda: self.lookup_transform_core(target_frame, source_frame, time))
 
     def can_transform_full_core(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self,
+        target_frame: str,
+        target_time: SomeTime,
+        source_frame: str,
+        source_time: SomeTime,
+        fixed_frame: str,
     ) -> tuple[bool, str]:
         """Whether the lookup with two times would succeed, and why not."""
         return _attempt(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from geometry_msgs.msg import TransformStamped
+
 from tf2_py import (
     BufferCore,
     ConnectivityException,
@@ -17,6 +19,7 @@ from tf2_ros.buffer_interface import (
     BufferInterface,
     ConvertRegistration,
     NotImplementedException,
+    Stamped,
     TransformRegistration,
     TypeException,
 )
@@ -37,11 +40,13 @@ __all__ = [
     "InvalidArgumentException",
     "LookupException",
     "NotImplementedException",
+    "Stamped",
     "StaticTransformBroadcaster",
     "TimeoutException",
     "TransformBroadcaster",
     "TransformException",
     "TransformListener",
     "TransformRegistration",
+    "TransformStamped",
     "TypeException",
 ]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tf2_msgs.srv import FrameGraph
 
+from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.task import Future
-from rclpy.time import Time
 from tf2_py import BufferCore
+from tf2_py.times import SomeDuration, SomeTime, as_nanoseconds
 from tf2_ros.buffer_interface import BufferInterface
 
 if TYPE_CHECKING:
@@ -29,33 +30,43 @@ class Buffer(BufferCore, BufferInterface):
 
         Args:
             cache_time: how far back transforms are kept; None keeps 10 s.
-            node: serves the frames as `tf2_frames` for tools; None does not.
+            node: serves the frames as `tf2_frames` for tools, and its clock clears the buffer when it is set
+                back; None does neither.
         """
         BufferCore.__init__(self, cache_time)
         BufferInterface.__init__(self)
         if node is not None:
             self.srv = node.create_service(FrameGraph, "tf2_frames", self._on_frames)
+            back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1))
+            self.jump_handle = node.get_clock().create_jump_callback(
+                back, post_callback=self.time_jump_callback
+            )
+
+    def time_jump_callback(self, time_jump: TimeJump) -> None:
+        """Forget what moves: its times mean nothing after the clock was set back or changed."""
+        self.clear()
 
     def _on_frames(self, request: Any, response: Any) -> Any:
         response.frame_yaml = self.all_frames_as_yaml()
         return response
 
-    def _wait(self, ready: Callable[[], tuple[bool, str]], timeout: Duration | None) -> tuple[bool, str]:
+    def _wait(self, ready: Callable[[], tuple[bool, str]], timeout: SomeDuration | None) -> tuple[bool, str]:
         """The last answer of a question that is asked again after each change, until yes or the timeout."""
         with self._changed:
-            if timeout is not None and timeout.nanoseconds > 0:
-                self._changed.wait_for(lambda: ready()[0], timeout.nanoseconds / 1e9)
+            span = 0 if timeout is None else as_nanoseconds(timeout)
+            if span > 0:
+                self._changed.wait_for(lambda: ready()[0], span / 1e9)
             return ready()
 
     def lookup_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+        self, target_frame: str, source_frame: str, time: SomeTime, timeout: SomeDuration | None = None
     ) -> Any:
         """The transform that takes coordinates from the source to the target frame.
 
         Args:
             target_frame: frame of the result.
             source_frame: frame of the data.
-            time: when; `Time()` takes the newest time for which it is known.
+            time: when, as rclpy has it or as a message; zero takes the newest time for which it is known.
             timeout: how long to wait for it; None does not wait.
 
         Returns:
@@ -68,7 +79,7 @@ class Buffer(BufferCore, BufferInterface):
         self._wait(lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
         return self.lookup_transform_core(target_frame, source_frame, time)
 
-    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: Time) -> Any:
+    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: SomeTime) -> Any:
         """As `lookup_transform`; waits, without blocking, until it can be answered."""
         await self.wait_for_transform_async(target_frame, source_frame, time)
         return self.lookup_transform_core(target_frame, source_frame, time)
@@ -76,11 +87,11 @@ class Buffer(BufferCore, BufferInterface):
     def lookup_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
     ) -> Any:
         """The transform from the source frame at one time to the target frame at another.
 
@@ -91,7 +102,12 @@ class Buffer(BufferCore, BufferInterface):
         return self.lookup_transform_full_core(*places)
 
     async def lookup_transform_full_async(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self,
+        target_frame: str,
+        target_time: SomeTime,
+        source_frame: str,
+        source_time: SomeTime,
+        fixed_frame: str,
     ) -> Any:
         """As `lookup_transform_full`; waits, without blocking, until it can be answered."""
         places = (target_frame, target_time, source_frame, source_time, fixed_frame)
@@ -102,8 +118,8 @@ class Buffer(BufferCore, BufferInterface):
         self,
         target_frame: str,
         source_frame: str,
-        time: Time,
-        timeout: Duration | None = None,
+        time: SomeTime,
+        timeout: SomeDuration | None = None,
         return_debug_tuple: bool = False,
     ) -> bool | tuple[bool, str]:
         """Whether `lookup_transform` would succeed in time; with `return_debug_tuple` also why not."""
@@ -113,11 +129,11 @@ class Buffer(BufferCore, BufferInterface):
     def can_transform_full(  # type: ignore[override]
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
         return_debug_tuple: bool = False,
     ) -> bool | tuple[bool, str]:
         """Whether `lookup_transform_full` would succeed within the timeout."""
@@ -125,12 +141,17 @@ class Buffer(BufferCore, BufferInterface):
         answer = self._wait(lambda: self.can_transform_full_core(*places), timeout)
         return answer if return_debug_tuple else answer[0]
 
-    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: Time) -> Future[bool]:
+    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: SomeTime) -> Future[bool]:
         """A future that is done, with True, as soon as the transform is available."""
         return self._future(lambda: self.can_transform_core(target_frame, source_frame, time)[0])
 
     def wait_for_transform_full_async(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self,
+        target_frame: str,
+        target_time: SomeTime,
+        source_frame: str,
+        source_time: SomeTime,
+        fixed_frame: str,
     ) -> Future[bool]:
         """A future that is done, with True, as soon as the transform is available."""
         places = (target_frame, target_time, source_frame, source_time, fixed_frame)

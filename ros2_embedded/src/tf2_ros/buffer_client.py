@@ -19,6 +19,7 @@ from tf2_py import (
     TimeoutException,
     TransformException,
 )
+from tf2_py.times import SomeDuration, SomeTime, as_nanoseconds
 from tf2_ros.buffer_interface import BufferInterface
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ ERRORS: dict[int, type[Exception]] = {
     TF2Error.TIMEOUT_ERROR: TimeoutException,
 }
 """Exceptions by the numbers that stand for them on the wire."""
+
+
+def _message(time: SomeTime) -> Any:
+    """A time as a message."""
+    return Time(nanoseconds=as_nanoseconds(time)).to_msg()
 
 
 class BufferClient(BufferInterface):
@@ -58,13 +64,17 @@ class BufferClient(BufferInterface):
         self.check_frequency = check_frequency
         self.timeout_padding = timeout_padding
 
+    def destroy(self) -> None:
+        """Take the client out of the graph."""
+        self.action_client.destroy()
+
     def lookup_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+        self, target_frame: str, source_frame: str, time: SomeTime, timeout: SomeDuration | None = None
     ) -> Any:
         """As `Buffer.lookup_transform`; raises TimeoutException, too, when the server does not answer."""
         return self._ask(
             LookupTransform.Goal(
-                target_frame=target_frame, source_frame=source_frame, source_time=time.to_msg()
+                target_frame=target_frame, source_frame=source_frame, source_time=_message(time)
             ),
             timeout,
         )
@@ -72,19 +82,19 @@ class BufferClient(BufferInterface):
     def lookup_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
     ) -> Any:
         """As `Buffer.lookup_transform_full`; raises TimeoutException when the server is silent."""
         return self._ask(
             LookupTransform.Goal(
                 target_frame=target_frame,
-                target_time=target_time.to_msg(),
+                target_time=_message(target_time),
                 source_frame=source_frame,
-                source_time=source_time.to_msg(),
+                source_time=_message(source_time),
                 fixed_frame=fixed_frame,
                 advanced=True,
             ),
@@ -92,7 +102,7 @@ class BufferClient(BufferInterface):
         )
 
     def can_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+        self, target_frame: str, source_frame: str, time: SomeTime, timeout: SomeDuration | None = None
     ) -> bool:
         """Whether `lookup_transform` succeeds within the timeout."""
         try:
@@ -104,11 +114,11 @@ class BufferClient(BufferInterface):
     def can_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
     ) -> bool:
         """Whether `lookup_transform_full` succeeds within the timeout."""
         try:
@@ -119,10 +129,10 @@ class BufferClient(BufferInterface):
             return False
         return True
 
-    def _ask(self, goal: Any, timeout: Duration | None) -> Any:
+    def _ask(self, goal: Any, timeout: SomeDuration | None) -> Any:
         if not self.action_client.server_is_ready():
             raise TimeoutException("The BufferServer is not ready.")
-        waiting = timeout or Duration()
+        waiting = Duration(nanoseconds=0 if timeout is None else as_nanoseconds(timeout))
         goal.timeout = waiting.to_msg()
         end = wall.monotonic() + (waiting.nanoseconds + self.timeout_padding.nanoseconds) / 1e9
         handle = self._wait(self.action_client.send_goal_async(goal), end)

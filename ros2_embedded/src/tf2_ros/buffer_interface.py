@@ -5,8 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.duration import Duration
+from std_msgs.msg import Header
+
+from rclpy.clock_type import ClockType
 from rclpy.time import Time
+from tf2_py.times import SomeDuration, SomeTime, as_nanoseconds
+
+
+class Stamped:
+    """An object with the frame and the time that it is given in."""
+
+    def __init__(self, obj: Any, stamp: SomeTime, frame_id: str) -> None:
+        """Keep all three, frame and time in a `header`."""
+        self.obj = obj
+        self.header = Header(stamp=_time_of(stamp).to_msg(), frame_id=frame_id)
+
+
+def _time_of(stamp: SomeTime) -> Time:
+    """A stamp as a time of ROS."""
+    return Time(nanoseconds=as_nanoseconds(stamp), clock_type=ClockType.ROS_TIME)
 
 
 class TypeException(Exception):
@@ -112,7 +129,7 @@ class BufferInterface:
         self,
         object_stamped: Any,
         target_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
         new_type: type | None = None,
     ) -> Any:
         """An object in another frame, at the time of its stamp.
@@ -129,7 +146,7 @@ class BufferInterface:
         """
         function = self.registration.get(type(object_stamped))
         header = object_stamped.header
-        found = self.lookup_transform(target_frame, header.frame_id, Time.from_msg(header.stamp), timeout)
+        found = self.lookup_transform(target_frame, header.frame_id, _time_of(header.stamp), timeout)
         result = function(object_stamped, found)
         return result if new_type is None else convert(result, new_type)
 
@@ -137,22 +154,22 @@ class BufferInterface:
         self,
         object_stamped: Any,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
         new_type: type | None = None,
     ) -> Any:
         """As `transform`, at another time, through a frame that did not move between the two."""
         function = self.registration.get(type(object_stamped))
         header = object_stamped.header
         found = self.lookup_transform_full(
-            target_frame, target_time, header.frame_id, Time.from_msg(header.stamp), fixed_frame, timeout
+            target_frame, target_time, header.frame_id, _time_of(header.stamp), fixed_frame, timeout
         )
         result = function(object_stamped, found)
         return result if new_type is None else convert(result, new_type)
 
     def lookup_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+        self, target_frame: str, source_frame: str, time: SomeTime, timeout: SomeDuration | None = None
     ) -> Any:
         """The transform from source to target at a time, as `geometry_msgs/msg/TransformStamped`."""
         raise NotImplementedException
@@ -160,17 +177,17 @@ class BufferInterface:
     def lookup_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
     ) -> Any:
         """The transform between frames at two times."""
         raise NotImplementedException
 
     def can_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration | None = None
+        self, target_frame: str, source_frame: str, time: SomeTime, timeout: SomeDuration | None = None
     ) -> bool:
         """Whether `lookup_transform` would succeed."""
         raise NotImplementedException
@@ -178,11 +195,11 @@ class BufferInterface:
     def can_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: SomeTime,
         source_frame: str,
-        source_time: Time,
+        source_time: SomeTime,
         fixed_frame: str,
-        timeout: Duration | None = None,
+        timeout: SomeDuration | None = None,
     ) -> bool:
         """Whether `lookup_transform_full` would succeed."""
         raise NotImplementedException

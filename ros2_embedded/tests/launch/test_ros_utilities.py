@@ -81,7 +81,7 @@ class TestParameters:
     def test_a_parameter_knows_its_parts_before_and_after(self, context):
         parameter = Parameter(["na", text("me")], text("1"), value_type=int)
         assert [part.text for part in parameter.name] == ["na", "me"]
-        assert isinstance(parameter.value, TextSubstitution)
+        assert [part.text for part in parameter.value] == ["1"]
         assert parameter.value_type is int
         assert parameter.evaluate(context) == ("name", 1)
         assert (parameter.name, parameter.value) == ("name", 1)
@@ -134,7 +134,7 @@ class TestNamespaces:
     )
     def test_prefix(self, base, own, expected):
         assert prefix_namespace(base, own, return_absolute_ns=False) == expected
-        absolute = None if expected is None else make_namespace_absolute(expected)
+        absolute = expected if own is None else make_namespace_absolute(expected)
         assert prefix_namespace(base, own) == absolute
 
 

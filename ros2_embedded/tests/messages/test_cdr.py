@@ -25,8 +25,10 @@ NAMES = sorted(name for name in STORE.fielddefs if "Gid" not in name and "Char" 
 def fill(name: str, rng: random.Random) -> Any:
     """A message with random contents."""
     message = class_of(name)()
+    known = message.get_fields_and_field_types()  # without the filler of an empty message
     for field in get_definition(name).fields:
-        setattr(message, field.name, random_value(field.type, rng))
+        if field.name in known:
+            setattr(message, field.name, random_value(field.type, rng))
     return message
 
 

@@ -160,7 +160,7 @@ def test_bundled_messages_are_those_of_the_stores() -> None:
 
 
 def test_checks_can_be_asked_for() -> None:
-    with pytest.raises(AssertionError, match="'data' must be of type 'str'"):
+    with pytest.raises(AssertionError, match="'data' field must be of type 'str'"):
         String(data=1, check_fields=True)
     assert String(data=1).data == 1
     code = "from std_msgs.msg import String\ntry: String().data = 1\nexcept AssertionError as e: print(e)"

@@ -40,11 +40,30 @@ def test_mixed_types_padding_and_organised() -> None:
     grid = np.zeros((2, 3), dtype)
     grid["rgb_1"] = [[1, 2, 3], [4, 5, 6]]
     cloud = point_cloud2.create_cloud(Header(), fields, grid, 16)
-    assert (cloud.height, cloud.width, len(cloud.data)) == (2, 3, 96)
+    assert (cloud.width, cloud.height, len(cloud.data)) == (2, 3, 96)
     back = point_cloud2.read_points(cloud, reshape_organized_cloud=True)
     assert np.array_equal(back["rgb_1"], grid["rgb_1"])
-    with pytest.raises(ValueError, match="different types"):
+    assert np.array_equal(np.frombuffer(cloud.data, dtype), grid.ravel())
+    with pytest.raises(AssertionError, match="different types"):
         point_cloud2.read_points_numpy(cloud)
+
+
+def test_structured_points_with_padding() -> None:
+    fields = [
+        PointField(name="x", offset=0, datatype=PointField.FLOAT32, count=1),
+        PointField(name="id", offset=8, datatype=PointField.UINT8, count=1),
+    ]
+    spread = np.dtype({"names": ["x", "id"], "formats": ["f4", "u1"], "offsets": [0, 8], "itemsize": 16})
+    points = np.zeros(2, spread)
+    points["id"] = [3, 4]
+    cloud = point_cloud2.create_cloud(Header(), fields, points)
+    assert cloud.point_step == 16
+    assert np.array_equal(point_cloud2.read_points(cloud)["id"], [3, 4])
+    tight = points.astype([("x", "f4"), ("id", "u1")])
+    assert point_cloud2.read_points(point_cloud2.create_cloud(Header(), fields, tight))["id"].tolist() == [
+        3,
+        4,
+    ]
 
 
 def test_wrong_shapes_are_refused() -> None:

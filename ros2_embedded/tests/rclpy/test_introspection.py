@@ -81,7 +81,7 @@ def _service_events(node: Node, spin: Callable[..., None], state: ServiceIntrosp
     wanted = 0 if state is ServiceIntrospectionState.OFF else 4
     spin(lambda: future.done() and len(events) >= wanted)
     for endpoint in (subscription, service, client):
-        node._remove(endpoint)
+        node._rclpy_remove(endpoint)
     return sorted(events, key=lambda event: event.info.event_type)
 
 

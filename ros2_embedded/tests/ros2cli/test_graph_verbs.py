@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 
 import yaml
 
@@ -50,8 +51,37 @@ def test_arguments_of_ros_2_are_taken(robot):
     assert value == "1\n"
     echo = ["topic", "echo", "--once", "/chatter", "--qos-liveliness", "automatic"]
     assert robot.ok(*echo, "--qos-liveliness-lease-duration-seconds", "5") == "data: speed 1\n---\n"
-    rate = robot.ok("topic", "hz", "/chatter", "--duration", "1.5", "--filter", "'no' in m.data")
-    assert "no new messages" in rate
+    silent = ["topic", "hz", "/chatter", "--duration", "1.1", "--filter", "'no' in m.data"]
+    assert robot.ok(*silent) == ""
+
+
+def test_what_nobody_has(robot):
+    assert robot.run("topic", "info", "/nothing") == (1, "Unknown topic '/nothing'\n")
+    assert robot.run("service", "type", "/nothing") == (1, "")
+    assert robot.run("topic", "type", "/fibonacci/_action/status") == (1, "")
+    with_hidden = ["topic", "type", "--include-hidden-topics", "/fibonacci/_action/status"]
+    assert robot.ok(*with_hidden) == "action_msgs/msg/GoalStatusArray\n"
+    info = robot.ok("action", "info", "/nothing")
+    assert info == "Action: /nothing\nAction clients: 0\nAction servers: 0\n"
+    assert robot.run("topic", "echo", "--timeout", "0.2", "/ear", "std_msgs/msg/String") == (0, "")
+    code, output = robot.run("topic", "echo", "/nothing")
+    assert code == 1
+    assert output.endswith("Could not determine the type for the passed topic\n")
+
+
+def test_topics_of_actions_are_echoed(robot):
+    echo = robot.start("topic", "echo", "--once", "/fibonacci/_action/feedback")
+    while echo.poll() is None:
+        robot.ok("action", "send_goal", "/fibonacci", "example_interfaces/action/Fibonacci", "{order: 4}")
+    output, _ = echo.communicate()
+    assert output.startswith("goal_id:\n  uuid:\n")
+
+
+def test_node_info_and_hidden_services(robot):
+    info = robot.ok("node", "info", "/robot")
+    assert "  Service Clients:\n\n  Action Servers:\n    /fibonacci: " in info
+    assert "_ros2cli" not in robot.ok("service", "list", "--include-hidden-services")
+    assert robot.ok("pkg", "prefix", "ros2cli").strip() == sys.prefix
 
 
 def test_find_counts(robot):
@@ -75,7 +105,7 @@ def test_echo_flushes_into_a_pipe_and_ends_quietly(robot):
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=90)
     assert "Traceback" not in rest
-    assert process.returncode == 130
+    assert process.returncode == 2
 
 
 def test_hz_measures_the_rate(robot):
@@ -127,7 +157,7 @@ def test_pub_fills_in_the_time(robot):
 def test_pub_names_the_wrong_field(robot):
     code, output = robot.run("topic", "pub", "--once", "/ear", "std_msgs/msg/String", "{text: x}")
     assert code == 1
-    assert "has no field 'text'; it has: data" in output
+    assert "has no attribute 'text'; std_msgs/String has: data" in output
     code, output = robot.run("topic", "pub", "--once", "/ear", "std_msgs/msg/Strong", "{}")
     assert code == 1
     assert "std_msgs/msg/Strong" in output
@@ -156,7 +186,7 @@ def test_action_list_info_and_send_goal(robot):
     )
     assert "Feedback:\n" in output
     assert "Goal finished with status: SUCCEEDED" in output
-    assert output.count("    - 3\n") >= 1
+    assert output.count("- 3\n") >= 2
 
 
 def test_parameters(robot):
@@ -178,7 +208,7 @@ def test_parameters(robot):
     assert robot.ok("param", "get", "/robot", "arm.gain") == "Double value is: 2.0\n"
     code, output = robot.run("param", "get", "/robot", "sped")
     assert code == 1
-    assert "no parameter 'sped'" in output
+    assert output == "Parameter not set\n"
 
 
 def test_lifecycle(robot):
@@ -187,7 +217,7 @@ def test_lifecycle(robot):
     assert "- configure [1]" in robot.ok("lifecycle", "list", "/robot")
     code, output = robot.run("lifecycle", "set", "/robot", "activate")
     assert code == 1
-    assert "possible: configure [1]" in output
+    assert "Unknown transition requested, available ones are:\n- configure [1]\n" in output
     assert robot.ok("lifecycle", "set", "/robot", "configure") == "Transitioning successful\n"
     robot.ok("lifecycle", "set", "/robot", "activate")
     assert robot.ok("lifecycle", "get", "/robot") == "active [3]\n"
@@ -202,5 +232,4 @@ def test_unknown_names_are_one_line(robot):
     ):
         code, output = robot.run(*arguments)
         assert code == 1, arguments
-        assert output.startswith("ros2: ")
         assert output.count("\n") == 1

@@ -44,14 +44,16 @@ _Requests = queue.Queue[tuple[Connection, bytes] | None]
 class ProcessLauncher:
     """Starts workers on this machine, whatever their rank."""
 
-    device, where = "cpu", "this machine"
+    where = "this machine"
 
-    def __init__(self, threads: Mapping[Component, int] | None = None) -> None:
+    def __init__(self, threads: Mapping[Component, int] | None = None, device: str = "cpu") -> None:
         """Start nothing yet.
 
         Args:
             threads: that a component's arithmetic uses, unless the user said how many; absent: as in this process.
+            device: where networks of its processes are: `cpu` or `cuda`.
         """
+        self.device = device
         self._threads = dict(threads or {})
         self._folder, self._sockets = "", 0
 

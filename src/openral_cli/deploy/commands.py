@@ -17,8 +17,10 @@ from openral_cli.deploy.launch import is_trouble, running
 from openral_core.cli import numbers
 from openral_core.errors import NotFoundError, OpenralError
 
-DEMO_SCENE = "metaworld_drawer"
+DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
 POLL_S = 0.1
+CONSOLE_AT = "openral console: http"
+"""Beginning of the line with the address of the operator's page."""
 
 deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reasoner.", no_args_is_help=True)
 
@@ -50,7 +52,13 @@ def deploy_sim(
     sim_positions: Annotated[
         bool, typer.Option("--sim-positions", help="Locate things by the simulator's own positions.")
     ] = False,
+    disturbance: Annotated[
+        str, typer.Option(help="What goes wrong in the world, once: open_in_lift, push_away.")
+    ] = "",
     rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
@@ -64,8 +72,10 @@ def deploy_sim(
         "device": device,
         "allow_unevaluated": str(allow_unevaluated).lower(),
         "sim_positions": str(sim_positions).lower(),
+        "disturbance": disturbance,
         "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
+        "console": str(console).lower(),
     }
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
@@ -73,12 +83,20 @@ def deploy_sim(
 
 def demo(
     mission: Annotated[str, typer.Option(help="What the arm is asked to do.")] = "",
+    disturb: Annotated[
+        bool, typer.Option("--disturb", help="Another scene: a grasp is opened in the lift.")
+    ] = False,
     video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
     """Open a drawer and close it again: one sentence, a learned policy, a reward monitor, no GPU, no ROS."""
-    folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-drawer"
-    arguments = {"scene": DEMO_SCENE, "mission": mission}
+    scene, disturbance = (DISTURBED_SCENE, "open_in_lift") if disturb else (DEMO_SCENE, "")
+    folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{'disturbed' if disturb else 'drawer'}"
+    arguments = {"scene": scene, "mission": mission, "disturbance": disturbance}
+    if (
+        disturb
+    ):  # at half speed, so that a busy machine keeps up with two cameras, depth and two skills that look
+        arguments["real_time_factor"] = "0.5"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
 
 
@@ -134,8 +152,10 @@ def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: 
     """Run the deployment to its end, show what happens; return whether Ctrl-C ended it, and its code."""
 
     def on_line(line: str) -> None:
-        if verbose or is_trouble(line):
-            console.print(line, style="" if verbose else "yellow", markup=False, soft_wrap=True)
+        trouble = is_trouble(line)
+        if verbose or trouble or CONSOLE_AT in line:
+            style = "yellow" if trouble and not verbose else ""
+            console.print(line, style=style, markup=False, soft_wrap=True)
 
     interrupted = False
     waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"

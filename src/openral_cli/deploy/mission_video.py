@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -22,11 +23,14 @@ from openral_sim_bridge.trace import enlarged
 SIZE = 480
 """[px] of the square picture."""
 FPS = 20
-LOOK = "film"
+LOOKS = {"fast_goals": "film_goals", "published": "film_goals"}
+"""Look of a scene -> that of its film; absent: `film`, without goal markers."""
 MARGIN_S = 0.6
 """[s] shown before the first motion and after the last."""
 GIF_FPS = 10
 GIF_MAX_BYTES = 4_000_000
+SHOWN_S = 1.5
+"""[s] for which a disturbance is told."""
 MAX_FRAMES = 2400
 """Two minutes; of longer runs the film shows the beginning."""
 
@@ -74,9 +78,10 @@ def film_frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the film's frames (SIZE, SIZE + panel, 3) uint8 RGB, FPS for each second of simulation."""
     truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
-    rows = _filmed_rows(truth)
+    rows = _filmed_rows(truth, steps[-1].stamp_s if steps else 0.0)
     camera = scene.cameras[0].name
-    backend = make_backend(enlarged(scene, SIZE, LOOK))
+    look = LOOKS.get(str(scene.scene.backend_options.get("render_profile")), "film")
+    backend = make_backend(enlarged(scene, SIZE, look))
     try:
         resets = 0
         for count, row in enumerate(rows, start=1):
@@ -86,7 +91,8 @@ def film_frames(
                 resets += 1
             backend.restore(Snapshot(truth["qpos"][row], truth["mocap_pos"][row]))
             picture = backend.render([camera])[camera][0]
-            panel = draw_panel(panel_state(mission, steps, stamp_s, bool(truth["held"][row])), SIZE)
+            state = panel_state(mission, steps, stamp_s, bool(truth["held"][row]))
+            panel = draw_panel(replace(state, disturbance=_disturbance(truth, stamp_s)), SIZE)
             yield np.ascontiguousarray(np.hstack([picture, panel]))
             if on_frame is not None:
                 on_frame(count, len(rows))
@@ -116,11 +122,20 @@ def panel_state(
     return PanelState(stamp_s, mission.text, tasks, curve, words, held)
 
 
-def _filmed_rows(truth: Arrays) -> range:
-    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last."""
+def _disturbance(truth: Arrays, stamp_s: float) -> str:
+    """Return what was done to the world within `SHOWN_S` before an instant; empty: nothing."""
+    since = stamp_s - truth["disturbed_stamp_s"]
+    just = np.flatnonzero((since >= 0.0) & (since <= SHOWN_S))
+    return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
+
+
+def _filmed_rows(truth: Arrays, end_s: float) -> range:
+    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last, and after
+    the reasoner's last step at `end_s`."""
     rate = float(truth["control_hz"])
     moving = np.flatnonzero(~truth["held"])
     first, last = (int(moving[0]), int(moving[-1])) if len(moving) else (0, len(truth["held"]) - 1)
+    last = max(last, int(np.searchsorted(truth["stamp_s"], end_s)))
     margin = round(MARGIN_S * rate)
     rows = range(max(first - margin, 0), min(last + margin, len(truth["held"])), max(1, round(rate / FPS)))
     return rows[:MAX_FRAMES]

@@ -60,6 +60,8 @@ class RunOutcome:
     """The reasoner's last words."""
     tasks: tuple[TaskOutcome, ...]
     rejected_chunks: int
+    disturbances: tuple[str, ...] = ()
+    """What went wrong in the world, as the simulator has it, with the time [s] on the bridge's clock."""
     unevaluated_skills: tuple[str, ...] = ()
     """Skills that the operator let run in a scene on none of whose tasks they were evaluated."""
 
@@ -107,6 +109,10 @@ def judge(run_dir: Path) -> RunOutcome:
         message=mission.message,
         tasks=tuple(_task_outcome(task, truth) for task in mission.tasks),
         rejected_chunks=int(truth["chunk_rejected"].sum()),
+        disturbances=tuple(
+            f"{words}, at {stamp_s:.1f} s"
+            for stamp_s, words in zip(truth["disturbed_stamp_s"], truth["disturbed"], strict=True)
+        ),
     )
 
 

@@ -36,6 +36,8 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
         console.print(f"[bold red]{escape(_disagreement(task))}[/]", soft_wrap=True)
     console.print(f'[bold]"{escape(outcome.mission)}"[/bold]', soft_wrap=True)
     console.print(table)
+    for words in outcome.disturbances:
+        console.print(f"[yellow]disturbed[/yellow]: {escape(words)}", soft_wrap=True)
     for task in outcome.tasks:
         if not task.passed and (why := _why_not(task)):
             console.print(f"[red]{escape(task.text)}[/red]: {escape(why)}", soft_wrap=True)

@@ -173,11 +173,11 @@ def _pick_at(params: PickAt, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
     def phases(state: RobotState) -> list[Phase]:
         path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw)
         _rise(path, state.ee_position, above, opened)
-        path.to(above, opened)
+        path.to(above, opened, passes=arm.is_open(state.gripper_opening))
         path.lines.append(Fingers(arm, opened))
         path.to(point, opened, stopped_above_m=params.stopped_above_m)
         path.lines.append(Fingers(arm, closed))
-        path.to(lifted, closed)
+        path.to(lifted, closed, passes=True)
         path.lines.append(Holds(arm))
         return path.lines
 
@@ -193,7 +193,7 @@ def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases
         path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw)
         kept = _gripper(arm, "keep", state)
         _rise(path, state.ee_position, above, kept)
-        path.to(above, kept)
+        path.to(above, kept, passes=True)
         path.to(point, kept, stopped_above_m=params.stopped_above_m)
         path.lines.append(Fingers(arm, opened))
         path.to(away, opened)

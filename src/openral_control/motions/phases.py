@@ -11,9 +11,11 @@ from openral_control.motions.motion import MotionEnd
 from openral_control.motions.rotation import yaw_error
 from openral_core.types import RobotState
 
-PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.4, 0.15
+PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.3, 0.15
 """[s] that the hand may come no nearer before it counts as stopped; on the way down to a point where something may stop
 it; and at the target, before it counts as at rest there."""
+ROUGH_M = 0.02
+"""[m] tolerance from which on a hand that is there need not be at rest."""
 NEARER_M = 1e-3
 """[m] that count as nearer."""
 YAW_RAD = 0.05
@@ -58,7 +60,8 @@ class Reach:
         self._arm, self._yaw, self._gripper = arm, yaw, gripper
         self.target: Vector = target
         self._speed_m_s, self._tolerance_m = speed_m_s, max(tolerance_m, 0.02) if passes else tolerance_m
-        self._above_m, self._rest_s = stopped_above_m, 0.0 if passes else REST_S
+        self._above_m = stopped_above_m
+        self._rest_s = 0.0 if passes or tolerance_m >= ROUGH_M else REST_S
         self._guide = HandGuide(arm, target, speed_m_s, yaw)
         self._best, self._best_s = np.inf, 0.0
 
@@ -116,14 +119,17 @@ class Fingers:
         self._opening_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends where the fingers are at rest."""
+        """It ends where the fingers are at rest, and at once where they are open already and are to be."""
+        apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
+        if self._gripper == self._arm.low[-1] and self._arm.is_open(state.gripper_opening):
+            return apart
         if abs(state.gripper_opening - self._opening_m) > FINGERS_REST_M:
             self._opening_m, self._since_s = state.gripper_opening, state.stamp_s
         passed_s = state.stamp_s - self._begun_s
         rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
         if not rests and passed_s < FINGERS_MOST_S:
             return None
-        return MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
+        return apart
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
-from openral_core.types import RobotState
+from openral_core.types import RobotState, rotation_matrix
 
 GRIPPER_SPAN_M = 0.1
 """[m] finger distance that MetaWorld calls fully open (`SawyerXYZEnv._get_curr_obs_combined_no_goal`)."""
@@ -29,10 +29,10 @@ def ee_pos3_rot6_gripper1(state: RobotState) -> NDArray[np.float32]:
     Two columns say all of a rotation without a jump anywhere (Zhou et al. 2019, arXiv 1812.07035); an axis times an
     angle jumps where a hand points straight down.
     """
-    x, y, z, w = state.ee_quaternion
-    first = [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)]
-    second = [2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)]
-    return np.array([*state.ee_position, *first, *second, state.gripper_opening], dtype=np.float32)
+    turned = rotation_matrix(state.ee_quaternion)
+    return np.array(
+        [*state.ee_position, *turned[:, 0], *turned[:, 1], state.gripper_opening], dtype=np.float32
+    )
 
 
 def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Unit, Word, raise_faults
+from openral_core.vocabulary import Leaves
 
 
 class Reward(Schema):
@@ -120,3 +121,5 @@ class TaskExamples(Schema):
     """Task id of the benchmark or data set, such as drawer-open-v3."""
     phrases: Many[Word] = Field(min_length=1)
     """Example instructions, the first of them the one it was trained with most."""
+    leaves: Leaves | None = None
+    """What is in the hand when it is done; absent: what the skill's own `leaves` says."""

@@ -19,6 +19,7 @@ from tf2_ros import Buffer, TransformException, TransformListener
 from openral_core.errors import ContractError
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.scene import SceneCamera
+from openral_core.types import rotation_matrix
 from openral_perception.geometry import NotLocatedError, PinholeCamera
 from openral_perception.locator import CameraView
 from openral_perception.views import CameraInbox, Lens, decode_depth, read_lens
@@ -108,16 +109,10 @@ class ViewIntake:
             ) from error
         shift, turn = found.translation, found.rotation
         position = np.array([shift.x, shift.y, shift.z])
-        x, y, z, w = turn.x, turn.y, turn.z, turn.w
-        if not np.isfinite(position).all() or not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT:
+        quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+        if not np.isfinite(position).all() or not abs(quaternion @ quaternion - 1.0) < UNIT:
             raise NotLocatedError(f"the frame of camera {camera} is no pose; publish finite numbers on /tf")
-        return position, np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
+        return position, rotation_matrix(quaternion)
 
     def _heard(self, camera: SceneCamera, take: Callable[[SceneCamera, Any], None], message: Any) -> None:
         try:

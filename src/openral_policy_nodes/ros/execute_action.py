@@ -23,6 +23,7 @@ from openral_core.guarded import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
 from openral_core.progress_message import read_progress
+from openral_core.types import RobotState
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.ros.goal_result import result_message
@@ -173,8 +174,7 @@ class ExecuteServer:
         goal = self._goal
         if goal is None:
             return
-        # By the observation's own stamp, so that a lockstep run ends at the same observation every time.
-        now = Instant(max(self._now_s(), sensors.stamp_ns * 1e-9), time.monotonic())
+        now = self._now()
         if fresh:
             goal.supervisor.on_fresh_observation(now)
         # Before the policy is asked, so that the newest chunk is one that came before this observation.
@@ -199,7 +199,10 @@ class ExecuteServer:
         self._entities.clear()
 
     def _now(self) -> Instant:
-        return Instant(self._now_s(), time.monotonic())
+        """Return this moment; in lockstep that of the newest observation, so that every run tells the same."""
+        newest_s = self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
+        stamp_s = newest_s if self._lockstep and newest_s else max(self._now_s(), newest_s)
+        return Instant(stamp_s, time.monotonic())
 
     def _now_s(self) -> float:
         return float(self._node.get_clock().now().nanoseconds) * 1e-9
@@ -230,6 +233,12 @@ class ExecuteServer:
             return
         if goal_id == goal.run.goal_id:
             goal.stops.reading(reading)
+
+    def _state(self) -> RobotState | None:
+        """Return the robot's newest state, in lockstep that of the newest observation; None: nobody knows."""
+        if self.intake is None:
+            return None
+        return self.intake.latest.state if self._lockstep and self.intake.latest else self.intake.state
 
     @property
     def _lockstep(self) -> bool:
@@ -272,7 +281,7 @@ class ExecuteServer:
             self._node.get_logger().warning(f"goal refused ({refused.check}): {refused}")
             handle.abort()
             end = GoalEnd(GoalOutcome.REJECTED, refused.check, str(refused))
-            return result_message(end, self.intake.state if self.intake else None)
+            return result_message(end, self._state())
         result = await goal.ended
         if result.outcome == GoalOutcome.CANCELED:
             handle.canceled()
@@ -374,13 +383,11 @@ class ExecuteServer:
             self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
-        # By the newest observation, if the clock lags behind it: in lockstep every run tells the same.
-        newest_s = self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
-        now_s = max(self._now_s(), newest_s)
+        now_s = self._now().stamp_s
         goal.ended.set_result(
             result_message(
                 verdict,
-                self.intake.state if self.intake else None,
+                self._state(),
                 goal.run,
                 steps=self._steps(goal, now_s),
                 duration_s=goal.supervisor.elapsed_s(now_s),

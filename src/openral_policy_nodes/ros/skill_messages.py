@@ -88,6 +88,7 @@ def skill_message(hosted: HostedSkill, node: str, state: str, goal_id: str = "")
         goal_id=goal_id,
         start_poses=[start_pose_message(start) for start in manifest.start_poses],
         leaves=manifest.leaves,
+        task_leaves=[example.leaves or manifest.leaves for example in manifest.examples],
         goal_params_schema=json.dumps(manifest.goal_params_schema) if manifest.goal_params_schema else "",
     )
 

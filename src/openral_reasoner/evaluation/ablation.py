@@ -16,7 +16,7 @@ import numpy as np
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
-from openral_reasoner.evaluation.motions import ANYWHERE, MOTION_S, with_motions
+from openral_reasoner.evaluation.motions import carry_out, with_motions
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, FindThing, Propose, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
@@ -154,11 +154,11 @@ class _World:
             if isinstance(command, Propose):
                 plan = Plan(_plan(command.sentence, command.palette))
                 self._do(self.director.planned(command.ticket, plan, Instant(self._now, self._now)))
-            elif isinstance(command, SendGoal) and command.skill.kind == MOTION:
-                self._drive(command.key)
-            elif isinstance(command, FindThing):
-                now = Instant(self._now, self._now)
-                self._do(self.director.found(command.key, ANYWHERE, "everything is there", now))
+            elif isinstance(command, FindThing) or (
+                isinstance(command, SendGoal) and command.skill.kind == MOTION
+            ):
+                wanted, self._now = carry_out(self.director, command, self._now)
+                self._do(wanted)
             elif isinstance(command, SendGoal):
                 self._goal, self._begun = command, self._now
                 self.attempts += 1
@@ -171,14 +171,6 @@ class _World:
                 )
             elif isinstance(command, CancelGoal):
                 self._end("CANCELED", "client_cancel")
-
-    def _drive(self, key: int) -> None:
-        """A motion: it takes its time, and ends well."""
-        self._do(self.director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
-        self._now += MOTION_S
-        now = Instant(self._now, self._now)
-        self.director.goal_ended(key, GoalReport("SUCCEEDED", "motion", "it is there"), now)
-        self._do(self.director.tick(now))
 
     def _end(self, outcome: str, check: str) -> None:
         goal, self._goal = self._goal, None

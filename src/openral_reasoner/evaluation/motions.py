@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from openral_core.instant import Instant
+from openral_reasoner.mission.attempt import Command, FindThing, SendGoal
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.palette import MOTION, Palette, Skill
 
 MOTION_S = 1.5
@@ -15,6 +21,25 @@ def with_motions(palette: Palette) -> Palette:
     return Palette(
         (*palette.skills, _motion("home"), _motion("move_to")), palette.excluded, palette.playbooks
     )
+
+
+def carry_out(
+    director: Director, command: FindThing | SendGoal, now_s: float
+) -> tuple[Sequence[Command], float]:
+    """Answer a question where a thing is, or make a motion that takes its time and ends well.
+
+    Returns:
+        What the director wants next, and the simulated time [s] afterwards.
+    """
+    now = Instant(now_s, now_s)
+    if isinstance(command, FindThing):
+        return director.found(command.key, ANYWHERE, "everything is there", now), now_s
+    begun = director.goal_answered(command.key, f"g{command.key}", True, now)
+    after_s = now_s + MOTION_S
+    director.goal_ended(
+        command.key, GoalReport("SUCCEEDED", "motion", "it is there"), Instant(after_s, after_s)
+    )
+    return [*begun, *director.tick(Instant(after_s, after_s))], after_s
 
 
 def _motion(name: str) -> Skill:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
-from openral_reasoner.evaluation.motions import ANYWHERE, MOTION_S, with_motions
+from openral_reasoner.evaluation.motions import carry_out, with_motions
 from openral_reasoner.evaluation.suite import WrittenMission
 from openral_reasoner.mission.attempt import (
     AskWorld,
@@ -138,11 +138,11 @@ class SimulatedDeployment:
         for command in commands:
             if isinstance(command, Propose):
                 self._planning.propose(command, self._now)
-            elif isinstance(command, SendGoal) and command.skill.kind == MOTION:
-                self._drive(command.key)
-            elif isinstance(command, FindThing):
-                now = Instant(self._now, self._now)
-                self._do(self._director.found(command.key, ANYWHERE, "everything is there", now))
+            elif isinstance(command, FindThing) or (
+                isinstance(command, SendGoal) and command.skill.kind == MOTION
+            ):
+                wanted, self._now = carry_out(self._director, command, self._now)
+                self._do(wanted)
             elif isinstance(command, SendGoal):
                 self._running = command
                 self._tries[command.task] += 1
@@ -156,14 +156,6 @@ class SimulatedDeployment:
                 self._end("CANCELED", "client_cancel", "")
             elif isinstance(command, AskWorld):
                 self._condition_query.ask(command, self._now)
-
-    def _drive(self, key: int) -> None:
-        """A motion: it takes its time, and ends well."""
-        self._do(self._director.goal_answered(key, f"g{key}", True, Instant(self._now, self._now)))
-        self._now += MOTION_S
-        now = Instant(self._now, self._now)
-        self._director.goal_ended(key, GoalReport("SUCCEEDED", "motion", "it is there"), now)
-        self._do(self._director.tick(now))
 
     def _end(self, outcome: str, check: str, words: str) -> None:
         goal, self._running = self._running, None

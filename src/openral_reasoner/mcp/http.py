@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openral_core.errors import InstallationError
 from openral_core.files.output_folder import check_folder, make_private
+from openral_core.loopback import is_loopback
 from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
-from openral_sidecar.server import is_loopback
 
 MAX_BODY = 256 * 1024
 """[bytes] of one request."""

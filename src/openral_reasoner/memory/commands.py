@@ -15,6 +15,7 @@ from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
 
 if TYPE_CHECKING:
     from openral_reasoner.memory.outcomes import Outcomes
+    from openral_reasoner.memory.traces import Traces
 
 memory = typer.Typer(help="Notes and counts that outlive a mission, in plain files.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
@@ -28,6 +29,12 @@ def _outcomes(file: Path | None) -> Outcomes:
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
     return Outcomes(outcomes_beside(file or default_memory_file()))
+
+
+def _traces(file: Path | None) -> Traces:
+    from openral_reasoner.memory.traces import Traces, traces_beside
+
+    return Traces(traces_beside(file or default_memory_file()))
 
 
 @memory.command("list")
@@ -65,7 +72,7 @@ def add_note(
 
 @memory.command("show")
 def show_outcomes(file: File = None) -> None:
-    """Print how often each way of trying worked, by skill and task; the best is tried first after a failure."""
+    """Print how often each way of trying worked, by skill and task, and what worked after which failures."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -79,6 +86,13 @@ def show_outcomes(file: File = None) -> None:
         cells = (row.skill, row.task, row.rung, str(row.successes), str(row.tries), f"{low:.2f}-{high:.2f}")
         table.add_row(*(Text(cell) for cell in cells))
     Console().print(table if rows else f"nothing was counted in {_outcomes(file).path}")
+    stories = Table("skill", "task", "after these had failed", "worked", "times", box=None)
+    for trace in sorted(_traces(file).rows(), key=lambda trace: (trace.skill, trace.task, trace.failed)):
+        failed = (trace.skill, trace.task, ", ".join(trace.failed), trace.worked, str(trace.times))
+        stories.add_row(*(Text(cell) for cell in failed))
+    if stories.row_count:
+        Console().print()
+        Console().print(stories)
 
 
 @memory.command("forget")
@@ -86,14 +100,16 @@ def forget_note(
     number: Annotated[
         int | None, typer.Argument(min=1, max=10**6, help="Of a note, as `openral memory list` shows it.")
     ] = None,
-    counts: Annotated[bool, typer.Option("--counts", help="Delete all counts of what worked.")] = False,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Delete all counts and traces of what worked.")
+    ] = False,
     file: File = None,
 ) -> None:
-    """Delete a note, or all counts."""
+    """Delete a note, or all counts and traces."""
     if counts is (number is not None):
         raise typer.BadParameter("name the number of a note, or --counts", param_hint="NUMBER")
     if number is None:
-        typer.echo(f"forgotten: {_outcomes(file).forget()} counts")
+        typer.echo(f"forgotten: {_outcomes(file).forget()} counts, {_traces(file).forget()} traces")
         return
     gone = _memory(file).forget(number)
     if gone is None:
@@ -105,12 +121,14 @@ def forget_note(
 def export_memory(
     out: Annotated[Path, typer.Argument(help="The JSON file to write.")], file: File = None
 ) -> None:
-    """Write notes and counts to one JSON file."""
+    """Write notes, counts and traces to one JSON file."""
     check_file(out, "OUT")
     notes = [
         {"text": n.text, "source": n.source, "written": str(n.written), "expires": str(n.expires)}
         for n in _memory(file).notes()
     ]
     counts = [row.model_dump() for row in _outcomes(file).rows()]
-    out.write_text(json.dumps({"notes": notes, "counts": counts}, indent=2) + "\n", encoding="utf-8")
-    typer.echo(f"{out}: {len(notes)} notes, {len(counts)} counts")
+    traces = [row.model_dump(mode="json") for row in _traces(file).rows()]
+    document = {"notes": notes, "counts": counts, "traces": traces}
+    out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    typer.echo(f"{out}: {len(notes)} notes, {len(counts)} counts, {len(traces)} traces")

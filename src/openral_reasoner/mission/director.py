@@ -1,30 +1,35 @@
 """The director: carries a mission through its tasks. Without ROS, threads or clocks of its own.
 
 Events come in (prompt, palette, reading, goal answers, ticks), commands go out (`Command`). A verified success leads
-to the next task, anything else to the next rung of the ladder (`recovery_steps`); what nobody could verify
+to the next task, anything else to the next rung of the ladder (`ladder.rungs`); what nobody could verify
 is never called a success. At most one goal is in flight; the next one is sent when the last has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from openral_core.instant import Instant
 from openral_core.progress import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
+from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.condition import Condition
-from openral_reasoner.memory.outcomes import Outcomes
-from openral_reasoner.mission.attempt import Command, DirectorConfig, Propose, StopSkills
+from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
+from openral_reasoner.mission.hand_check import contradiction
+from openral_reasoner.mission.ladder.experience import Experience
+from openral_reasoner.mission.ladder.preparation import Preparation
+from openral_reasoner.mission.ladder.recovery import Recovery
+from openral_reasoner.mission.ladder.ways import is_all, needs_its_steps
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
-from openral_reasoner.mission.preparation import Preparation
-from openral_reasoner.mission.question import YES_OR_NO, Answered, Question, ask_which
-from openral_reasoner.mission.recovery import Recovery
-from openral_reasoner.mission.recovery_steps import Rung
+from openral_reasoner.mission.proposals import Proposals
+from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
+from openral_reasoner.mission.questions import Questions
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
 from openral_reasoner.mission.second_look import SecondLook
@@ -50,7 +55,8 @@ class Director:
         *,
         gate: ProgressThresholds | None = None,
         config: DirectorConfig | None = None,
-        outcomes: Outcomes | None = None,
+        experience: Experience | None = None,
+        fingers: FingerTravel | None = None,
         awaits_policies: bool = False,
     ) -> None:
         """Begin without a mission.
@@ -59,28 +65,26 @@ class Director:
             log: takes every step.
             gate: when an attempt is done, or stands still.
             config: how patient the director is.
-            outcomes: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            experience: what the rungs of the ladder were worth before; None: nothing is known or kept.
+            fingers: how far the robot's fingers go; None: what they hold is not looked at.
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
         self._log = log
         self._gate = gate or ProgressThresholds()
         self._config = config or DirectorConfig()
-        self._palette = Palette()
-        self._palette_wall_s = 0.0
         self._seen = SeenIds()
-        self._ticket = 0
-        self._proposed = False
+        self._proposals = Proposals(self._config, awaits_policies=awaits_policies)
+        self._questions = Questions(lambda: self.mission)
         self._waiting_since_wall_s = 0.0
         self.estopped = False
-        self._question: Question | None = None
         self._resumption: Resumption | None = None
         self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
         self._halting = Halting()
         self._second = SecondLook(self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._recovery = Recovery(self.ask, self._config, outcomes or Outcomes())
+        self._experience, self._fingers = experience or Experience(), fingers
+        self._recovery = Recovery(self.ask, self._config, self._experience)
         self._preparation = Preparation(self._goals, self._config)
-        self._awaits_policies = awaits_policies
         self.mission = Mission("", "", log)
         self.others_move = False
         """A policy node announces that it runs a goal."""
@@ -178,7 +182,7 @@ class Director:
         """Take up a mission that was in work when an earlier process ended; see `Resumption`."""
         self._seen.add(mission.id)
         self._begin(mission, now.wall_s)
-        self._proposed = bool(mission.tasks) and not mission.open_ended
+        self._proposals.made = bool(mission.tasks) and not mission.open_ended
         leave = (
             "never" if mission.outside else policy
         )  # its agent has lost it, and nobody else gave the order
@@ -188,8 +192,9 @@ class Director:
 
     def _begin(self, mission: Mission, wall_s: float) -> None:
         self.mission = mission
-        self._proposed = False
-        self._question = self._resumption = None
+        self._proposals.made = False
+        self._questions.forget()
+        self._resumption = None
         self._recovery.forget()
         self._preparation.forget()
         self._second.attempt_begins()
@@ -201,7 +206,7 @@ class Director:
     @property
     def question(self) -> str:
         """What the operator is asked; empty: nothing."""
-        return self._question.text if self._question and self._active else ""
+        return self._questions.text
 
     def ask(
         self,
@@ -212,36 +217,21 @@ class Director:
         options: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         """Ask the operator; the answer, or None after `patience_s` [s], is told at a later tick."""
-        self._question = Question(text, now.wall_s + patience_s, answered, options or {})
-        self.mission.question = text
-        self.mission.say(now.stamp_s, "question", text)
+        self._questions.ask(text, patience_s, answered, now, options)
 
     def operator_says(self, text: str) -> bool:
         """Take words as the answer to the open question; False if none is open, or they are none of its answers."""
-        return bool(self.question) and self._question is not None and self._question.take(text)
-
-    def _hear(self, now: Instant) -> None:
-        question = self._question
-        if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
-            return
-        self._question, self.mission.question = None, ""
-        said = question.answer
-        told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
-        self.mission.say(now.stamp_s, "answer", told)
-        self._waiting_since_wall_s = now.wall_s
-        question.answered(question.answer, now)
+        return self._questions.take(text)
 
     # -- the plan ----------------------------------------------------------------------------------
 
     def palette(self, palette: Palette, wall_s: float) -> None:
         """The usable skills changed."""
-        if palette != self._palette:
-            self._palette = palette
-            self._palette_wall_s = wall_s
+        self._proposals.take(palette, wall_s)
 
     def planned(self, ticket: int, result: Proposal, now: Instant) -> list[Command]:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
-        if ticket != self._ticket or not self._proposed or not self._active:
+        if not (self._proposals.counts(ticket) and self._proposals.made and self._active):
             return []
         self._waiting_since_wall_s = now.wall_s
         if self._recovery.waits:
@@ -254,35 +244,6 @@ class Director:
             self.mission.end(MissionState.FAILED, now.stamp_s, result.sentence)
         return self.tick(now)
 
-    def _propose(self, now: Instant) -> list[Command]:
-        if self._ready(now):
-            self._proposed = True
-            self._ticket += 1
-            return [Propose(self._ticket, self.mission.text, self._palette, history=self.mission.history())]
-        return []
-
-    def _propose_part(self) -> list[Command]:
-        """Ask the planner for another way to do a task that failed, once."""
-        wanted = self._recovery.take_wanted()
-        if wanted is None:
-            return []
-        self._ticket += 1
-        return [Propose(self._ticket, *wanted, part=True)]
-
-    def _ready(self, now: Instant) -> bool:
-        """Whether the palette has settled; a mission that waited too long for it has failed."""
-        settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
-        if settled and (self._palette.has_policies or (self._palette.skills and not self._awaits_policies)):
-            return True
-        if now.wall_s - self._waiting_since_wall_s > self._config.palette_patience_s:
-            why = "; ".join(f"{name}: {reason}" for name, reason in self._palette.excluded.items())
-            found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
-            patience = f"{self._config.palette_patience_s:.0f} s"
-            self.mission.end(
-                MissionState.FAILED, now.stamp_s, f"no skill is ready after {patience} ({found})"
-            )
-        return False
-
     # -- an agent in place of a plan ---------------------------------------------------------------
 
     def steered(self, ticket: int, who: str, now_s: float) -> bool:
@@ -291,7 +252,7 @@ class Director:
         Returns:
             Whether the ticket still counts.
         """
-        if ticket != self._ticket or not self._active:
+        if not (self._proposals.counts(ticket) and self._active):
             return False
         self.mission.open_ended = True
         self.mission.say(now_s, "model", f"{who} plans step by step")
@@ -299,7 +260,7 @@ class Director:
 
     def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
         """The agent of that ticket broke down. True: nothing was run yet, another planner may take the ticket."""
-        if ticket != self._ticket or not self._active:
+        if not (self._proposals.counts(ticket) and self._active):
             return False
         self.mission.say(now_s, "model", reason)
         if self.mission.tasks:
@@ -310,12 +271,20 @@ class Director:
 
     def find_skill(self, name: str) -> Skill | None:
         """The skill of that name, if it may be used now."""
-        return self._palette.find(name)
+        return self._proposals.palette.find(name)
 
-    def add_task(self, planned: PlannedTask, now: Instant) -> None:
-        """Add a task to an open-ended mission; it begins with the next tick."""
-        self.mission.append(planned, now.stamp_s)
+    def add_task(self, planned: PlannedTask, now: Instant, way: str = "") -> None:
+        """Add a task to an open-ended mission, to be tried in a way of `why_not`; it begins with the next tick."""
+        self.mission.append(planned, now.stamp_s, way)
         self._waiting_since_wall_s = now.wall_s
+
+    def why_not(self, way: str, planned: PlannedTask, now: Instant) -> str:
+        """Why a task cannot be tried anew in a way of the ladder; empty: it can."""
+        return self._recovery.why_not(way, planned, self.mission, self._proposals.palette, now)
+
+    def worked_before(self, task: Task) -> Mapping[str, int]:
+        """How often each way worked in earlier missions where the same ways had failed at a task as now."""
+        return self._experience.worked_before(self.mission, task)
 
     def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
         """An agent outside wants a mission, to add tasks to it; return why it gets none, empty: it has it."""
@@ -324,7 +293,7 @@ class Director:
             return LATCHED_ESTOP if self.estopped else busy
         held = Mission(mission_id, text, self._log, MissionState.ACTIVE, open_ended=True, outside=True)
         self._begin(held, now.wall_s)
-        self._proposed, self._ticket = True, self._ticket + 1
+        self._proposals.outdate()
         self.mission.say(now.stamp_s, "prompt", text)
         return ""
 
@@ -341,20 +310,20 @@ class Director:
             return [*(unfinished or []), *self._goals.watch(now)]
         if unfinished is not None:
             return unfinished
-        if self._active:
-            self._hear(now)
+        if self._active and self._questions.hear(now):
+            self._waiting_since_wall_s = now.wall_s
         if not self._active:
             return []
         if self._resumption is not None:
             return self._take_up(self._resumption, now)
-        if self._question is not None:
+        if self._questions.waits:
             return []
         if self._second.waits:
             return self._look_again(now)
-        if not self._proposed:
-            return self._propose(now)
+        if not self._proposals.made:
+            return list(self._proposals.plan(self.mission, now, self._waiting_since_wall_s))
         if self._recovery.waits:
-            return self._propose_part()
+            return list(self._proposals.part(self._recovery.take_wanted()))
         undecided = self._decisions.due(self.mission, now)
         if undecided is not None:
             return list(undecided)
@@ -362,10 +331,12 @@ class Director:
 
     def _start(self, now: Instant) -> list[Command]:
         planned = self.mission.tasks[self.mission.active_task].planned
-        skill = self._palette.find(planned.skill.name)
-        if skill is not None:
-            return self._attempt(skill, now)
-        loading = planned.skill.name in self._palette.excluded  # its node is there, and may take long
+        skill = self._proposals.palette.find(planned.skill.name)
+        if skill is not None or is_all(self.mission.tasks[self.mission.active_task]):
+            return self._attempt(skill or planned.skill, now)
+        loading = (
+            planned.skill.name in self._proposals.palette.excluded
+        )  # its node is there, and may take long
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
         if now.wall_s - self._waiting_since_wall_s > patience_s:
             gone = Judgement(
@@ -373,24 +344,27 @@ class Director:
                 f"{planned.skill.node} did not come back within {patience_s:.0f} s",
                 broken_off=True,
             )
-            self._recovery.fail(self.mission, self._palette, gone, now, lost=True)
+            self._fail(gone, now, lost=True)
         return []
 
     def _attempt(self, skill: Skill, now: Instant) -> list[Command]:
-        """Prepare the next attempt at the current task, then begin it."""
+        """Prepare the next attempt at the current task, then begin it; or do the task by motions."""
         task = self.mission.tasks[self.mission.active_task]
-        before = self._preparation.due(self.mission, task, self._palette, now)
+        before = self._preparation.due(self.mission, task, self._proposals.palette, now)
         if before is not None:
             return before
         failure = self._preparation.take_failure()
+        self._preparation.forget()
         if failure:
             self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
-            if task.way == Rung.RESTAGE.value:  # without its change the attempt would be the one that failed
-                self._preparation.forget()
-                self._recovery.fail(self.mission, self._palette, Judgement(GateVerdict.STALLED, failure), now)
-                return self.tick(now)
-        self._preparation.forget()
+        if failure and needs_its_steps(task):
+            self._fail(Judgement(GateVerdict.STALLED, failure), now, made=False)
+            return self.tick(now)
         self._second.attempt_begins()
+        if is_all(task):
+            self.mission.attempt(now.stamp_s)
+            self.mission.say(now.stamp_s, "monitor", self._second.after_motions(task.planned, now.wall_s))
+            return self.tick(now)
         return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
 
     def found(
@@ -401,7 +375,8 @@ class Director:
 
     def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
         """Go on after a restart, as far as that is settled."""
-        unsettled = resumption.step(now, lambda: self._ready(now), self._goals.active_goal)
+        ready = partial(self._proposals.ready, self.mission, now, self._waiting_since_wall_s)
+        unsettled = resumption.step(now, ready, self._goals.active_goal)
         if unsettled is not None:
             return unsettled
         self._resumption = None
@@ -456,11 +431,20 @@ class Director:
         return list(due)
 
     def _judged(self, judgement: Judgement, now: Instant) -> None:
+        doubt = ""
         if judgement.verdict is GateVerdict.SUCCEEDED:
-            self._recovery.count(self.mission.tasks[self.mission.active_task], success=True)
+            doubt = contradiction(self.mission.tasks[self.mission.active_task], self._fingers)
+        if doubt:
+            self.mission.say(now.stamp_s, "verdict", doubt)
+            self._fail(Judgement(GateVerdict.STALLED, doubt), now)
+        elif judgement.verdict is GateVerdict.SUCCEEDED:
+            self._experience.succeeded(self.mission, self.mission.tasks[self.mission.active_task])
             self.mission.complete(now.stamp_s, judgement.reason)
         else:
-            self._recovery.fail(self.mission, self._palette, judgement, now)
+            self._fail(judgement, now)
+
+    def _fail(self, judgement: Judgement, now: Instant, *, lost: bool = False, made: bool = True) -> None:
+        self._recovery.fail(self.mission, self._proposals.palette, judgement, now, lost=lost, made=made)
 
     # -- what the neighbours say -------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
-PER_SKILL = ("home", "restage")
+PER_SKILL = ("home", "restage", "grasp")
 """Rungs of the ladder that another skill may climb once more."""
 
 
@@ -62,9 +62,11 @@ class Task:
     tries: int = 0
     """Attempts since the last rung of the ladder."""
     climbed: list[str] = field(default_factory=list)
-    """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.recovery_steps`."""
+    """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.ladder.rungs`."""
     tried: list[str] = field(default_factory=list)
     """Skills that failed at it."""
+    failed: list[str] = field(default_factory=list)
+    """Ways in which it failed, in their order; `first` is as it was planned."""
     report: GoalReport | None = None
     """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
     stands_for: PlannedTask | None = None
@@ -87,9 +89,9 @@ class LogEntry:
     """[s] node clock."""
     kind: str
     """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
-    mission; of the ladder retry, home, restage, other skill, decompose, time, question or answer; after a restart
-    resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and reply; of words
-    that became no mission stop or refused; of the reward monitor's silence monitor."""
+    mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
+    after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
+    reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -119,6 +121,8 @@ class Mission:
     """That agent is outside the reasoner, and no operator's words began the mission."""
     question: str = ""
     """What the operator is asked just now; empty: nothing."""
+    answers: tuple[str, ...] = ()
+    """Words that answer the question, one of each kind; empty: any words do."""
     stamp_s: float = 0.0
     """[s] node clock of its last step."""
     begun_s: float | None = None
@@ -157,10 +161,11 @@ class Mission:
         self.say(now_s, "plan", f"{len(plan.tasks)} task{'s' if len(plan.tasks) > 1 else ''}: {steps}")
         self.active_task = 0
 
-    def append(self, planned: PlannedTask, now_s: float) -> None:
-        """Add one task and make it current."""
-        self.tasks.append(Task(planned))
-        self.say(now_s, "plan", f'next: "{planned.text}" with {planned.skill.name}')
+    def append(self, planned: PlannedTask, now_s: float, way: str = "") -> None:
+        """Add one task and make it current; a way that is a rung of the ladder is how it is tried."""
+        self.tasks.append(Task(planned, way=way, climbed=[way] if way else []))
+        tried = f", {way}" if way else ""
+        self.say(now_s, "plan", f'next: "{planned.text}" with {planned.skill.name}{tried}')
         self.active_task = len(self.tasks) - 1
 
     def attempt(self, now_s: float) -> Task:
@@ -294,7 +299,7 @@ class Mission:
             self._end_task(TaskState.ABANDONED, now_s, reason)
         self.state = state
         self.active_task = -1
-        self.question = ""
+        self.question, self.answers = "", ()
         self.say(now_s, "mission", reason)
 
     def _end_task(self, state: TaskState, now_s: float, reason: str) -> None:

@@ -65,4 +65,5 @@ def values_of(mission: Any) -> dict[str, Any]:
         "ended_s",
     )
     tasks = [{name: getattr(task, name) for name in of_task} for task in mission.tasks]
-    return {**{name: getattr(mission, name) for name in names}, "tasks": tasks}
+    own = {name: getattr(mission, name) for name in names}
+    return {**own, "answers": list(mission.answers), "tasks": tasks}

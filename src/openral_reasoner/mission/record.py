@@ -148,6 +148,7 @@ def recorded(mission: Mission) -> RecordedMission:
         active_task=mission.active_task,
         message=mission.message,
         question=mission.question,
+        answers=mission.answers,
         tasks=tuple(_recorded(f"{mission.id}/{index}", task) for index, task in enumerate(mission.tasks)),
     )
 

@@ -35,6 +35,8 @@ class Execute:
     """Conditions that end the goal before its deadline."""
     max_steps: int = 0
     """Control steps after which the goal ends; 0: no such bound."""
+    way: str = ""
+    """Rung of the ladder by which a task that failed is tried anew; empty: as it is."""
 
 
 @dataclass(frozen=True)

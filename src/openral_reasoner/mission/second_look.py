@@ -48,13 +48,17 @@ class SecondLook:
             and task.stands_for
             and task.planned.skill.judges_itself
         ):
-            unseen = f'the motions for "{task.stands_for.text}" are done, and whether it is nobody saw'
-            self._put_off(Judgement(GateVerdict.UNVERIFIED, unseen), task.stands_for, wall_s)
-            return f"{unseen}; the reward monitor is asked"
+            return self.after_motions(task.stands_for, wall_s)
         if judgement.verdict is GateVerdict.UNVERIFIED and self._missed:
             self._put_off(judgement, task.planned, wall_s)
             return f"{judgement.reason}; it is asked when it is back"
         return ""
+
+    def after_motions(self, planned: PlannedTask, wall_s: float) -> str:
+        """Motions in the place of a task are done: let the monitor say whether it is, and return why."""
+        unseen = f'the motions for "{planned.text}" are done, and whether it is nobody saw'
+        self._put_off(Judgement(GateVerdict.UNVERIFIED, unseen), planned, wall_s)
+        return f"{unseen}; the reward monitor is asked"
 
     def _put_off(self, judgement: Judgement, planned: PlannedTask, wall_s: float) -> None:
         self._first, self._of, self._asked, self._missed = judgement, planned, False, False

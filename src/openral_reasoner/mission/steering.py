@@ -18,7 +18,8 @@ from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.mission import MissionState, TaskState
+from openral_reasoner.mission.ladder.rungs import WAYS
+from openral_reasoner.mission.mission import MissionState, Task, TaskState
 from openral_reasoner.mission.question import YES_OR_NO
 from openral_reasoner.mission.request_queue import (
     AskOperator,
@@ -140,11 +141,21 @@ class Steering:
             if task.ended_as_asked:
                 word = "ended as asked; whether it is done was not verified"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
-            answer(
-                Reply(
-                    verified or task.ended_as_asked, f"{word}, after {attempts}: {task.outcome}{self._left()}"
-                )
-            )
+            told = f"{word}, after {attempts}: {task.outcome}{self._ways(task, now)}{self._left()}"
+            answer(Reply(verified or task.ended_as_asked, told))
+
+    def _ways(self, task: Task, now: Instant) -> str:
+        """How a task that failed may be tried anew, for its reply."""
+        if task.state is TaskState.DONE or task.ended_as_asked or task.planned.skill.judges_itself:
+            return ""
+        faults = {rung.value: self._director.why_not(rung.value, task.planned, now) for rung in WAYS}
+        worked = self._director.worked_before(task)
+        possible = [
+            f"{way} (worked before after the same, times: {worked[way]})" if way in worked else way
+            for way, fault in faults.items()
+            if not fault
+        ]
+        return f"; ways to try it anew: {', '.join(possible)}" if possible else ""
 
     def _left(self) -> str:
         """The budgets, for the end of a reply."""
@@ -152,7 +163,7 @@ class Steering:
         return f" (tasks left: {tasks}, questions left: {self._limits.max_questions - self._asked})"
 
     def _execute(self, request: Execute, answer: Answer, now: Instant) -> list[Command]:
-        planned = self._admit(request)
+        planned = self._admit(request, now)
         if isinstance(planned, str):
             self._director.mission.say(now.stamp_s, "refused", planned)
             answer(Reply(False, f"refused: {planned}"))
@@ -160,16 +171,16 @@ class Steering:
         if request.why:
             self._director.mission.say(now.stamp_s, "reason", plain_line(request.why))
         if self._approval is Approval.NONE:
-            self._begin(planned, answer, now)
+            self._begin(planned, request.way, answer, now)
             return self._director.tick(now)
-        self._ask_leave(planned, answer, now)
+        self._ask_leave(planned, request.way, answer, now)
         return []
 
-    def _begin(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
-        self._director.add_task(planned, now)
+    def _begin(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
+        self._director.add_task(planned, now, way)
         self._running = (len(self._director.mission.tasks) - 1, answer)
 
-    def _ask_leave(self, planned: PlannedTask, answer: Answer, now: Instant) -> None:
+    def _ask_leave(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
         """Ask the operator whether a task may run; silence forbids it."""
         mission = self._director.mission
 
@@ -177,7 +188,7 @@ class Steering:
             if choice == "yes":
                 if self._approval is Approval.NEXT:
                     self._approval = Approval.NONE
-                self._begin(planned, answer, now)
+                self._begin(planned, way, answer, now)
                 return
             why = "the operator said no" if choice else "nobody allowed it in time"
             mission.say(now.stamp_s, "refused", f'"{planned.text}": {why}')
@@ -185,11 +196,12 @@ class Steering:
 
         what = f"{planned.skill.name} {planned.skill_task}".rstrip()
         params = f" with {json.dumps(dict(planned.params))}" if planned.params else ""
+        params += f", tried anew by {way}" if way else ""
         text = plain_line(f'{self._who} wants to run {what}: "{planned.text}"{params}', MAX_QUESTION)
         text += ". May it, and what is tried if it fails, yes or no?"
         self._director.ask(text, self._limits.question_timeout_s, answered, now, YES_OR_NO)
 
-    def _admit(self, request: Execute) -> PlannedTask | str:
+    def _admit(self, request: Execute, now: Instant) -> PlannedTask | str:
         """Return the task, or why it is refused."""
         tasks = self._director.mission.tasks
         skill = self._director.find_skill(request.skill)
@@ -211,13 +223,13 @@ class Steering:
             return fault
         if len(tasks) >= self._limits.max_tasks:
             return f"a mission has at most {self._limits.max_tasks} tasks"
-        asked = (skill.name, request.task, request.params)
-        same = [(t.planned.skill.name, t.planned.skill_task, t.planned.params) == asked for t in tasks]
+        asked = (skill.name, request.task, request.params, request.way)
+        same = [(t.planned.skill.name, t.planned.skill_task, t.planned.params, t.way) == asked for t in tasks]
         if len(same) >= self._limits.max_repeats and all(same[-self._limits.max_repeats :]):
             return (
                 f"the same task was asked for {self._limits.max_repeats} times in a row; try something else"
             )
-        return PlannedTask(
+        planned = PlannedTask(
             instruction,
             skill,
             request.task,
@@ -227,6 +239,7 @@ class Steering:
             stop_when=request.stop_when,
             max_steps=request.max_steps,
         )
+        return (request.way and self._director.why_not(request.way, planned, now)) or planned
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._director.question or self._asked >= self._limits.max_questions:

@@ -164,7 +164,9 @@ class FakeMonitor(GuardedCallbacks, Node):
         levels = self.get_parameter("levels").value
         share = min(1.0, (time.monotonic() - self._begin) / self.get_parameter("rise_s").value)
         self._value = value = share * levels[min(self._attempt, len(levels) - 1)]
-        reading = TaskProgress(goal_id=self._goal, task=status.instruction, progress=value, success=value)
+        reading = TaskProgress(
+            goal_id=self._goal, task=status.instruction, progress=value, success=value, threshold=0.8
+        )
         reading.header.stamp = self.get_clock().now().to_msg()
         self._publisher.publish(reading)
 

@@ -89,7 +89,7 @@ def skill_of(info: SkillInfo) -> Skill:
         actions=_texts("actions", info.actions),
         objects=_texts("objects", info.objects),
         scenes=_texts("scenes", info.scenes),
-        tasks=Skill.parse_tasks(ids, examples),
+        tasks=Skill.parse_tasks(ids, examples, _texts("task_leaves", info.task_leaves)),
         max_execution_s=info.max_execution_s,
         start_poses=_start_poses(info.start_poses),
         leaves=text_field("leaves", info.leaves, MAX_TEXT) or "anything",
@@ -200,6 +200,7 @@ def message_of(mission: Mission, stamp: Any) -> MissionMessage:
     """The mission as it is published, with a `builtin_interfaces/Time`."""
     record = recorded(mission)
     tasks = [MissionTask(**task.model_dump(exclude={"instruction"})) for task in record.tasks]
-    message = MissionMessage(**record.model_dump(exclude={"tasks"}), tasks=tasks)
+    fields = record.model_dump(mode="json", exclude={"tasks"})
+    message = MissionMessage(**fields, tasks=tasks)
     message.header.stamp = stamp
     return message

@@ -30,9 +30,11 @@ from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
+from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+from openral_reasoner.memory.traces import Traces, traces_beside
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -46,6 +48,7 @@ from openral_reasoner.mission.attempt import (
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, MissionState
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.mission.monitor_watch import MonitorWatch
@@ -155,7 +158,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._note,
             gate=gate,
             config=director,
-            outcomes=self._outcomes(),
+            experience=_experience(Path(notes).expanduser()) if notes else None,
+            fingers=self._deployment.fingers,
             awaits_policies=self._deployment.has_policies,
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
@@ -207,10 +211,6 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             if said == policy:
                 return policy  # type: ignore[no-any-return]
         raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
-
-    def _outcomes(self) -> Outcomes:
-        memory_file = self.get_parameter("memory_file").value
-        return Outcomes(outcomes_beside(Path(memory_file).expanduser()) if memory_file else None)
 
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
@@ -274,6 +274,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         return Instant(self.get_clock().now().nanoseconds * 1e-9, time.monotonic())
 
     def _on_skill(self, info: SkillInfo) -> None:
+        if info.kind == TELEOPERATION:
+            return
         try:
             skill, returned = self._skill_registry.announce(info, time.monotonic())
         except ContractError as error:
@@ -441,6 +443,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._ended_wall_s = self._ended_wall_s or time.monotonic()
         if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
             self.finished.set_result(None)
+
+
+def _experience(memory_file: Path) -> Experience:
+    """Return what is kept beside a file of notes."""
+    return Experience(Outcomes(outcomes_beside(memory_file)), Traces(traces_beside(memory_file)))
 
 
 def main() -> None:

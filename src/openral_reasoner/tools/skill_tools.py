@@ -10,6 +10,7 @@ from typing import Any
 
 from openral_core.errors import ContractError
 from openral_core.stop_conditions import parse_stop_when, stop_when_schema
+from openral_reasoner.mission.ladder.rungs import WAYS
 from openral_reasoner.mission.request_queue import Execute, Reply
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.tools.tool import Arguments, Tool
@@ -17,6 +18,10 @@ from openral_reasoner.tools.tool import Arguments, Tool
 MAX_NAME = 64
 """Characters of a tool's name that all providers take."""
 MAX_DESCRIPTION = 600
+WAYS_TOLD = (
+    "how a task that failed is tried anew, each way once: home, from its start pose; restage, from above its object;"
+    " grasp, once a motion has put the object into the hand; motions, by motions alone. Absent: from where the arm is."
+)
 
 
 def skill_tool_name(skill: Skill) -> str:
@@ -44,6 +49,7 @@ def skill_tool(skill: Skill) -> Tool:
             params=given.get("params", {}),
             stop_when=conditions,
             max_steps=int(given.get("max_steps", 0)),
+            way=given.get("way", ""),
         )
 
     return Tool(skill_tool_name(skill), describe(skill), _schema(skill), ask, moves=True, gate_judges=True)
@@ -62,6 +68,7 @@ def _schema(skill: Skill) -> dict[str, Any]:
         "instruction": instruction,
         "stop_when": _stop_when(),
         "max_steps": {"type": "integer", "minimum": 1, "description": "control steps after which it ends"},
+        "way": {"type": "string", "enum": [way.value for way in WAYS], "description": WAYS_TOLD},
     }
     required = ["task"] if skill.tasks else ["instruction"]
     params: Mapping[str, Any] | None = skill.goal_params_schema

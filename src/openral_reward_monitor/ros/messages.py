@@ -20,6 +20,7 @@ def progress_message(reading: Reading) -> TaskProgress:
         success=reading.success,
         progress_trend=reading.progress_trend,
         success_trend=reading.success_trend,
+        threshold=reading.threshold,
         calibrated=reading.calibrated,
         stalled=reading.stalled,
         succeeded=reading.succeeded,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
+from openral_rskill.nf4.host_embedding import HostEmbedding
 from openral_rskill.nf4.modules import replace
-from openral_rskill.nf4.weights import packed_linear
+from openral_rskill.nf4.weights import packed_linear, quantize_weight
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"
 """Key that every packed layer has in a file, after the layer's name."""
@@ -30,37 +32,60 @@ def opened(path: Path, device: str = "cpu") -> Any:
         raise PolicyError(f"{path}: no whole safetensors file ({error}); fetch it again") from error
 
 
-def load_checkpoint(skeleton: nn.Module, files: Sequence[Path], device: str = "cpu") -> list[str]:
+def load_checkpoint(
+    skeleton: nn.Module,
+    files: Sequence[Path],
+    device: str = "cpu",
+    *,
+    pack: Collection[str] = (),
+    on_host: Collection[str] = (),
+    renamed: Callable[[str], str | None] = lambda name: name,
+) -> list[str]:
     """Give every parameter and buffer of `skeleton` its value from the files.
 
-    On a CPU the values stay mapped to the files and are read when they are first used.
+    On a CPU the values stay mapped to the files and are read when they are first used. Layers of `pack` are quantised a
+    few rows at a time as they are read, so that neither memory ever holds more than one tensor besides the result.
 
     Args:
         skeleton: built with `accelerate.init_empty_weights(include_buffers=False)`, so that buffers which no file
             holds, such as rotary frequencies, are real already. Its parameters' dtypes are kept.
         files: safetensors; a name may be in one only.
         device: in torch's words.
+        pack: names of linear layers to be packed, unless the files hold packed layers already.
+        on_host: names of embeddings whose tables stay in the host's memory, mapped to the file.
+        renamed: from a name in the files to the one in the skeleton; None: the tensor is not read.
 
     Returns:
-        The names of the layers that were packed in the files, in order.
+        The names of the packed layers, in order.
 
     Raises:
         PolicyError: a tensor is missing, unknown, in two files or of another shape.
     """
-    packed: list[str] = []
+    to_pack, packed = set(pack), list[str]()
     seen: set[str] = set()
-    for path in files:
-        with opened(path, device) as source:
+    with contextlib.ExitStack() as open_files:
+        sources = [(path, open_files.enter_context(opened(path, device))) for path in files]
+        if any(name.endswith(STATE) for _, source in sources for name in source.keys()):  # noqa: SIM118  no mapping
+            to_pack = set()
+        for path, source in sources:
             names = list(source.keys())
             if twice := seen & set(names):
                 raise PolicyError(f"{path}: {min(twice)} is in another file too; keep one set of weights")
             seen |= set(names)
             layers = [name.removesuffix(STATE) for name in names if name.endswith(STATE)]
             consumed = _load_packed(skeleton, layers, names, source, path)
-            for name in names:
-                if name not in consumed:
-                    _assign(skeleton, name, source.get_tensor(name), path)
             packed += layers
+            for name in names:
+                if name in consumed or (place := renamed(name)) is None:
+                    continue
+                layer = place.removesuffix(".weight")
+                if layer in to_pack and layer != place:
+                    _pack(skeleton, layer, source.get_slice(name), device, path)
+                    packed.append(layer)
+                elif layer in on_host and layer != place:
+                    _keep_on_host(skeleton, layer, name, path)
+                else:
+                    _assign(skeleton, place, source.get_tensor(name), path)
     tie: Callable[[], None] | None = getattr(skeleton, "tie_weights", None)
     if tie is not None:
         tie()
@@ -102,6 +127,32 @@ def _load_packed(
     return consumed
 
 
+def _pack(skeleton: nn.Module, layer: str, rows: Any, device: str, path: Path) -> None:
+    """Put the packed form of a layer's rows in the place of the skeleton's layer."""
+    linear = _part(skeleton, layer, path)
+    assert isinstance(linear, nn.Linear), "linears_to_pack names nothing else"
+    shape, found = (linear.out_features, linear.in_features), tuple(rows.get_shape())
+    if found != shape:
+        raise PolicyError(f"{path}: {layer}.weight is {found}, this model needs {shape}")
+    data, state = quantize_weight(rows, shape, linear.weight.dtype, device)
+    replace(skeleton, layer, packed_linear(linear, data, state.as_dict(packed=True)))
+
+
+def _keep_on_host(skeleton: nn.Module, layer: str, name: str, path: Path) -> None:
+    """Put an embedding that reads its rows from the file in the place of the skeleton's."""
+    embedding = _part(skeleton, layer, path)
+    assert isinstance(embedding, nn.Embedding), f"{layer} is {type(embedding).__name__}"
+    with opened(path) as source:
+        table = source.get_tensor(name)
+    _require_shape(path, name, table, embedding.weight)
+    replace(skeleton, layer, HostEmbedding(table.to(embedding.weight.dtype)))
+
+
+def _require_shape(path: Path, name: str, value: Tensor, place: Tensor) -> None:
+    if place.shape != value.shape:
+        raise PolicyError(f"{path}: {name} is {tuple(value.shape)}, this model needs {tuple(place.shape)}")
+
+
 def _part(skeleton: nn.Module, name: str, path: Path) -> nn.Module:
     try:
         return skeleton.get_submodule(name)
@@ -117,8 +168,7 @@ def _assign(skeleton: nn.Module, name: str, value: Tensor, path: Path) -> None:
     place = part._parameters.get(last, part._buffers.get(last))
     if place is None:
         raise PolicyError(f"{path}: {name} is not in this model; use the config.json of these weights")
-    if place.shape != value.shape:
-        raise PolicyError(f"{path}: {name} is {tuple(value.shape)}, this model needs {tuple(place.shape)}")
+    _require_shape(path, name, value, place)
     value = value.to(place.dtype)
     if last in part._buffers:
         part._buffers[last] = value

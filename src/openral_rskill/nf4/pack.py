@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.load import STATE, opened
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_rskill.nf4.weights import quantize_weight
 from openral_rskill.nf4.writer import SafetensorsWriter
 
@@ -28,6 +29,7 @@ def pack_checkpoint(
     *,
     min_numel: int = MIN_NUMEL,
     include: Callable[[str], bool] | None = None,
+    device: str = "cpu",
 ) -> list[str]:
     """Write the packed form of a checkpoint.
 
@@ -41,6 +43,7 @@ def pack_checkpoint(
         target: the file to write.
         min_numel: least number of weights of a layer that is packed.
         include: says by name which layers may be packed; absent: all.
+        device: what quantises, in torch's words; the file is the same.
 
     Returns:
         The names of the packed layers, in order.
@@ -60,7 +63,7 @@ def pack_checkpoint(
     names = [*place, *buffers, *(f"{layer}{STATE}" for layer in layers)]
     names += [f"{weight}.{key}" for weight in weights for key in STATISTICS]
     with SafetensorsWriter(target, names, {"nf4_modules": json.dumps(layers)}) as writer:
-        rest = {**buffers, **_write_packed(writer, skeleton, layers, place)}
+        rest = {**buffers, **_write_packed(writer, skeleton, layers, place, device)}
         widths = {name: value.element_size() for name, value in rest.items()}
         widths |= {
             name: _WIDTHS[place[name].get_slice(name).get_dtype()] for name in place if name not in weights
@@ -72,7 +75,7 @@ def pack_checkpoint(
 
 
 def _write_packed(
-    writer: SafetensorsWriter, skeleton: nn.Module, layers: list[str], place: Mapping[str, Any]
+    writer: SafetensorsWriter, skeleton: nn.Module, layers: list[str], place: Mapping[str, Any], device: str
 ) -> dict[str, Tensor]:
     """Write the packed weights and return their statistics, which are a sixty-fourth of them."""
     statistics: dict[str, Tensor] = {}
@@ -84,7 +87,7 @@ def _write_packed(
         shape = (linear.out_features, linear.in_features)
         if tuple(rows.get_shape()) != shape:
             raise PolicyError(f"{weight} is {tuple(rows.get_shape())} in the file, this model needs {shape}")
-        data, state = quantize_weight(rows, shape, linear.weight.dtype)
+        data, state = quantize_weight(rows, shape, linear.weight.dtype, device)
         writer.add(weight, data)
         statistics |= {f"{weight}.{key}": value for key, value in state.as_dict(packed=True).items()}
     return statistics

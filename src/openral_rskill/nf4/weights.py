@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from openral_rskill.nf4.rule import BLOCK
+from openral_rskill.nf4.sizes import BLOCK
 
 NESTED_BLOCK = 256
 """Scales that share one scale of their own; fixed in `bitsandbytes.functional.quantize_4bit`."""
@@ -30,13 +30,13 @@ def quantize_weight(
 
     Equal to `bitsandbytes.functional.quantize_4bit(..., quant_type="nf4", compress_statistics=True)` on the whole
     matrix: the blocks are independent of each other, and the scales are compressed only when all are known. The bits
-    are the same for any number of threads; bitsandbytes' own are those for one.
+    are the same for any number of threads (bitsandbytes' own are those for one) and on every device.
 
     Args:
         source: the rows.
         shape: (out_features, in_features); the product must be a multiple of 64.
         dtype: bf16, fp16 or fp32; the rows are cast to it first, and the state remembers it.
-        device: where to quantise.
+        device: where the rows are quantised, a chunk at a time, and where the result is.
 
     Returns:
         (numel / 2, 1) uint8, two weights a byte, and the QuantState that undoes it.
@@ -56,7 +56,9 @@ def quantize_weight(
         packed.append(part.reshape(-1))
         scales.append(state.absmax)
         code = state.code
-    absmax = torch.cat(scales)
+    # The second level is computed on the CPU, whose kernel for it rounds otherwise than CUDA's: so the file that a GPU
+    # packs is the one that a CPU packs.
+    absmax = torch.cat(scales).cpu()
     with _one_thread():
         offset = absmax.mean()
     nested, nested_state = functional.quantize_blockwise(absmax - offset, blocksize=NESTED_BLOCK)
@@ -70,6 +72,7 @@ def quantize_weight(
         offset=offset,
         state2=nested_state,
     )
+    state.to(device)
     return torch.cat(packed).unsqueeze(1), state
 
 

@@ -24,12 +24,15 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     world = scene.scene
     settings: dict[str, Any] = dict(world.backend_options)
     family, tasks = settings.get("family"), [str(task) for task in settings.get("tasks", [])]
-    size = {"width": world.observation_width, "height": world.observation_height}
+    size: dict[str, Any] = {"width": world.observation_width, "height": world.observation_height}
     if family == "metaworld":
         from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
         look = str(settings.get("render_profile", "fast"))
-        return MetaWorldBackend(tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **size)
+        varied = {name: settings[name] for name in ("distractors", "object_outside") if name in settings}
+        return MetaWorldBackend(
+            tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **varied, **size
+        )
     if family == "mjcf":
         from openral_sim_bridge.backends.mjcf.backend import open_mjcf
 

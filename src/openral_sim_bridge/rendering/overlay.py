@@ -32,6 +32,8 @@ class PanelState:
     """The reasoner's last words."""
     held: bool
     """The arm holds."""
+    disturbance: str = ""
+    """What was just done to the world, shown in place of the words; empty: nothing."""
 
 
 def draw_panel(state: PanelState, height: int) -> NDArray[np.uint8]:
@@ -46,7 +48,8 @@ def draw_panel(state: PanelState, height: int) -> NDArray[np.uint8]:
         y = _task(draw, y, text, task_state)
     top = max(y + 16, height - 250)
     _curve(draw, (_MARGIN, top, WIDTH - _MARGIN, height - 100), state.curve)
-    _paragraph(draw, height - 78, state.words, 14, FAINT, lines=3)
+    told, colour = (state.disturbance, FAILED) if state.disturbance else (state.words, FAINT)
+    _paragraph(draw, height - 78, told, 14, colour, lines=3)
     return np.asarray(image)
 
 

@@ -52,9 +52,13 @@ PROFILES = {
         "fast_goals", samples=0, shadows=False, reflections=False, markers=True, max_faces=LIGHT
     ),
     "film": RenderProfile("film", samples=4, shadows=True, reflections=False, markers=False, shadow_map=1024),
+    "film_goals": RenderProfile(
+        "film_goals", samples=4, shadows=True, reflections=False, markers=True, shadow_map=1024
+    ),
 }
 """`published`: a benchmark's own defaults. `fast`: what policies train and run on. `fast_goals`: where a
-task says its goal by a marker alone, as MetaWorld's reach, push and pick-place do. `film`: for videos of a run."""
+task says its goal by a marker alone, as MetaWorld's reach, push and pick-place do. `film`: for videos of a run,
+`film_goals` of one in such a look."""
 
 
 def profile(name: str) -> RenderProfile:

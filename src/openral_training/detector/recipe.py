@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -24,6 +24,15 @@ class ModelThing(Schema):
     """Bodies all of whose geoms show it."""
     at: Word | None = None
     """Body or geom whose position is the thing's; absent: the position that MetaWorld's own observation has."""
+
+
+class ColourMarker(Schema):
+    """A small round spot of pure red, green or blue, which is found by that and not learnt."""
+
+    colours: Many[Literal["red", "green", "blue"]] = Field(min_length=1)
+    """That it may have."""
+    inward_m: Annotated[float, Field(ge=0, le=0.2)]
+    """[m] from its visible surface to its position, along the ray."""
 
 
 class DetectorWorld(Schema):
@@ -61,6 +70,8 @@ class DetectorRecipe(Schema):
     """Names of what is found, in the order of the heat maps."""
     synonyms: dict[Word, Many[Word]] = Field(default_factory=dict)
     """Label -> other words for it, one by one."""
+    markers: dict[Word, ColourMarker] = Field(default_factory=dict)
+    """Label -> what it looks like; these labels are beside `labels`."""
     image_size: Count = 128
     """[px] side of the network's input."""
     camera_shift_m: Annotated[float, Field(ge=0, le=0.2)] = 0.03

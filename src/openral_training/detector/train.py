@@ -134,7 +134,9 @@ def train(
         labels=recipe.labels,
         colours=COLOURS,
         synonyms={label: list(words) for label, words in recipe.synonyms.items()},
-        inward_m=_inward(batches.things, recipe),
+        inward_m=_inward(batches.things, recipe)
+        | {label: marker.inward_m for label, marker in recipe.markers.items()},
+        markers={label: list(marker.colours) for label, marker in recipe.markers.items()},
         image_size=recipe.image_size,
     )
     bare = MiniDetectorNetwork(shape)

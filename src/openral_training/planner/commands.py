@@ -9,6 +9,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_folder
+from openral_training.devices import Device, DeviceOption
 
 
 def planner(
@@ -24,6 +25,7 @@ def planner(
     ] = None,
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
+    device: DeviceOption = Device.auto,
 ) -> None:
     """Train the offline planner's matcher on orders that a generator makes; about an hour on one core."""
     from openral_core.cli.progress import console, progress_bar
@@ -39,6 +41,7 @@ def planner(
             nouns,
             lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.3f}"),
             warm_start,
+            device.value,
         )
     found = report["held_out_objects"]
     shares = ", ".join(f"{name.replace('_', ' ')} {entry['share']:.3f}" for name, entry in found.items())

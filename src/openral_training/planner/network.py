@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -61,6 +62,12 @@ class Encoder(nn.Module):
                     self.fixed[f"{name}.weight"], self.fixed[f"{name}.bias"], rank
                 )
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Encoder:
+        """Move what is fixed together with what is learnt."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.fixed = {name: fn(value) for name, value in self.fixed.items()}
+        return self
+
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """(N, T) token ids and bool mask -> (N, T, 384)."""
         with torch.no_grad():
@@ -118,6 +125,11 @@ class Matcher(nn.Module):
         self.parts = nn.Linear(WIDTH, 2)
         self.act_weight = nn.Linear(size, 4)
         self.act_inner, self.act = nn.Linear(5 * size, WIDTH), nn.Linear(WIDTH, len(ACTS))
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self.scale.device
 
     def acts(self, states: Tensor, mask: Tensor) -> Tensor:
         """(N, T, 384) -> (N, 6) logits of `ACTS`."""

@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from openral_core.errors import ManifestError
 from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
+from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
 from openral_training.planner.speech_acts import ACTS, IGNORED, ORDER, Utterance
@@ -71,8 +72,12 @@ def train(
     without: Collection[str] = (),
     progress: Callable[[int, float], None] | None = None,
     warm_start: Path | None = None,
+    device: str = "cpu",
 ) -> dict[str, Any]:
-    """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation."""
+    """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation.
+
+    The orders are the same on every torch device.
+    """
     begun = time.monotonic()
     torch.manual_seed(config.seed)
     torch.set_num_threads(config.threads)
@@ -86,13 +91,14 @@ def train(
         model.load_state_dict(
             {name: value.float() for name, value in load_file(warm_start).items()}, strict=False
         )
+    model.to(torch_device(device))
     optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=0.01)
     model.train()
     for step in range(config.steps):
         warm = min(1.0, (step + 1) / 60) * 0.5 * (1 + math.cos(math.pi * step / config.steps))
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * max(warm, 0.02)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(model.device.type, dtype=torch.bfloat16):
             loss = _loss(model, tokenizer, _batch(rng, lexicon, config))
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -174,9 +180,9 @@ def _loss(model: Matcher, tokenizer: Tokenizer, batch: _Batch) -> Tensor:
     examples, example_mask = _encode(model, tokenizer, batch.examples)
     one = torch.tensor([pair[0] for pair in batch.pairs])
     other = torch.tensor([pair[1] for pair in batch.pairs])
-    labels = torch.tensor([pair[2:] for pair in batch.pairs])
+    labels = torch.tensor([pair[2:] for pair in batch.pairs], device=model.device)
     logits = model.matches(clauses[one], clause_mask[one], examples[other], example_mask[other]).float()
-    act = F.cross_entropy(model.acts(clauses, clause_mask).float(), batch.acts)
+    act = F.cross_entropy(model.acts(clauses, clause_mask).float(), batch.acts.to(model.device))
     wrong = F.binary_cross_entropy_with_logits(logits, labels.clamp(min=0.0), reduction="none")
     match, action, thing = (
         (wrong * (labels != IGNORED)).sum(0) / (labels != IGNORED).sum(0).clamp(min=1)
@@ -192,11 +198,13 @@ def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Ten
     groups = [order[i : i + 16] for i in range(0, len(order), 16)]
     states: list[Tensor] = []
     masks: list[Tensor] = []
+    device = model.device
     for group in groups:
         width = max(len(ids[i]) for i in group)
         padded = torch.tensor([ids[i] + [0] * (width - len(ids[i])) for i in group])
         mask = torch.tensor([[True] * len(ids[i]) + [False] * (width - len(ids[i])) for i in group])
-        states.append(F.pad(model.encoder(padded, mask), (0, 0, 0, longest - width)))
+        mask = mask.to(device)
+        states.append(F.pad(model.encoder(padded.to(device), mask), (0, 0, 0, longest - width)))
         masks.append(F.pad(mask, (0, longest - width)))
     back = torch.tensor(order).argsort()
     return torch.cat(states)[back], torch.cat(masks)[back]
@@ -205,7 +213,9 @@ def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Ten
 def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
     """Write the trained weights, half precision, into `out`."""
     out.mkdir(parents=True, exist_ok=True)
-    weights = {name: value.detach().numpy().astype(np.float16) for name, value in model.named_parameters()}
+    weights = {
+        name: value.detach().cpu().numpy().astype(np.float16) for name, value in model.named_parameters()
+    }
     words = " ".join(sorted(order_words(Lexicon())))
     save_file(
         weights, str(out / "planner.safetensors"), {"config": json.dumps(asdict(config)), "words": words}
@@ -225,7 +235,7 @@ def evaluate(
         clauses, clause_mask = _encode(model, tokenizer, batch.clauses)
         examples, example_mask = _encode(model, tokenizer, batch.examples)
         acts = model.acts(clauses, clause_mask).argmax(1)
-        _count(counts["acts"], (acts == batch.acts).tolist())
+        _count(counts["acts"], (acts.cpu() == batch.acts).tolist())
         for index in range(len(batch.clauses)):
             pairs = [pair for pair in batch.pairs if pair[0] == index]
             if not pairs:

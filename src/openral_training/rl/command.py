@@ -12,6 +12,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.devices import Device, DeviceOption
 
 
 def rl(
@@ -25,6 +26,7 @@ def rl(
     package: Annotated[
         bool, typer.Option("--package", help="Judge the result as an rSkill, by the ordinary benchmark.")
     ] = False,
+    device: DeviceOption = Device.auto,
 ) -> None:
     """Improve a cloned policy by PPO or GRPO in the simulator; print base and result on held-out states."""
     import torch
@@ -44,6 +46,7 @@ def rl(
         result = train(
             chosen,
             resume=resume,
+            device=device.value,
             progress_callback=lambda done, note: bar.update(task, completed=done, note=note),
         )
     for name in ("base", "policy"):

@@ -16,6 +16,7 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.checkpoint import identity, restore_run, save_run
+from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.collection import collect
 from openral_training.rl.config import RlConfig
@@ -52,29 +53,39 @@ def vec_env_spec_of(config: RlConfig, initial: InitialPolicy) -> VecEnvSpec:
 
 
 def train(
-    config: RlConfig, *, resume: bool = False, progress_callback: ProgressCallback = lambda step, note: None
+    config: RlConfig,
+    *,
+    resume: bool = False,
+    device: str = "cpu",
+    progress_callback: ProgressCallback = lambda step, note: None,
 ) -> dict[str, Any]:
     """Run it, and return what `result.json` says: base and policy, evaluated on held-out states.
 
     Args:
         config: see `config`.
         resume: go on with what is in the run's folder.
+        device: where networks of this machine's processes are: auto, or a torch device.
         progress_callback: told of each update.
 
     Raises:
         ManifestError: there is a run in the folder already and it is not to be gone on with.
         ContractError: the run in the folder was made with other settings.
+        InstallationError: torch cannot use the device.
     """
+    device = torch_device(device)
     _claim(config.folder, effective(config), resume=resume)
     initial = initial_policy(config, progress_callback)
-    launcher = launcher_of(config.cluster)
+    launcher = launcher_of(config.cluster, device)
     actor = config.actor
+    # Where learners have processes of their own, the command only keeps what they send.
+    device = "cpu" if config.cluster.learners_apart else device
+    initial.policy.network.to(device)
     learner = Learner(initial.policy, config.algorithm, actor.optim, actor.global_batch_size)
     with contextlib.ExitStack() as open_parts:
         open_parts.callback(launcher.close)
         workers = open_rollout(config, vec_env_spec_of(config, initial), initial.policy, launcher)
         open_parts.callback(workers.close)
-        learners = open_learners(config, learner, launcher)
+        learners = open_learners(config, learner, launcher, device)
         open_parts.callback(learners.close)
         training_workers = open_training_rollout(config, workers, initial.policy)
         return _Run(config, initial, learner, workers, training_workers, learners, progress_callback).go()

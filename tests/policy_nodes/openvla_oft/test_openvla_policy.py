@@ -50,6 +50,7 @@ class ScriptedModel:
     action = SimpleNamespace(low=np.zeros(7))
     proprio = SimpleNamespace(low=np.zeros(8))
     resets: tuple[str, ...] = ()
+    packed: tuple[str, ...] = ()
 
     def reset(self, episodes):
         self.resets = tuple(episodes)

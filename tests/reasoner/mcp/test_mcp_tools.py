@@ -123,7 +123,7 @@ def test_motions_take_parameters_of_their_schema() -> None:
         assert "done, as the motion measured, after 1 attempt" in text(moved)
 
     desk.run(scene)
-    assert json.loads(desk.desk.sent[0].params_json) == {"position": position}
+    assert json.loads(desk.desk.driven[0].params_json) == {"position": position}
     assert "motion move to" in desk.desk.sent[0].instruction
 
 

@@ -18,6 +18,7 @@ from openral_core.errors import PolicyError
 from openral_training.rl.algorithm.batch import grpo_batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.policies.float32_products import Float32Product
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.run import train
@@ -30,6 +31,12 @@ WORDS = {"push": "push the puck", "open": "open a drawer to pull a puck out"}
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> TokenConfig:
     return tiny(tmp_path_factory.mktemp("vlm"))
+
+
+@pytest.fixture(scope="module", params=[torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TokenConfig:
+    """A checkpoint in each number format."""
+    return tiny(tmp_path_factory.mktemp("vlm"), dtype=request.param)
 
 
 def actor(config: TokenConfig, temperature: float = 1.0) -> TokenActor:
@@ -53,8 +60,8 @@ def noise(count: int, seed: int = 2) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 
 @pytest.mark.parametrize("temperature", [1.0, 1.6])
-def test_read_at_once_as_it_was_written_token_by_token(config: TokenConfig, temperature: float) -> None:
-    policy, seen = actor(config, temperature), images([0, 1, 0, 1, 1, 0])
+def test_read_at_once_as_it_was_written_token_by_token(either: TokenConfig, temperature: float) -> None:
+    policy, seen = actor(either, temperature), images([0, 1, 0, 1, 1, 0])
     decision = policy.sample(seen, noise(6))
     evaluation = policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
     np.testing.assert_allclose(evaluation.logprobs.detach().numpy(), decision.logprobs, atol=1e-4)
@@ -91,14 +98,14 @@ def test_words_of_the_vocabulary_are_openvlas(config: TokenConfig) -> None:
     assert values[-1] == values[-2] == pytest.approx(1 - 1 / 15)
     vocabulary = policy.model.tokenizer.vocab_size
     assert policy.model.tokenizer.decode([vocabulary - 1]) == f"<action{BINS - 1}>"
-    bias = torch.zeros(1, policy.model.adapted.config.text_config.vocab_size)
-    bias[0, vocabulary - 1] = 9.0
-    policy.model._core().get_output_embeddings().forward = lambda hidden: bias
-    assert policy.model.scores(torch.zeros(1, 32)).argmax().item() == 0
+    head = policy.model._core().get_output_embeddings()
+    with torch.no_grad():
+        head.weight[vocabulary - 1] += 9.0
+    assert policy.model.scores(torch.ones(1, 32)).argmax().item() == 0
 
 
-def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config: TokenConfig) -> None:
-    policy, count = actor(config), 16
+def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(either: TokenConfig) -> None:
+    policy, count = actor(either), 16
     frozen = {
         name: tensor.clone() for name, tensor in policy.model.named_parameters() if not tensor.requires_grad
     }
@@ -126,6 +133,8 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
     assert batch.observations.dtype == torch.uint8
     figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(batch, 0, 0)
     assert figures["train/actor/grad_norm"] > 0
+    assert figures["train/actor/ratio_at_step_0"] == pytest.approx(1.0, abs=1e-4)
+    assert figures["train/actor/kl_at_step_0"] == pytest.approx(0.0, abs=1e-6)
     after = (
         policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens)).logprobs.detach().numpy()
     )
@@ -136,6 +145,30 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(config:
         for name, tensor in policy.model.named_parameters()
         if name in frozen
     )
+
+
+def test_a_16_bit_checkpoint_keeps_its_weights_and_flows_in_float32(tmp_path: Path) -> None:
+    """Else log-probabilities as drawn and as judged differ: by 0.05 in bf16 at a width of 1024."""
+    policy = actor(tiny(tmp_path, dtype=torch.bfloat16))
+    products = [part for part in policy.model.modules() if isinstance(part, Float32Product)]
+    assert len(products) > 20
+    assert {part.weight.dtype for part in products} == {torch.bfloat16}
+    assert {parameter.dtype for parameter in policy.actor_parameters()} == {torch.float32}
+    plain = products[0]
+    inputs = torch.randn(3, plain.in_features, requires_grad=True)
+    made = plain(inputs)
+    expected = torch.nn.functional.linear(inputs.detach(), plain.weight.float(), plain.bias)
+    torch.testing.assert_close(made, expected)
+    (gradient,) = torch.autograd.grad(made.sum(), inputs)
+    torch.testing.assert_close(gradient, plain.weight.float().sum(0).expand(3, -1))
+
+
+def test_pictures_are_prepared_on_the_models_device(config: TokenConfig) -> None:
+    model = actor(config).model
+    seen = torch.from_numpy(images([0, 1])[:, :-1]).view(-1, SIZE, SIZE, 3)
+    expected = model.images(images=list(seen.numpy()), return_tensors="pt")["pixel_values"]
+    torch.testing.assert_close(model.pixels(seen), expected, atol=1e-5, rtol=0)
+    assert model.to("meta").pixels(seen.to("meta")).device.type == "meta"
 
 
 def test_copies_have_learnt_the_same_and_carry_nothing_else(config: TokenConfig, tmp_path: Path) -> None:

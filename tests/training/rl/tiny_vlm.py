@@ -21,7 +21,7 @@ WORDS = "in what action should the robot take to push pull open close a drawer p
 SIZE, PATCH, WIDTH, BINS = 32, 8, 32, 16
 
 
-def write_tiny_vlm(folder: Path, seed: int = 0) -> Path:
+def write_tiny_vlm(folder: Path, seed: int = 0, dtype: torch.dtype = torch.float32) -> Path:
     """Write LLaVA with two layers and BINS words for actions, and return the folder."""
     torch.manual_seed(seed)
     words = ["<unk>", "<s>", "<image>", *WORDS, *(f"<action{number}>" for number in range(BINS))]
@@ -50,13 +50,15 @@ def write_tiny_vlm(folder: Path, seed: int = 0) -> Path:
         max_position_embeddings=128,
     )
     config = LlavaConfig(vision_config=eyes, text_config=mind, image_token_index=words.index("<image>"))
-    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    LlavaForConditionalGeneration(config).to(dtype).save_pretrained(folder)
     CLIPImageProcessorPil(
         size={"shortest_edge": SIZE}, crop_size={"height": SIZE, "width": SIZE}
     ).save_pretrained(folder)
     return folder
 
 
-def tiny(folder: Path, chunk: int = 2) -> TokenConfig:
+def tiny(folder: Path, chunk: int = 2, dtype: torch.dtype = torch.float32) -> TokenConfig:
     """Write one and return the config of a policy of it."""
-    return TokenConfig(model_path=str(write_tiny_vlm(folder)), chunk=chunk, bins=BINS, lora_rank=4)
+    return TokenConfig(
+        model_path=str(write_tiny_vlm(folder, dtype=dtype)), chunk=chunk, bins=BINS, lora_rank=4
+    )

@@ -10,8 +10,9 @@ from ..frontend.entity import Entity
 from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from ..utilities.values import SomeBool, perform_bool
+from ..utilities.values import SomeBool, as_substitutions, perform_bool
 
 if TYPE_CHECKING:
     from ..frontend.parser import Parser
@@ -50,6 +51,26 @@ class AppendEnvironmentVariable(Action):
         if separator is not None:
             kwargs["separator"] = parser.parse_substitution(separator)
         return cls, kwargs
+
+    @property
+    def name(self) -> list[Substitution]:
+        """The name of the variable, before substitution."""
+        return self.__name
+
+    @property
+    def value(self) -> list[Substitution]:
+        """The value, before substitution."""
+        return self.__value
+
+    @property
+    def prepend(self) -> list[Substitution]:
+        """Whether the value goes in front, before substitution."""
+        return as_substitutions(self.__prepend)
+
+    @property
+    def separator(self) -> list[Substitution]:
+        """What stands between, before substitution."""
+        return self.__separator
 
     def describe(self) -> str:
         """Return a short text for people."""

@@ -53,6 +53,9 @@ class DeclareLaunchArgument(Action):
                 f"launch argument '{name}' has an empty list of choices; give choices or leave them out"
             )
         self.__description = "no description given" if description is None else description
+        if self.__choices is not None:
+            end = "" if self.__description.endswith(".") else "."
+            self.__description += f"{end} Valid choices are: {self.__choices}"
         self._conditionally_included = False
         self.__check_plain_default()
 
@@ -117,7 +120,8 @@ class DeclareLaunchArgument(Action):
         if self.__name not in context.launch_configurations:
             if self.__default_value is None:
                 raise RuntimeError(
-                    f"required launch argument '{self.__name}' was not given ({self.__description}); "
+                    f"Required launch argument '{self.__name}' (description: '{self.__description}') was not "
+                    "provided; "
                     f"pass {self.__name}:=value"
                 )
             value = perform_substitutions(context, self.__default_value)

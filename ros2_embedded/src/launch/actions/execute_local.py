@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..action import Action
 from ..event import Event
-from ..event_handler import BaseEventHandler
+from ..event_handler import BaseEventHandler, as_entity_list
 from ..event_handlers.call_on_event import CallOnEvent
 from ..event_handlers.on_action_event_base import OnEvent
 from ..event_handlers.on_process_exit import OnProcessExit
@@ -32,7 +32,7 @@ from ..processes import ChildProcess, ChildSpec, stop_process
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitutions.launch_configuration import LaunchConfiguration
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from ..utilities.values import SomeBool, SomeFloat, perform_bool, perform_float
+from ..utilities.values import SomeBool, SomeFloat, as_substitutions, perform_bool, perform_float
 
 if TYPE_CHECKING:
     from ..descriptions import Executable
@@ -108,15 +108,47 @@ class ExecuteLocal(Action):
         self.__known_details: dict[str, Any] | None = None
         self.__logger = get_logger("launch")
 
+    def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
+        """Return the entities visited when the process ends, as far as they are known."""
+        return [] if self.__on_exit is None or callable(self.__on_exit) else as_entity_list(self.__on_exit)
+
+    def describe_sub_entities(self) -> list[LaunchDescriptionEntity]:
+        """Return the entities visited when the process ends, unless the process hangs on a condition."""
+        return [] if self.condition is not None else self.get_sub_entities()
+
+    def describe_conditional_sub_entities(self) -> list[tuple[str, Iterable[LaunchDescriptionEntity]]]:
+        """Return the entities visited when the process ends, if it hangs on a condition."""
+        return [] if self.condition is None else [(self.condition.describe(), self.get_sub_entities())]
+
+    @property
+    def shell(self) -> SomeBool:
+        """Whether a shell runs the command, before substitution."""
+        return self.__shell
+
+    @property
+    def emulate_tty(self) -> SomeBool:
+        """Whether the program sees a terminal, before substitution."""
+        return self.__emulate_tty
+
+    @property
+    def sigterm_timeout(self) -> Any:
+        """The time from SIGINT to SIGTERM [s], as substitutions."""
+        return as_substitutions(self.__sigterm_timeout)
+
+    @property
+    def sigkill_timeout(self) -> Any:
+        """The time from SIGTERM to SIGKILL [s], as substitutions."""
+        return as_substitutions(self.__sigkill_timeout)
+
     @property
     def process_description(self) -> Executable:
         """What is run."""
         return self.__description
 
     @property
-    def name(self) -> str:
-        """The process's name in the launch, such as `talker-1`; '' before the visit."""
-        return self.__description.final_name
+    def name(self) -> Any:
+        """The process's name in the launch, such as `talker-1`; before the visit its substitutions."""
+        return self.__description.final_name or self.__description.name
 
     @property
     def output(self) -> Any:
@@ -133,10 +165,6 @@ class ExecuteLocal(Action):
         """Name, command, directory, environment and, once it was started, the process id; None before the
         visit."""
         return self.__known_details
-
-    def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
-        """Return the entities to visit when the process ends, if they are known already."""
-        return list(self.__on_exit) if isinstance(self.__on_exit, (list, tuple)) else []
 
     def get_stdout(self) -> bytes:
         """Return what the program wrote to stdout; raise RuntimeError without `cached_output`."""

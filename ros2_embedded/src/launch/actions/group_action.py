@@ -31,7 +31,8 @@ class GroupAction(Action):
     Args:
         actions: the actions.
         scoped: whether configurations and environment are as before after the group.
-        forwarding: whether the group sees what was set before it; if not, only `launch_configurations`.
+        forwarding: whether the group sees what was set before it; if not, only `launch_configurations`, and
+            without a scope neither does what comes after it.
         launch_configurations: configurations to set inside the group.
     """
 
@@ -45,11 +46,6 @@ class GroupAction(Action):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not scoped and not forwarding:
-            raise ValueError(
-                "GroupAction: forwarding=False needs scoped=True, "
-                "or what comes after the group loses its configurations"
-            )
         self.__actions = normalize_to_list_of_entities(actions)
         self.__scoped = scoped
         self.__forwarding = forwarding

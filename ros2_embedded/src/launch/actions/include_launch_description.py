@@ -14,7 +14,6 @@ from ..launch_description_entity import LaunchDescriptionEntity
 from ..launch_description_source import LaunchDescriptionSource
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
-from .opaque_function import OpaqueFunction
 from .set_launch_configuration import SetLaunchConfiguration
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ class IncludeLaunchDescription(Action):
 
             launch_description_source = AnyLaunchDescriptionSource(launch_description_source)
         self.__source = launch_description_source
+        self.__before: dict[str, Any] = {}
         pairs = launch_arguments.items() if isinstance(launch_arguments, Mapping) else launch_arguments or ()
         self.__arguments = [
             (normalize_to_list_of_substitutions(name), normalize_to_list_of_substitutions(value))
@@ -97,19 +97,19 @@ class IncludeLaunchDescription(Action):
         return [] if description is None else [description]
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Set the arguments and return the description, framed by what keeps track of the current launch
-        file."""
+        """Set the arguments and return the description, whose file is the current one while it is visited."""
         description = self.__source.get_launch_description(context)
-        before = {name: context.get_locals_as_dict().get(name) for name in _LOCATION}
+        self.__before = {name: context.get_locals_as_dict().get(name) for name in _LOCATION}
         self._enter_file(context)
         arguments = [(perform_substitutions(context, name), value) for name, value in self.__arguments]
         self.__check_required(description, context, {name for name, _ in arguments})
-
-        def leave_file(context: LaunchContext) -> None:
-            context.extend_locals(before)
-
         settings = [SetLaunchConfiguration(name, value) for name, value in arguments]
-        return [*settings, description, OpaqueFunction(function=leave_file)]
+        return [*settings, description]
+
+    def _leave(self, context: LaunchContext) -> None:
+        """Have the includer's launch file be the current one again."""
+        context.extend_locals(self.__before)
+        self.__before = {}
 
     def _enter_file(self, context: LaunchContext) -> None:
         location = self.__source.location

@@ -42,9 +42,12 @@ class Log(Action):
         """Return how to make the action of an element in markup."""
         _, kwargs = super().parse(entity, parser)
         kwargs["msg"] = parser.parse_substitution(entity.get_attr("message"))
+        if cls is not Log:
+            return cls, kwargs
         level = entity.get_attr("level", optional=True)
-        if level is not None:
-            kwargs["level"] = parser.parse_substitution(level)
+        if level is None:
+            return LogInfo, kwargs
+        kwargs["level"] = parser.parse_substitution(level)
         return cls, kwargs
 
     @property

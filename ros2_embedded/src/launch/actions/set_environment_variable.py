@@ -9,6 +9,7 @@ from ..frontend.entity import Entity
 from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ class SetEnvironmentVariable(Action):
         kwargs["name"] = parser.parse_substitution(entity.get_attr("name"))
         kwargs["value"] = parser.parse_substitution(entity.get_attr("value"))
         return cls, kwargs
+
+    @property
+    def name(self) -> list[Substitution]:
+        """The name of the variable, before substitution."""
+        return self.__name
+
+    @property
+    def value(self) -> list[Substitution]:
+        """The value, before substitution."""
+        return self.__value
 
     def describe(self) -> str:
         """Return a short text for people."""

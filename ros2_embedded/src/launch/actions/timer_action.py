@@ -71,6 +71,11 @@ class TimerAction(Action):
         """The actions."""
         return self.__actions
 
+    @property
+    def handle(self) -> asyncio.Future[None] | None:
+        """What waits for the period; None before it started."""
+        return self.__future
+
     def describe(self) -> str:
         """Return the number of actions."""
         return f"TimerAction({len(self.__actions)} actions)"

@@ -9,6 +9,7 @@ from ..frontend.entity import Entity
 from ..frontend.expose import expose_action
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ class UnsetEnvironmentVariable(Action):
         _, kwargs = super().parse(entity, parser)
         kwargs["name"] = parser.parse_substitution(entity.get_attr("name"))
         return cls, kwargs
+
+    @property
+    def name(self) -> list[Substitution]:
+        """The name of the variable, before substitution."""
+        return self.__name
 
     def describe(self) -> str:
         """Return a short text for people."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from ..condition import Condition
@@ -16,6 +17,11 @@ class LaunchConfigurationEquals(Condition):
     """Holds when the configuration is set to the expected text; with None, when it is not set."""
 
     def __init__(self, launch_configuration_name: str, expected_value: SomeSubstitutionsType | None) -> None:
+        warnings.warn(
+            "LaunchConfigurationEquals and LaunchConfigurationNotEquals are deprecated: use IfCondition with "
+            "EqualsSubstitution or NotEqualsSubstitution of the LaunchConfiguration",
+            stacklevel=2,
+        )
         self.__name = launch_configuration_name
         self.__expected = (
             None if expected_value is None else normalize_to_list_of_substitutions(expected_value)

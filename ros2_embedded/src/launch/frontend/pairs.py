@@ -25,8 +25,8 @@ def parse_pairs(
 
 def split_kept(entity: Entity) -> tuple[list[Entity], list[Entity]]:
     """Return the elements `keep`, which name configurations to pass on, and the others."""
+    kept = entity.get_attr("keep", data_type=list[Entity], optional=True)
     children = entity.children
-    return (
-        [child for child in children if child.type_name == "keep"],
-        [child for child in children if child.type_name != "keep"],
-    )
+    if kept is None:  # in YAML they may stand among the other elements, too
+        kept = [child for child in children if child.type_name == "keep"]
+    return kept, [child for child in children if child.type_name != "keep"]

@@ -21,12 +21,12 @@ _NAME = re.compile(r"[A-Za-z][\w-]*")
 _SPECIAL = "$'\"\\()"
 
 
-def parse_substitution(text: str) -> list[Substitution]:
+def parse_substitution(string_value: str) -> list[Substitution]:
     """Return text with `$(name arguments)` in it as substitutions.
 
     Raises RuntimeError for a substitution nobody exposed, ValueError for one that is malformed.
     """
-    reader = _Reader(text)
+    reader = _Reader(string_value)
     parts = reader.text(quote="")
     from ..substitutions.text_substitution import TextSubstitution
 

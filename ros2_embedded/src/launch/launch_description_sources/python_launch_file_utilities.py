@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from types import ModuleType
 
-from ..invalid_launch_file_error import InvalidLaunchFileError
+from ..invalid_launch_file_error import InvalidLaunchFileError, LaunchFileNotFoundError
 from ..launch_description import LaunchDescription
 
 
@@ -13,9 +13,14 @@ class InvalidPythonLaunchFileError(InvalidLaunchFileError):
     """A Python launch file could not be read or executed, or generates no description."""
 
 
-def load_python_launch_file_as_module(path: str) -> ModuleType:
-    """Execute the launch file at `path` and return it as a module; raise InvalidPythonLaunchFileError if it
-    cannot be read."""
+class PythonLaunchFileNotFoundError(InvalidPythonLaunchFileError, LaunchFileNotFoundError):
+    """There is no such launch file."""
+
+
+def load_python_launch_file_as_module(python_launch_file_path: str) -> ModuleType:
+    """Execute a launch file and return it as a module; raise InvalidPythonLaunchFileError if it cannot be
+    read."""
+    path = python_launch_file_path
     from importlib.machinery import SourceFileLoader
 
     loader = SourceFileLoader("python_launch_file", path)
@@ -27,7 +32,7 @@ def load_python_launch_file_as_module(path: str) -> ModuleType:
         loader.exec_module(module)
     except FileNotFoundError as error:
         if error.filename == path:
-            raise InvalidPythonLaunchFileError(f"launch file '{path}' was not found") from error
+            raise PythonLaunchFileNotFoundError(f"launch file '{path}' was not found") from error
         raise
     except SyntaxError as error:
         raise InvalidPythonLaunchFileError(
@@ -36,9 +41,11 @@ def load_python_launch_file_as_module(path: str) -> ModuleType:
     return module
 
 
-def get_launch_description_from_python_launch_file(path: str) -> LaunchDescription:
-    """Return what `generate_launch_description()` of the file at `path` returns; raise
-    InvalidPythonLaunchFileError without it."""
+def get_launch_description_from_python_launch_file(python_launch_file_path: str) -> LaunchDescription:
+    """Return what `generate_launch_description()` of a file returns; raise InvalidPythonLaunchFileError
+    without
+    it."""
+    path = python_launch_file_path
     module = load_python_launch_file_as_module(path)
     generate = getattr(module, "generate_launch_description", None)
     if generate is None:

@@ -50,7 +50,7 @@ def _words(value: object, stream: str) -> set[str]:
 
 
 def get_output_loggers(
-    process_name: str, output: str | Mapping[str, object]
+    process_name: str, output_config: str | Mapping[str, object]
 ) -> tuple[logging.Logger, logging.Logger]:
     """The loggers for the lines of a process's stdout and of its stderr.
 
@@ -59,12 +59,12 @@ def get_output_loggers(
 
     Args:
         process_name: name of the process in the launch.
-        output: see `output_sinks`.
+        output_config: see `output_sinks`.
 
     Raises:
         ValueError: for a value that `output_sinks` refuses.
     """
-    sinks = output_sinks(output)
+    sinks = output_sinks(output_config)
     plain = logging.Formatter("{message}", style="{")
     stamped = logging.Formatter("{created:.7f} {message}", style="{")
     loggers = []

@@ -33,6 +33,10 @@ class _Logic(Substitution):
         """Return 'true' or 'false'; raise SubstitutionFailure when an operand is neither."""
         return str(self._decide(context)).lower()
 
+    def _truths(self, context: LaunchContext) -> list[bool]:
+        """All operands, so that a wrong one is found whatever the others are."""
+        return [_truth(context, value) for value in self._values]
+
     def _decide(self, context: LaunchContext) -> bool:
         raise NotImplementedError
 
@@ -49,6 +53,11 @@ class NotSubstitution(_Logic):
         """Return how to make `$(not value)`."""
         (value,) = data
         return cls, {"value": value}
+
+    @property
+    def value(self) -> list[Substitution]:
+        """The operand."""
+        return self._values[0]
 
     def _decide(self, context: LaunchContext) -> bool:
         return not _truth(context, self._values[0])
@@ -67,8 +76,18 @@ class AndSubstitution(_Logic):
         left, right = data
         return cls, {"left": left, "right": right}
 
+    @property
+    def left(self) -> list[Substitution]:
+        """The left operand."""
+        return self._values[0]
+
+    @property
+    def right(self) -> list[Substitution]:
+        """The right operand."""
+        return self._values[1]
+
     def _decide(self, context: LaunchContext) -> bool:
-        return all(_truth(context, value) for value in self._values)
+        return all(self._truths(context))
 
 
 @expose_substitution("or")
@@ -84,8 +103,18 @@ class OrSubstitution(_Logic):
         left, right = data
         return cls, {"left": left, "right": right}
 
+    @property
+    def left(self) -> list[Substitution]:
+        """The left operand."""
+        return self._values[0]
+
+    @property
+    def right(self) -> list[Substitution]:
+        """The right operand."""
+        return self._values[1]
+
     def _decide(self, context: LaunchContext) -> bool:
-        return any(_truth(context, value) for value in self._values)
+        return any(self._truths(context))
 
 
 @expose_substitution("any")
@@ -97,8 +126,13 @@ class AnySubstitution(_Logic):
         """Return how to make `$(any values...)`."""
         return lambda: cls(*data), {}
 
+    @property
+    def args(self) -> list[list[Substitution]]:
+        """The operands."""
+        return self._values
+
     def _decide(self, context: LaunchContext) -> bool:
-        return any(_truth(context, value) for value in self._values)
+        return any(self._truths(context))
 
 
 @expose_substitution("all")
@@ -110,8 +144,13 @@ class AllSubstitution(_Logic):
         """Return how to make `$(all values...)`."""
         return lambda: cls(*data), {}
 
+    @property
+    def args(self) -> list[list[Substitution]]:
+        """The operands."""
+        return self._values
+
     def _decide(self, context: LaunchContext) -> bool:
-        return all(_truth(context, value) for value in self._values)
+        return all(self._truths(context))
 
 
 @expose_substitution("bool")
@@ -126,6 +165,11 @@ class BooleanSubstitution(_Logic):
         """Return how to make `$(bool value)`."""
         (value,) = data
         return cls, {"value": value}
+
+    @property
+    def value(self) -> list[Substitution]:
+        """The operand."""
+        return self._values[0]
 
     def _decide(self, context: LaunchContext) -> bool:
         return _truth(context, self._values[0])

@@ -66,12 +66,18 @@ class Command(Substitution):
             raise SubstitutionFailure(f"cannot run command '{line}': {error}") from error
         if result.returncode != 0:
             raise SubstitutionFailure(
-                f"command '{line}' failed with exit code {result.returncode}: {result.stderr.strip()}"
+                f"executed command failed with exit code {result.returncode}. Command: {line}\n"
+                f"Captured stderr output: {result.stderr.strip()}"
             )
         if result.stderr and mode == "fail":
             raise SubstitutionFailure(
-                f"command '{line}' wrote to stderr: {result.stderr.strip()}; see on_stderr"
+                f"executed command showed stderr output. Command: {line}\n"
+                f"Captured stderr output: {result.stderr.strip()}\nSee on_stderr"
             )
         if result.stderr and mode == "warn":
-            warnings.warn(f"command '{line}' wrote to stderr: {result.stderr.strip()}", stacklevel=2)
+            warnings.warn(
+                f"executed command showed stderr output. Command: {line}\n"
+                f"Captured stderr output: {result.stderr.strip()}",
+                stacklevel=2,
+            )
         return result.stdout + (result.stderr if mode == "capture" else "")

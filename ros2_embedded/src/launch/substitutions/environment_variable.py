@@ -51,4 +51,6 @@ class EnvironmentVariable(Substitution):
             return context.environment[name]
         if self.__default is not None:
             return perform_substitutions(context, self.__default)
-        raise SubstitutionFailure(f"environment variable '{name}' is not set; set it or give a default_value")
+        raise SubstitutionFailure(
+            f"environment variable '{name}' does not exist; set it or give a default_value"
+        )

@@ -28,6 +28,16 @@ class EqualsSubstitution(Substitution):
         left, right = data
         return cls, {"left": left, "right": right}
 
+    @property
+    def left(self) -> list[Substitution]:
+        """The left side."""
+        return self._left
+
+    @property
+    def right(self) -> list[Substitution]:
+        """The right side."""
+        return self._right
+
     def describe(self) -> str:
         """Return both sides."""
         sides = (" + ".join(sub.describe() for sub in side) for side in (self._left, self._right))
@@ -40,12 +50,16 @@ class EqualsSubstitution(Substitution):
     def _equal(self, context: LaunchContext) -> bool:
         left = perform_substitutions(context, self._left)
         right = perform_substitutions(context, self._right)
-        if left.lower() in ("true", "false") and right.lower() in ("true", "false"):
-            return left.lower() == right.lower()
+        truths = [_TRUTH.get(side.lower()) for side in (left, right)]
+        if None not in truths:
+            return truths[0] == truths[1]
         try:
             return math.isclose(float(left), float(right))
         except ValueError:
             return left == right
+
+
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _plain(value: Any) -> Any:

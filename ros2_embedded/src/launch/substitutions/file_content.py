@@ -42,5 +42,7 @@ class FileContent(Substitution):
         path = perform_substitutions(context, self.__path)
         try:
             return Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            raise SubstitutionFailure(f"File not found: {path}") from error
         except (OSError, UnicodeDecodeError) as error:
             raise SubstitutionFailure(f"cannot read '{path}': {error}") from error

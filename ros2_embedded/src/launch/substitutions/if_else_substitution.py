@@ -36,6 +36,21 @@ class IfElseSubstitution(Substitution):
         condition, if_value, *rest = data
         return cls, {"condition": condition, "if_value": if_value, "else_value": rest[0] if rest else ""}
 
+    @property
+    def condition(self) -> list[Substitution]:
+        """The condition."""
+        return self.__condition
+
+    @property
+    def if_value(self) -> list[Substitution]:
+        """The value when it holds."""
+        return self.__if_value
+
+    @property
+    def else_value(self) -> list[Substitution]:
+        """The value when it does not."""
+        return self.__else_value
+
     def describe(self) -> str:
         """Return the condition and both values."""
         parts = (self.__condition, self.__if_value, self.__else_value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
 from ..substitution_failure import SubstitutionFailure
 from .substitutions import normalize_to_list_of_substitutions, perform_substitutions
 
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
 SomeBool = bool | SomeSubstitutionsType
 SomeFloat = float | int | SomeSubstitutionsType
 
-_TRUE = {"true", "1"}
-_FALSE = {"false", "0"}
+# What YAML 1.1 takes for a truth value, and 1 and 0.
+_TRUE = {"true", "1", "yes", "on", "y"}
+_FALSE = {"false", "0", "no", "off", "n"}
 
 
 def parse_bool(text: str, what: str = "value") -> bool:
-    """Return the truth value that `text` spells; `true` and `1`, `false` and `0`, in any case.
+    """Return the truth value that `text` spells: true, yes, on or 1; false, no, off or 0; in any case.
 
     Raises SubstitutionFailure, naming `what`, for other text.
     """
@@ -29,6 +31,12 @@ def parse_bool(text: str, what: str = "value") -> bool:
     if word in _FALSE:
         return False
     raise SubstitutionFailure(f"{what} is {text!r}; expected 'true' or 'false'")
+
+
+def as_substitutions(value: bool | float | SomeSubstitutionsType) -> list[Substitution]:
+    """Return a plain or substituted argument as substitutions."""
+    plain = str(value) if isinstance(value, (bool, int, float)) else value
+    return normalize_to_list_of_substitutions(plain)
 
 
 def perform_bool(context: LaunchContext, value: SomeBool, what: str = "value") -> bool:

@@ -26,4 +26,5 @@ def visit_all_entities_and_collect_futures(
         found.append((entity, future))
     for child in children or ():
         found += visit_all_entities_and_collect_futures(child, context)
+    entity._leave(context)
     return found

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType
+from launch.actions import OpaqueFunction
 from launch.frontend import Entity, Parser, expose_action
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from ..events.lifecycle.transitions import Transition
 from ..lifecycle_client import LifecycleClient
+
+# Numbers of `lifecycle_msgs/msg/State`.
+_UNCONFIGURED, _INACTIVE, _ACTIVE, _FINALIZED = 1, 2, 3, 4
 
 
 @expose_action("lifecycle_transition")
@@ -24,6 +28,17 @@ class LifecycleTransition(Action):
         lifecycle_node_names: full names of the nodes.
         transition_ids: numbers or names of transitions, such as 1 or `configure`.
     """
+
+    transition_targets: ClassVar[dict[int, int]] = {
+        Transition.TRANSITION_CONFIGURE: _INACTIVE,
+        Transition.TRANSITION_CLEANUP: _UNCONFIGURED,
+        Transition.TRANSITION_ACTIVATE: _ACTIVE,
+        Transition.TRANSITION_DEACTIVATE: _INACTIVE,
+        Transition.TRANSITION_UNCONFIGURED_SHUTDOWN: _FINALIZED,
+        Transition.TRANSITION_INACTIVE_SHUTDOWN: _FINALIZED,
+        Transition.TRANSITION_ACTIVE_SHUTDOWN: _FINALIZED,
+    }
+    """The state that each transition leads to, by its number."""
 
     def __init__(
         self,
@@ -39,7 +54,7 @@ class LifecycleTransition(Action):
             for item in transition_ids
         ]
         if not self.__names or not self.__transitions:
-            raise RuntimeError("LifecycleTransition needs at least one node name and one transition")
+            raise ValueError("LifecycleTransition needs at least one node name and one transition")
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
@@ -57,13 +72,23 @@ class LifecycleTransition(Action):
         return f"LifecycleTransition({', '.join(names)})"
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Begin; the launch goes on meanwhile. Raises ValueError for an unknown transition."""
+        """Return what begins, an action for each node; the launch goes on meanwhile.
+
+        Raises:
+            ValueError: a transition is unknown.
+        """
         ids = [_transition_id(perform_substitutions(context, item)) for item in self.__transitions]
-        for parts in self.__names:
-            name = perform_substitutions(context, parts)
-            client = LifecycleClient(context, name if name.startswith("/") else f"/{name}", None)
-            context.add_completion_future(asyncio.ensure_future(_take(client, ids)))
-        return None
+        return [_begin(perform_substitutions(context, parts), ids) for parts in self.__names]
+
+
+def _begin(name: str, transition_ids: list[int]) -> OpaqueFunction:
+    """Return the action that takes one node through the transitions."""
+
+    def begin(context: LaunchContext) -> None:
+        client = LifecycleClient(context, name if name.startswith("/") else f"/{name}", None)
+        context.add_completion_future(asyncio.ensure_future(_take(client, transition_ids)))
+
+    return OpaqueFunction(function=begin)
 
 
 async def _take(client: LifecycleClient, transition_ids: list[int]) -> None:

@@ -130,9 +130,9 @@ def load_request(context: LaunchContext, description: ComposableNode) -> Any:
     full_name = join_name(namespace or "/", request.node_name)
     label = full_name.strip("/").replace("/", "-") or request.plugin_name.replace("::", "-")
     words = global_parameter_words(context)
-    words += parameter_words(context, description.parameters, "/**", label)
+    words += parameter_words(context, description.parameters, "/**", label, flat_files=True)
     request.parameters = _messages(words, full_name)
-    extra = parameter_words(context, description.extra_arguments, "/**", f"{label}-extra")
+    extra = parameter_words(context, description.extra_arguments, "/**", f"{label}-extra", flat_files=True)
     request.extra_arguments = _messages(extra, full_name)
     return request
 
@@ -142,12 +142,11 @@ def _messages(words: list[str], full_name: str) -> list[Any]:
     from rclpy.arguments import matches_node, parse_arguments
     from rclpy.parameter import Parameter
 
-    values = {
-        name: value
+    return [
+        Parameter(name, value=value).to_parameter_msg()
         for pattern, name, value in parse_arguments(["--ros-args", *words]).parameters
         if matches_node(pattern, full_name)
-    }
-    return [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+    ]
 
 
 def parse_composable_nodes(entity: Entity, parser: Parser, *, optional: bool = False) -> list[ComposableNode]:

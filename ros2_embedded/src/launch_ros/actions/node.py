@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from importlib.metadata import entry_points
 from typing import Any
 
 from launch import LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, Substitution
 from launch.actions import ExecuteProcess
 from launch.frontend import Entity, Parser, expose_action
+from launch.logging import get_logger
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from ..markup import parse_node_attributes
@@ -15,7 +17,42 @@ from ..namespaces import expand_namespace, join_name
 from ..parameter_words import global_parameter_words, parameter_words
 from ..parameters_type import SomeParameters, SomeRemapRules
 from ..substitutions.executable_in_package import executable_command
+from ..utilities.normalize_parameters import normalize_parameters
+from ..utilities.normalize_remap_rules import normalize_remap_rules
+from ..utilities.plugin_support import PLUGIN_SYSTEM_VERSION, satisfies_version
 from ..utilities.track_node_names import add_node_name
+
+EXTENSIONS_GROUP = "launch_ros.node_action"
+
+
+class NodeActionExtension:
+    """Adds to what `Node` does; entry points of group `launch_ros.node_action` name the subclasses."""
+
+    NAME: str | None = None
+    EXTENSION_POINT_VERSION = "0.1"
+
+    def __init__(self) -> None:
+        satisfies_version(PLUGIN_SYSTEM_VERSION, f"^{self.EXTENSION_POINT_VERSION}")
+
+    def prepare_for_execute(
+        self, context: LaunchContext, ros_specific_arguments: dict[str, Any], node_action: Node
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Return further words of the command, and the ROS arguments, changed or not."""
+        return [], ros_specific_arguments
+
+
+def get_extensions(logger: Any) -> dict[str, NodeActionExtension]:
+    """Return an instance of each installed extension by name; those that fail are logged and left out."""
+    found: dict[str, NodeActionExtension] = {}
+    for point in entry_points(group=EXTENSIONS_GROUP):
+        try:
+            extension: NodeActionExtension = point.load()()
+        except Exception as error:  # noqa: BLE001 - an extension of somebody must not end the launch
+            logger.warning(f"Failed to load entry point '{point.name}': {error}")
+            continue
+        extension.NAME = point.name
+        found[point.name] = extension
+    return found
 
 
 @expose_action("node")
@@ -53,19 +90,12 @@ class Node(ExecuteProcess):
         arguments: Iterable[SomeSubstitutionsType] | None = None,
         **kwargs: Any,
     ) -> None:
-        if isinstance(parameters, (str, Mapping, Substitution)):
-            raise TypeError(
-                f"'parameters' of Node is a list of files and dicts; write parameters=[{parameters!r}]"
-            )
         self.__package = None if package is None else normalize_to_list_of_substitutions(package)
         self.__node_executable = normalize_to_list_of_substitutions(executable)
         self.__node_name = None if name is None else normalize_to_list_of_substitutions(name)
         self.__node_namespace = None if namespace is None else normalize_to_list_of_substitutions(namespace)
-        self.__parameters = list(parameters or ())
-        self.__remappings = [
-            (normalize_to_list_of_substitutions(old), normalize_to_list_of_substitutions(new))
-            for old, new in remappings or ()
-        ]
+        self.__parameters = normalize_parameters(() if parameters is None else parameters)
+        self.__remappings = [(list(old), list(new)) for old, new in normalize_remap_rules(remappings or ())]
         self.__ros_arguments = [normalize_to_list_of_substitutions(word) for word in ros_arguments or ()]
         self.__expanded_remappings: list[tuple[str, str]] = []
         self.__expanded_name = self.UNSPECIFIED_NODE_NAME
@@ -125,6 +155,11 @@ class Node(ExecuteProcess):
         command = [program]
         if self.__package is not None:
             command = executable_command(perform_substitutions(context, self.__package), program)
+        for extension in get_extensions(get_logger("launch_ros")).values():
+            words, _ = extension.prepare_for_execute(context, {}, self)
+            arguments += [
+                perform_substitutions(context, normalize_to_list_of_substitutions(word)) for word in words
+            ]
         ros_arguments = self.__expand_ros_arguments(context)
         if ros_arguments:
             ros_arguments = ["--ros-args", *ros_arguments]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType
+from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, Substitution
 from launch.frontend import Entity, Parser, expose_action
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
@@ -26,6 +26,11 @@ class PushROSNamespace(Action):
         _, kwargs = super().parse(entity, parser)
         kwargs["namespace"] = parser.parse_substitution(entity.get_attr("namespace"))
         return cls, kwargs
+
+    @property
+    def namespace(self) -> list[Substitution]:
+        """The namespace, before substitution."""
+        return self.__namespace
 
     def describe(self) -> str:
         """Return the namespace in words."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType
+from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType, Substitution
 from launch.frontend import Entity, Parser, expose_action
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from launch.utilities.type_utils import is_substitution
 
 from ..parameter_descriptions import evaluate_value
 
@@ -18,7 +19,7 @@ class SetParameter(Action):
     def __init__(self, name: SomeSubstitutionsType, value: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.__name = normalize_to_list_of_substitutions(name)
-        self.__value = value
+        self.__value = normalize_to_list_of_substitutions(value) if is_substitution(value) else value
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
@@ -27,6 +28,16 @@ class SetParameter(Action):
         kwargs["name"] = parser.parse_substitution(entity.get_attr("name"))
         kwargs["value"] = parser.parse_if_substitutions(entity.get_attr("value", data_type=None))
         return cls, kwargs
+
+    @property
+    def name(self) -> list[Substitution]:
+        """The name, before substitution."""
+        return self.__name
+
+    @property
+    def value(self) -> Any:
+        """The value, before substitution."""
+        return self.__value
 
     def describe(self) -> str:
         """Return the name in words."""

@@ -10,6 +10,8 @@ from launch.utilities import normalize_to_list_of_substitutions
 
 from ..markup import parse_parameters, parse_remappings
 from ..parameters_type import SomeParameters, SomeRemapRules
+from ..utilities.normalize_parameters import normalize_parameters
+from ..utilities.normalize_remap_rules import normalize_remap_rules
 
 
 class ComposableNode:
@@ -42,11 +44,8 @@ class ComposableNode:
         self.__plugin = normalize_to_list_of_substitutions(plugin)
         self.__name = None if name is None else normalize_to_list_of_substitutions(name)
         self.__namespace = None if namespace is None else normalize_to_list_of_substitutions(namespace)
-        self.__parameters = list(parameters or ())
-        self.__remappings = [
-            (normalize_to_list_of_substitutions(old), normalize_to_list_of_substitutions(new))
-            for old, new in remappings or ()
-        ]
+        self.__parameters = normalize_parameters(() if parameters is None else parameters)
+        self.__remappings = [(list(old), list(new)) for old, new in normalize_remap_rules(remappings or ())]
         self.__extra_arguments = list(extra_arguments or ())
         self.__condition = condition
 

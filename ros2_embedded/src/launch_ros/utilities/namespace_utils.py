@@ -26,10 +26,10 @@ def prefix_namespace(base_ns: str | None, ns: str | None, *, return_absolute_ns:
         ns: the namespace, None for none.
         return_absolute_ns: whether the result gets a leading '/'.
     """
-    if base_ns is None and ns is None:
-        return None
-    if not base_ns or (ns is not None and is_namespace_absolute(ns)):
-        combined = base_ns if ns is None else ns
+    if ns is None:
+        return base_ns
+    if not base_ns or is_namespace_absolute(ns):
+        combined: str | None = ns
     else:
         combined = base_ns if not ns else f"{base_ns.rstrip('/')}/{ns}"
     combined = combined or ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from launch import Substitution
+from launch.utilities import normalize_to_list_of_substitutions
 
 from ..parameter_descriptions import Parameter, ParameterFile
 from ..parameters_type import SomeParameters
@@ -19,7 +20,20 @@ def normalize_parameters(parameters: SomeParameters) -> list[Any]:
     """
     if isinstance(parameters, (str, Mapping, Substitution)) or not isinstance(parameters, Iterable):
         raise TypeError(f"'parameters' is a list of files and dicts; write [{parameters!r}]")
-    return [
-        item if isinstance(item, (Parameter, ParameterFile, Mapping)) else ParameterFile(item)
-        for item in parameters
-    ]
+    return [_normalized(item) for item in parameters]
+
+
+def _normalized(item: Any) -> Any:
+    if isinstance(item, Mapping):
+        _check_names(item)
+    return item if isinstance(item, (Parameter, ParameterFile, Mapping)) else ParameterFile(item)
+
+
+def _check_names(values: Mapping[Any, Any]) -> None:
+    """Raise TypeError for a name that is neither text nor substitutions, or a value that no parameter has."""
+    for name, value in values.items():
+        normalize_to_list_of_substitutions(name)
+        if isinstance(value, Mapping):
+            _check_names(value)
+        elif value is None or isinstance(value, (set, frozenset)):
+            raise TypeError(f"the parameter '{name}' cannot have the value {value!r}")

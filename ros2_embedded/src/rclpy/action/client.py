@@ -17,6 +17,7 @@ from unique_identifier_msgs.msg import UUID
 from rclpy.callback_groups import CallbackGroup
 from rclpy.client import UNLIMITED_TIMEOUT_S
 from rclpy.endpoint import check_is_interface
+from rclpy.passed_on import pass_on
 from rclpy.qos import (
     QoSProfile,
     qos_profile_action_status_default,
@@ -250,7 +251,7 @@ class ActionClient:
 
     def get_num_entities(self) -> NumberOfEntities:
         """How many entities of each kind the client has."""
-        return NumberOfEntities(num_subscriptions=2, num_clients=3)
+        return NumberOfEntities(num_subs=2, num_clients=3)
 
     def server_is_ready(self) -> bool:
         """True when the services and topics of a server are in the graph."""
@@ -275,6 +276,13 @@ class ActionClient:
         self._node.destroy_subscription(self._feedback)
         self._node.destroy_subscription(self._status)
 
+    def _destroy_of(self, node: Node) -> bool:
+        """Destroy the client if it is one of this node and is still there; returns whether it was."""
+        if self._node is not node or self._goal_client._destroyed:
+            return False
+        self.destroy()
+        return True
+
     def __enter__(self) -> ActionClient:
         return self
 
@@ -288,3 +296,6 @@ def _block(future: Future[Any]) -> Any:
     future._add_waker(lambda _: event.set())
     event.wait()
     return future.result()
+
+
+pass_on(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rclpy.node_graph import NamesAndTypes
+from rclpy.passed_on import pass_on
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -37,3 +38,6 @@ def get_action_client_names_and_types_by_node(
 ) -> NamesAndTypes:
     """The actions a node has clients of."""
     return _actions(node.get_subscriber_names_and_types_by_node(remote_node_name, remote_node_namespace))
+
+
+pass_on(__name__)

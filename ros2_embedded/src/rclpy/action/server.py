@@ -15,6 +15,7 @@ from rclpy.action.goal_handle import CancelResponse, GoalResponse, ServerGoalHan
 from rclpy.action.goal_state import GoalEvent
 from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
 from rclpy.endpoint import check_is_interface
+from rclpy.passed_on import pass_on
 from rclpy.qos import (
     QoSProfile,
     qos_profile_action_status_default,
@@ -85,7 +86,7 @@ class ActionServer:
             TypeError: a callback is not callable.
         """
         check_is_interface(action_type, ("action",))
-        self.action_type, self.result_timeout = action_type, result_timeout
+        self._action_type, self.result_timeout = action_type, result_timeout
         self._node, self._lock = node, RLock()
         self._name = node.resolve_topic_name(action_name, only_expand=True)
         self._group = callback_group or node.default_callback_group
@@ -130,6 +131,11 @@ class ActionServer:
     def register_execute_callback(self, execute_callback: Callable[..., Any] | None) -> None:
         """Replace the execute callback; None leaves it to whoever gets the goal handles."""
         self._execute_callback = None if execute_callback is None else _callable(execute_callback)
+
+    @property
+    def action_type(self) -> Any:
+        """The class of the action."""
+        return self._action_type
 
     def get_num_entities(self) -> NumberOfEntities:
         """How many entities of each kind the server has; the timer forgets old results."""
@@ -322,3 +328,6 @@ def _callable(function: Any) -> Any:
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
     return function
+
+
+pass_on(__name__)

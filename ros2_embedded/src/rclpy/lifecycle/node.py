@@ -21,6 +21,7 @@ from rclpy.lifecycle.state_machine import (
     TransitionError,
 )
 from rclpy.node import Node
+from rclpy.passed_on import pass_on
 from rclpy.service import Service
 
 if TYPE_CHECKING:
@@ -79,20 +80,20 @@ class LifecycleNodeMixin(ManagedEntity):
             state: getattr(self, name) for state, name in _CALLBACKS.items()
         }
         self._managed_entities: list[ManagedEntity] = []
-        self._event_topic: Any = None
+        self.__event_topic: Any = None
         if not enable_communication_interface:
             return
-        self._event_topic = self.create_publisher(TransitionEvent, "~/transition_event", 10)
+        self.__event_topic = self.create_publisher(TransitionEvent, "~/transition_event", 10)
         for kind, name, callback in (
-            (ChangeState, "change_state", self._on_change_state),
-            (GetState, "get_state", self._on_get_state),
-            (GetAvailableStates, "get_available_states", self._on_get_states),
-            (GetAvailableTransitions, "get_available_transitions", self._on_get_transitions),
-            (GetAvailableTransitions, "get_transition_graph", self._on_get_graph),
+            (ChangeState, "change_state", self.__on_change_state),
+            (GetState, "get_state", self.__on_get_state),
+            (GetAvailableStates, "get_available_states", self.__on_get_states),
+            (GetAvailableTransitions, "get_available_transitions", self.__on_get_transitions),
+            (GetAvailableTransitions, "get_transition_graph", self.__on_get_graph),
         ):
             self.create_service(kind, f"~/{name}", callback, callback_group=callback_group)
 
-    def _managed(self, name: str, state: LifecycleState) -> TransitionCallbackReturn:
+    def __managed(self, name: str, state: LifecycleState) -> TransitionCallbackReturn:
         """Ask all managed entities; the first that does not succeed decides."""
         for entity in list(self._managed_entities):
             answer: TransitionCallbackReturn = getattr(entity, name)(state)
@@ -102,27 +103,27 @@ class LifecycleNodeMixin(ManagedEntity):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure; `state` is the one before. Overrides should call this."""
-        return self._managed("on_configure", state)
+        return self.__managed("on_configure", state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Undo `on_configure`."""
-        return self._managed("on_cleanup", state)
+        return self.__managed("on_cleanup", state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End for good."""
-        return self._managed("on_shutdown", state)
+        return self.__managed("on_shutdown", state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start working."""
-        return self._managed("on_activate", state)
+        return self.__managed("on_activate", state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop working."""
-        return self._managed("on_deactivate", state)
+        return self.__managed("on_deactivate", state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Recover after a callback returned ERROR or raised; SUCCESS leads to unconfigured."""
-        return self._managed("on_error", state)
+        return self.__managed("on_error", state)
 
     def add_managed_entity(self, entity: ManagedEntity) -> None:
         """Tell an entity of the transitions.
@@ -136,29 +137,29 @@ class LifecycleNodeMixin(ManagedEntity):
 
     def register_on_configure(self, function: Callable[..., Any]) -> bool:
         """Replace `on_configure`."""
-        return self._register(State.TRANSITION_STATE_CONFIGURING, function)
+        return self.__register(State.TRANSITION_STATE_CONFIGURING, function)
 
     def register_on_cleanup(self, function: Callable[..., Any]) -> bool:
         """Replace `on_cleanup`."""
-        return self._register(State.TRANSITION_STATE_CLEANINGUP, function)
+        return self.__register(State.TRANSITION_STATE_CLEANINGUP, function)
 
     def register_on_shutdown(self, function: Callable[..., Any]) -> bool:
         """Replace `on_shutdown`."""
-        return self._register(State.TRANSITION_STATE_SHUTTINGDOWN, function)
+        return self.__register(State.TRANSITION_STATE_SHUTTINGDOWN, function)
 
     def register_on_activate(self, function: Callable[..., Any]) -> bool:
         """Replace `on_activate`."""
-        return self._register(State.TRANSITION_STATE_ACTIVATING, function)
+        return self.__register(State.TRANSITION_STATE_ACTIVATING, function)
 
     def register_on_deactivate(self, function: Callable[..., Any]) -> bool:
         """Replace `on_deactivate`."""
-        return self._register(State.TRANSITION_STATE_DEACTIVATING, function)
+        return self.__register(State.TRANSITION_STATE_DEACTIVATING, function)
 
     def register_on_error(self, function: Callable[..., Any]) -> bool:
         """Replace `on_error`."""
-        return self._register(State.TRANSITION_STATE_ERRORPROCESSING, function)
+        return self.__register(State.TRANSITION_STATE_ERRORPROCESSING, function)
 
-    def _register(self, state: int, function: Callable[..., Any]) -> bool:
+    def __register(self, state: int, function: Callable[..., Any]) -> bool:
         self._callbacks[state] = function
         return True
 
@@ -168,30 +169,30 @@ class LifecycleNodeMixin(ManagedEntity):
         Raises:
             TransitionError: the node is in another state; so for all triggers.
         """
-        return self._change_state("configure")
+        return self.__change_state("configure")
 
     def trigger_cleanup(self) -> TransitionCallbackReturn:
         """Inactive to unconfigured."""
-        return self._change_state("cleanup")
+        return self.__change_state("cleanup")
 
     def trigger_shutdown(self) -> TransitionCallbackReturn:
         """Any primary state but finalized to finalized."""
-        return self._change_state("shutdown")
+        return self.__change_state("shutdown")
 
     def trigger_activate(self) -> TransitionCallbackReturn:
         """Inactive to active."""
-        return self._change_state("activate")
+        return self.__change_state("activate")
 
     def trigger_deactivate(self) -> TransitionCallbackReturn:
         """Active to inactive."""
-        return self._change_state("deactivate")
+        return self.__change_state("deactivate")
 
-    def _step(self, request: int | str) -> None:
+    def __step(self, request: int | str) -> None:
         """One transition of the state machine, told on the topic."""
         transition = self._state_machine.trigger(request)
-        if self._event_topic is not None:
+        if self.__event_topic is not None:
             description = _describe(transition)
-            self._event_topic.publish(
+            self.__event_topic.publish(
                 TransitionEvent(
                     timestamp=self.get_clock().now().nanoseconds,
                     transition=description.transition,
@@ -200,17 +201,17 @@ class LifecycleNodeMixin(ManagedEntity):
                 )
             )
 
-    def _change_state(self, request: int | str) -> TransitionCallbackReturn:
+    def __change_state(self, request: int | str) -> TransitionCallbackReturn:
         """A whole transition: callback, outcome, and error handling."""
         before = self._state_machine.state
-        self._step(request)
-        answer = self._run_callback(before)
-        self._step(answer.to_label())
+        self.__step(request)
+        answer = self.__run_callback(before)
+        self.__step(answer.to_label())
         if answer is TransitionCallbackReturn.ERROR:
-            self._step(self._run_callback(before).to_label())
+            self.__step(self.__run_callback(before).to_label())
         return answer
 
-    def _run_callback(self, before: LifecycleState) -> TransitionCallbackReturn:
+    def __run_callback(self, before: LifecycleState) -> TransitionCallbackReturn:
         callback = self._callbacks[self._state_machine.state.state_id]
         try:
             answer = callback(before)
@@ -224,30 +225,30 @@ class LifecycleNodeMixin(ManagedEntity):
             return TransitionCallbackReturn.ERROR
         return answer
 
-    def _on_change_state(self, request: Any, response: Any) -> Any:
+    def __on_change_state(self, request: Any, response: Any) -> Any:
         wanted: int | str = request.transition.id
         try:
             if not wanted and request.transition.label:
                 wanted = request.transition.label
-            response.success = self._change_state(wanted) is _SUCCESS
+            response.success = self.__change_state(wanted) is _SUCCESS
         except TransitionError as error:
             self.get_logger().error(str(error))
             response.success = False
         return response
 
-    def _on_get_state(self, request: Any, response: Any) -> Any:
+    def __on_get_state(self, request: Any, response: Any) -> Any:
         response.current_state = _state_message(self._state_machine.state)
         return response
 
-    def _on_get_states(self, request: Any, response: Any) -> Any:
+    def __on_get_states(self, request: Any, response: Any) -> Any:
         response.available_states = [_state_message(state) for state in STATES.values()]
         return response
 
-    def _on_get_transitions(self, request: Any, response: Any) -> Any:
+    def __on_get_transitions(self, request: Any, response: Any) -> Any:
         response.available_transitions = [_describe(entry) for entry in self._state_machine.available()]
         return response
 
-    def _on_get_graph(self, request: Any, response: Any) -> Any:
+    def __on_get_graph(self, request: Any, response: Any) -> Any:
         response.available_transitions = [_describe(entry) for entry in TRANSITIONS]
         return response
 
@@ -285,3 +286,6 @@ class LifecycleNode(LifecycleNodeMixin, Node):
             enable_communication_interface=enable_communication_interface,
             callback_group=callback_group,
         )
+
+
+pass_on(__name__)

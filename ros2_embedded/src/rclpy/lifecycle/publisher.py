@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rclpy.lifecycle.managed_entity import SimpleManagedEntity
+from rclpy.passed_on import pass_on
 from rclpy.publisher import Publisher
 
 
@@ -20,3 +21,6 @@ class LifecyclePublisher(SimpleManagedEntity, Publisher[Any]):
         """Send a message; does nothing while the node is not active."""
         if self._enabled:
             Publisher.publish(self, msg)
+
+
+pass_on(__name__)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_embedded.rosidl import cdr_support
 from ros2_embedded.rosidl.cdr_writer import SCALARS, Alignment
-from ros2_embedded.rosidl.definition import NUMERIC, Definition, FieldType
+from ros2_embedded.rosidl.definition import NUMERIC, PLACEHOLDER, Definition, FieldType
 from ros2_embedded.rosidl.registry import get_definition
 
 
@@ -166,7 +166,9 @@ class Reader:
         self.names[constructor] = self.class_of(kind.base)
         self.deferred.append(f"{name} = new({constructor})")
         self.deferred += [
-            f"{name}.{field.name} = {value}" for field, value in zip(fields, values, strict=True)
+            f"{name}._{field.name} = {value}"
+            for field, value in zip(fields, values, strict=True)
+            if field.name != PLACEHOLDER
         ]
         return name
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ros2_embedded.rosidl import cdr_support
-from ros2_embedded.rosidl.definition import NUMERIC, Definition, FieldType
+from ros2_embedded.rosidl.definition import NUMERIC, PLACEHOLDER, Definition, FieldType
 from ros2_embedded.rosidl.registry import get_definition
 
 SCALARS: dict[str, tuple[int, str]] = {**NUMERIC, "bool": (1, "?"), "byte": (1, "c")}
@@ -173,7 +173,7 @@ class Writer:
             self.scalar(kind.base, expression)
         else:
             for field in get_definition(kind.base).fields:
-                self.value(field.type, f"{expression}.{field.name}")
+                self.value(field.type, "0" if field.name == PLACEHOLDER else f"{expression}._{field.name}")
 
 
 def make_serializer(definition: Definition) -> Callable[[Any], bytearray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy as np
 from ros2_embedded.rosidl.cdr_reader import make_deserializer
 from ros2_embedded.rosidl.cdr_support import DTYPES, SerializationError
 from ros2_embedded.rosidl.cdr_writer import make_serializer
-from ros2_embedded.rosidl.definition import NUMERIC, Definition, Field, FieldType
+from ros2_embedded.rosidl.definition import NUMERIC, PLACEHOLDER, Definition, Field, FieldType
 from ros2_embedded.rosidl.message import Message, explain, require_fit
+from ros2_embedded.rosidl.module_names import module_of
+from ros2_embedded.rosidl.numeric_fields import converting_field, storage_of
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, get_definition, interfaces_of
 
 _classes: dict[str, type] = {}
@@ -52,23 +54,28 @@ def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -
     return lambda: array(code, values)
 
 
-def _make_init(definition: Definition) -> Callable[..., None]:
+def _make_init(definition: Definition, fields: Sequence[Field]) -> Callable[..., None]:
     """`__init__` with one keyword argument a field; compiled, as it runs for each message built."""
     names: dict[str, Any] = {}
     arguments, body = [], []
-    for index, field in enumerate(definition.fields):
+    for index, field in enumerate(fields):
         arguments.append(f"{field.name}=None")
         factory = _default_factory(field)
         kind = field.type
         names[f"default{index}"] = factory
         make = f"default{index}()"
+        given = field.name
         if kind.kind == "single" and kind.is_primitive:
             names[f"default{index}"] = factory()
             make = f"default{index}"
-        body.append(f"    self.{field.name} = {make} if {field.name} is None else {field.name}")
+        if kind.base in NUMERIC and kind.kind != "single":
+            names[f"stored{index}"] = storage_of(kind)
+            given = f"stored{index}({given})"
+        body.append(f"    self._{field.name} = {make} if {field.name} is None else {given}")
     names["check"] = require_fit
-    body.append("    if check_fields: check(self)")
-    source = "\n".join([f"def __init__(self, *, {', '.join(arguments)}, check_fields=False):", *body])
+    values = "".join(f", {field.name}" for field in fields)
+    body.insert(0, f"    if check_fields: check(self{values})")
+    source = "\n".join([f"def __init__(self, *, {', '.join([*arguments, 'check_fields=False'])}):", *body])
     exec(compile(source, f"<constructor of {definition.name}>", "exec"), names)
     init: Callable[..., None] = names["__init__"]
     return init
@@ -76,18 +83,28 @@ def _make_init(definition: Definition) -> Callable[..., None]:
 
 def _make_message_class(definition: Definition) -> type[Message]:
     """The class of a message-like definition."""
-    types = {field.name: str(field.type) for field in definition.fields}
+    fields = [field for field in definition.fields if field.name != PLACEHOLDER]
+    types = {field.name: str(field.type) for field in fields}
     attributes: dict[str, Any] = {constant.name: constant.value for constant in definition.constants}
+    for field in fields:
+        if field.default is not None:
+            attributes[f"{field.name.upper()}__DEFAULT"] = field.default
     attributes.update(
-        __slots__=tuple(types),
-        __init__=_make_init(definition),
+        __slots__=tuple(f"_{name}" for name in types),
+        __init__=_make_init(definition, fields),
         __doc__=f"The interface {definition.name}: " + ", ".join(f"{n} ({t})" for n, t in types.items()),
-        __module__=f"{definition.package}.{definition.kind}",
+        __module__=module_of(definition.name),
         _TYPE_NAME=definition.name,
         _fields_and_field_types=types,
-        SLOT_TYPES=tuple(field.type for field in definition.fields),
+        _FIELD_TYPES=tuple(field.type for field in fields),
     )
-    return type(definition.short_name, (Message,), attributes)
+    made = type(definition.short_name, (Message,), attributes)
+    for field in fields:
+        # A slot is a descriptor; under a second name it costs no more than under the first.
+        slot = made.__dict__[f"_{field.name}"]
+        numeric = field.type.base in NUMERIC and field.type.kind != "single"
+        setattr(made, field.name, converting_field(field, slot) if numeric else slot)
+    return made
 
 
 def class_of(name: str) -> type:
@@ -116,11 +133,11 @@ def service_class(name: str) -> type:
     """The class of a service, e.g. `std_srvs/srv/Trigger`, with `.Request`, `.Response` and `.Event`."""
     with _lock:
         if name not in _classes:
-            package, kind, short = name.split("/")
+            short = name.split("/")[2]
             parts = {part: class_of(f"{name}_{part}") for part in ("Request", "Response", "Event")}
             attributes = {
                 "_TYPE_NAME": name,
-                "__module__": f"{package}.{kind}",
+                "__module__": module_of(name),
                 "__doc__": f"The service {name}.",
             }
             _classes[name] = _NotInstantiable(short, (), {**attributes, **parts})
@@ -131,7 +148,7 @@ def action_class(name: str) -> type:
     """The class of an action with `.Goal`, `.Result`, `.Feedback` and `.Impl` (the services and topics)."""
     with _lock:
         if name not in _classes:
-            package, kind, short = name.split("/")
+            short = name.split("/")[2]
             impl = {
                 "SendGoalService": service_class(f"{name}_SendGoal"),
                 "GetResultService": service_class(f"{name}_GetResult"),
@@ -142,7 +159,7 @@ def action_class(name: str) -> type:
             parts = {part: class_of(f"{name}_{part}") for part in ("Goal", "Result", "Feedback")}
             attributes = {
                 "_TYPE_NAME": name,
-                "__module__": f"{package}.{kind}",
+                "__module__": module_of(name),
                 "__doc__": f"The action {name}.",
                 "Impl": _NotInstantiable("Impl", (), impl),
             }
@@ -160,6 +177,9 @@ def interface_class(name: str) -> type:
     kind, _, short = rest.partition("/")
     if kind in ("srv", "action") and short in interfaces_of(package)[kind]:
         return service_class(name) if kind == "srv" else action_class(name)
+    if kind == "action" and short.endswith(("_SendGoal", "_GetResult")):
+        get_definition(name)  # raises where there is no such action
+        return service_class(name)
     if kind not in ("msg", "srv", "action") or not short:
         raise InterfaceNotFoundError(f"{name!r} is not an interface name; write package/msg/Name")
     return class_of(name)

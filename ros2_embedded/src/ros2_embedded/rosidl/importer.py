@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -24,11 +25,18 @@ def _is_candidate(package: str) -> bool:
 
 
 class _InterfaceLoader:
-    """Loader of one interface module; classes are made when first asked for."""
+    """Loader of one interface module; classes are made when first asked for.
 
-    def __init__(self, package: str, kind: str, names: Sequence[str]) -> None:
+    Args:
+        package: the ROS package.
+        kind: `msg`, `srv` or `action`; empty for the module of the package itself.
+        names: what the module offers.
+        modules: the modules below it, by the names that programs import.
+    """
+
+    def __init__(self, package: str, kind: str, names: Sequence[str], modules: Sequence[str] = ()) -> None:
         """Remember what the module will hold."""
-        self._package, self._kind, self._names = package, kind, list(names)
+        self._package, self._kind, self._names, self._modules = package, kind, list(names), set(modules)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Let the import system make the module object."""
@@ -51,6 +59,8 @@ class _InterfaceLoader:
             from ros2_embedded.rosidl.classes import interface_class
             from ros2_embedded.rosidl.registry import InterfaceNotFoundError
 
+            if name in self._modules:
+                return importlib.import_module(f"{module.__name__}.{name}")
             try:
                 found = interface_class(f"{self._package}/{self._kind}/{name}")
             except InterfaceNotFoundError as error:
@@ -61,18 +71,25 @@ class _InterfaceLoader:
         return get
 
 
-def find_interface_spec(package: str, kind: str) -> ModuleSpec | None:
-    """The spec of `package` (kind empty) or `package.kind`, or None when that is no interface module."""
+def find_interface_spec(package: str, kind: str, leaf: str = "") -> ModuleSpec | None:
+    """The spec of `package` (kind empty), `package.kind` or `package.kind._leaf`; None for others."""
     if not _is_candidate(package):
         return None
+    from ros2_embedded.rosidl.module_names import parts_of, snake_case
     from ros2_embedded.rosidl.registry import interfaces_of
 
     interfaces = interfaces_of(package)
     names = interfaces.get(kind, [])
     if (kind and not names) or not any(interfaces.values()):
         return None
-    loader: Any = _InterfaceLoader(package, kind, names)
-    spec = ModuleSpec(f"{package}.{kind}" if kind else package, loader, is_package=not kind)
-    if spec.submodule_search_locations is not None and (BUNDLED / package / "python").is_dir():
+    modules = {f"_{snake_case(name)}": name for name in names}
+    if leaf:
+        if leaf not in modules:
+            return None
+        parts: Any = _InterfaceLoader(package, kind, parts_of(modules[leaf], kind))
+        return ModuleSpec(f"{package}.{kind}.{leaf}", parts)
+    loader: Any = _InterfaceLoader(package, kind, names, list(modules))
+    spec = ModuleSpec(f"{package}.{kind}" if kind else package, loader, is_package=True)
+    if not kind and spec.submodule_search_locations is not None and (BUNDLED / package / "python").is_dir():
         spec.submodule_search_locations.append(str(BUNDLED / package / "python"))  # hand-written modules
     return spec

@@ -18,19 +18,34 @@ _RANGES = {
 }
 
 
+class _SlotTypes:
+    """Class attribute `SLOT_TYPES`: the types of the fields as `rosidl_parser.definition` spells them."""
+
+    def __get__(self, instance: object, owner: type[Message]) -> tuple[Any, ...]:
+        """Made when first asked for, then kept in the class."""
+        from ros2_embedded.rosidl.slot_types import slot_type
+
+        found = tuple(slot_type(kind) for kind in owner._FIELD_TYPES)
+        owner.SLOT_TYPES = found  # type: ignore[assignment]
+        return found
+
+
 class Message:
     """A message: one attribute a field.
 
-    Sequences of numbers default to `array.array`, fixed arrays to numpy arrays, as in rclpy. Any sequence
-    may be
-    assigned; bytes-like objects are fine for 8-bit elements. What does not fit raises when the message is
-    serialised, or at the assignment while checks are on.
+    Sequences of numbers are `array.array`, fixed arrays of numbers numpy arrays, as in rclpy: other iterables
+    are converted when they are assigned. numpy arrays, and bytes-like objects for `uint8` elements, are kept
+    as they are, so that no image is copied. What does not fit raises when the message is serialised, or at
+    the assignment while checks are on.
+
+    A field `data` is stored in the slot `_data`, which may be read and written too, without any conversion.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()
     _TYPE_NAME: ClassVar[str]
     _fields_and_field_types: ClassVar[dict[str, str]]
-    SLOT_TYPES: ClassVar[tuple[FieldType, ...]]
+    _FIELD_TYPES: ClassVar[tuple[FieldType, ...]]
+    SLOT_TYPES = _SlotTypes()
 
     @classmethod
     def get_fields_and_field_types(cls) -> dict[str, str]:
@@ -39,7 +54,8 @@ class Message:
 
     def __repr__(self) -> str:
         """As rclpy prints it: `pkg.msg.Name(field=value, ...)`."""
-        fields = ", ".join(f"{name}={_plain(getattr(self, name))!r}" for name in self._fields_and_field_types)
+        types = zip(self._fields_and_field_types, self._FIELD_TYPES, strict=True)
+        fields = ", ".join(f"{name}={_plain(kind, getattr(self, name))!r}" for name, kind in types)
         return f"{self._TYPE_NAME.replace('/', '.')}({fields})"
 
     def __eq__(self, other: object) -> bool:
@@ -51,9 +67,13 @@ class Message:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _plain(value: Any) -> Any:
-    """Numeric storage as a list, for printing."""
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _plain(kind: FieldType, value: Any) -> Any:
+    """What is printed: a list for a sequence of numbers, the numpy array itself for a fixed one."""
+    if kind.kind == "sequence" and isinstance(value, (array, np.ndarray)):
+        return value.tolist()
+    if kind.kind == "sequence" and kind.base in NUMERIC and isinstance(value, (bytes, bytearray, memoryview)):
+        return list(value)
+    return value
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -123,7 +143,7 @@ def explain(message: Message) -> str | None:
     """The first field, by path, whose value does not fit its type, and why; None when all fit."""
     from ros2_embedded.rosidl.classes import class_of
 
-    for name, kind in zip(message._fields_and_field_types, message.SLOT_TYPES, strict=True):
+    for name, kind in zip(message._fields_and_field_types, message._FIELD_TYPES, strict=True):
         value = getattr(message, name)
         reason = check_value(kind, value, class_of)
         if reason:
@@ -136,15 +156,19 @@ def explain(message: Message) -> str | None:
     return None
 
 
-def require_fit(message: Message) -> None:
-    """Check all fields, as the keyword `check_fields` of a constructor asks.
+def require_fit(message: Message, *values: Any) -> None:
+    """Check the values of all fields, None for a default, as `check_fields` of a constructor asks.
 
     Raises:
         AssertionError: a value does not fit; the text names the field.
     """
-    reason = explain(message)
-    if reason:
-        raise AssertionError(f"{type(message).__name__}: {reason}")
+    from ros2_embedded.rosidl.classes import class_of
+
+    fields = zip(message._fields_and_field_types, message._FIELD_TYPES, values, strict=True)
+    for name, kind, value in fields:
+        reason = None if value is None else check_value(kind, value, class_of)
+        if reason:
+            raise AssertionError(f"The {name!r} field {reason}, not {value!r:.80}")
 
 
 def _checked_setattr(self: Message, name: str, value: Any) -> None:
@@ -153,7 +177,7 @@ def _checked_setattr(self: Message, name: str, value: Any) -> None:
 
     if name in self._fields_and_field_types:
         index = list(self._fields_and_field_types).index(name)
-        reason = check_value(self.SLOT_TYPES[index], value, class_of)
+        reason = check_value(self._FIELD_TYPES[index], value, class_of)
         if reason:
             raise AssertionError(f"The {name!r} field {reason}, not {value!r:.80}")
     object.__setattr__(self, name, value)

@@ -84,7 +84,7 @@ def _parse_value(kind: FieldType, text: str) -> Any:
     return [bytes([value]) if kind.base == "byte" else value for value in values]
 
 
-def _strip_comment(line: str) -> str:
+def strip_comment(line: str) -> str:
     """The line without its comment; a `#` inside quotes stays."""
     quote = ""
     for index, char in enumerate(line):
@@ -127,7 +127,7 @@ def parse_message(text: str, name: str, where: str = "") -> Definition:
     constants: list[Constant] = []
     for number, raw in enumerate(text.splitlines(), 1):
         # A string constant keeps an unquoted '#', but an apostrophe in a comment is no quote.
-        line = raw.split("#", 1)[0].strip() if raw.lstrip().startswith("#") else _strip_comment(raw).strip()
+        line = raw.split("#", 1)[0].strip() if raw.lstrip().startswith("#") else strip_comment(raw).strip()
         if not line:
             continue
         try:

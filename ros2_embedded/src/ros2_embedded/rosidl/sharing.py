@@ -27,7 +27,7 @@ def _sequences(message: Message) -> tuple[tuple[str, str], ...]:
     """Name and element type of the unbounded numeric sequences of a message, nested ones left out."""
     found = _known.get(message._TYPE_NAME)
     if found is None:
-        fields = zip(message._fields_and_field_types, message.SLOT_TYPES, strict=True)
+        fields = zip(message._fields_and_field_types, message._FIELD_TYPES, strict=True)
         found = _known[message._TYPE_NAME] = tuple(
             (name, kind.base)
             for name, kind in fields
@@ -62,7 +62,7 @@ def serialize_without(message: Message, shared: Shared) -> bytearray:
     """
     rest: Message = object.__new__(type(message))
     for name in message._fields_and_field_types:
-        setattr(rest, name, () if name in shared else getattr(message, name))
+        setattr(rest, f"_{name}", () if name in shared else getattr(message, name))
     return serialize(rest)
 
 

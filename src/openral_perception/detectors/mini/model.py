@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from openral_perception.detection import Detection
+from openral_perception.detectors.mini.markers import find_spots
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
 from openral_perception.words import Wanted, read_words
 from openral_rskill.mini.checkpoint import load_network
@@ -46,7 +47,8 @@ class MiniDetector:
         Raises:
             ContractError: the words name no label.
         """
-        wanted = read_words(words, self.config.labels, self.config.synonyms)
+        labels = (*self.config.labels, *self.config.markers)
+        wanted = read_words(words, labels, self.config.synonyms)
         side = self.config.image_size
         pixels = cv2.resize(image, (side, side), interpolation=cv2.INTER_AREA)
         batch = torch.from_numpy(pixels).to(self._device).permute(2, 0, 1)[None]
@@ -59,10 +61,34 @@ class MiniDetector:
             for index, label in enumerate(self.config.labels)
             for peak in _peaks(scores[index], self._threshold)
         ]
+        found += self._markers(image, wanted)
         return sorted(found, key=lambda one: one.fit * one.score, reverse=True)
 
     def close(self) -> None:
         """Do nothing: it holds no process."""
+
+    def _markers(self, image: NDArray[np.uint8], wanted: Wanted) -> list[Detection]:
+        """Return the markers in a picture; their colours are certain."""
+        return [
+            Detection(
+                u=spot.u,
+                v=spot.v,
+                box=(
+                    spot.u - spot.half_width,
+                    spot.v - spot.half_height,
+                    spot.u + spot.half_width,
+                    spot.v + spot.half_height,
+                ),
+                label=f"{spot.colour} {label}",
+                score=spot.roundness,
+                fit=float(label in wanted.labels and (not wanted.colours or spot.colour in wanted.colours)),
+                pixel_sigma=spot.sigma_px,
+                inward_m=self.config.inward_m.get(label, 0.0),
+            )
+            for spot in (find_spots(image) if self.config.markers else ())
+            for label, colours in self.config.markers.items()
+            if spot.colour in colours
+        ]
 
     def _detection(
         self,

@@ -26,6 +26,8 @@ class MiniDetectorConfig:
     """Label -> other words for it, one by one."""
     inward_m: dict[str, float] = field(default_factory=dict)
     """Label -> [m] from its visible surface to its position, along the ray, as in the training pictures."""
+    markers: dict[str, list[str]] = field(default_factory=dict)
+    """Label -> colours of the spots that it may be (`markers.find_spots`); no heat map stands for it."""
     image_size: int = 128
     """[px] side of the square input; a multiple of 16."""
     width: int = 32

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from openral_core.errors import PolicyError
-from openral_sidecar.server import is_loopback
+from openral_core.loopback import is_loopback
 
 TOKEN_VARIABLE = "OPENRAL_POLICY_TOKEN"
 """Holds what the server demands; words of a command line are seen by every user of a machine."""

@@ -18,8 +18,15 @@ from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, OpenVl
 from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
+from openral_rskill.nf4.load import load_checkpoint
+from openral_rskill.nf4.modules import cast_parameters
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+PACKED = "int4"
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}
+"""Number format of a manifest -> what is computed in, and what is not packed is kept in."""
+EMBEDDING = "language_model.model.embed_tokens"
 EMPTY_WORD = "▁"
 """The word that LLaMA's tokenizer makes of the blank after `Out:` (29871)."""
 
@@ -28,9 +35,14 @@ class OpenVLAOFTModel:
     """Infers chunks of `rows` actions from N cameras, proprioception and a sentence."""
 
     def __init__(
-        self, checkpoint: OpenVlaCheckpoint, settings: OpenVlaSettings, device: str, dtype: str
+        self,
+        checkpoint: OpenVlaCheckpoint,
+        settings: OpenVlaSettings,
+        device: str,
+        dtype: str,
+        min_numel: int = MIN_NUMEL,
     ) -> None:
-        """Load a checkpoint.
+        """Load a checkpoint; see `load_network`.
 
         Raises:
             PolicyError: tensors are missing or there is no such device, or statistics of that name.
@@ -45,7 +57,7 @@ class OpenVLAOFTModel:
         if checkpoint.takes_proprio:
             self.proprio = ActionStatistics.read(checkpoint.norm_stats, settings.norm_tag, "proprio")
         self._device, self._seeds = torch.device(device), EpisodeSeeds(settings.seed)
-        self._network = _load(checkpoint, DTYPES[dtype]).to(self._device)
+        self._network, self.packed = load_network(checkpoint, device, dtype, min_numel)
         self._project = _load_projector(checkpoint, self._network, self.proprio)
         self._tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
         empty = self._tokenizer.token_to_id(EMPTY_WORD)
@@ -126,23 +138,46 @@ def _choose(scores: torch.Tensor, temperature: float) -> torch.Tensor:
     return torch.multinomial(chances.flatten(0, 1), 1).reshape(scores.shape[:2])
 
 
-def _load(checkpoint: OpenVlaCheckpoint, dtype: torch.dtype) -> OpenVLAOFT:
-    """Build the graph without memory for its weights, then put the file's tensors in, shard by shard."""
+def load_network(
+    checkpoint: OpenVlaCheckpoint, device: str, dtype: str, min_numel: int = MIN_NUMEL
+) -> tuple[OpenVLAOFT, list[str]]:
+    """Build the graph without memory for its weights, then read the file's tensors into it, one at a time.
+
+    With the dtype int4 the linear layers of the language model are packed in NF4 as they are read. The vision towers,
+    their projector and the head that chooses the action's words stay in bf16; the table of words stays in the host's
+    memory.
+
+    Args:
+        checkpoint: its files.
+        device: in torch's words.
+        dtype: one of `DTYPES`.
+        min_numel: least number of weights of a layer that is packed.
+
+    Returns:
+        The network and the names of its packed layers.
+
+    Raises:
+        PolicyError: tensors are missing or of another shape.
+    """
     with init_empty_weights(include_buffers=False):
         network = OpenVLAOFT(checkpoint.config)
-    for path in checkpoint.weights:
-        tensors = load_file(path)
+    cast_parameters(network, DTYPES[dtype])
+    known = {name for name, _ in (*network.named_parameters(), *network.named_buffers())}
+    pack = linears_to_pack(network, min_numel, _is_packed) if dtype == PACKED else []
+
+    def renamed(name: str) -> str | None:
         # transformers took `gamma` for an old name of another parameter, so upstream calls timm's layer scales thus.
-        renamed = {
-            name.replace(".scale_factor", ".gamma"): tensor.to(dtype) for name, tensor in tensors.items()
-        }
-        network.load_state_dict(renamed, strict=False, assign=True)
-    missing = [name for name, parameter in network.named_parameters() if parameter.is_meta]
-    if missing:
-        raise PolicyError(
-            f"{checkpoint.folder} lacks {len(missing)} tensors of the network, such as {missing[0]}; fetch it again"
-        )
-    return network.eval()
+        name = name.replace(".scale_factor", ".gamma")
+        return name if name in known else None
+
+    packed = load_checkpoint(
+        network, checkpoint.weights, device, pack=pack, on_host=[EMBEDDING], renamed=renamed
+    )
+    return network.eval(), packed
+
+
+def _is_packed(name: str) -> bool:
+    return name.startswith("language_model.model.")
 
 
 def _load_projector(

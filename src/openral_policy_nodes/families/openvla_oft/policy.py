@@ -25,6 +25,8 @@ from openral_sidecar.skill import skill_sidecar
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
 """What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the
 demonstrations have it."""
+DTYPES = ("fp32", "bf16", "fp16", "int4")
+"""Number formats of a manifest; int4 is NF4 for the layers of the language model and bf16 for all else."""
 
 
 class OpenVLAOFTPolicy:
@@ -103,9 +105,9 @@ def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
     _gripper(manifest)
     checkpoint, settings = read_checkpoint(package.checkpoint().absolute()), settings_for(manifest)
     dtype = manifest.quantization.dtype
-    if dtype not in ("fp32", "bf16", "fp16"):
+    if dtype not in DTYPES:
         raise PolicyError(
-            f"{manifest.name}: quantization.dtype {dtype}; OpenVLA-OFT runs in fp32, bf16 or fp16"
+            f"{manifest.name}: quantization.dtype {dtype}; OpenVLA-OFT runs in {', '.join(DTYPES)}"
         )
     arguments = [
         "--checkpoint",
@@ -116,6 +118,8 @@ def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
         dtype,
         *settings.arguments(),
     ]
+    if (least := manifest.quantization.extra.get("min_params_to_quantize")) is not None:
+        arguments += ["--min-numel", str(least)]
     identity = identity_of(checkpoint, settings, dtype)
     watch = SidecarSettings(call_timeout_s=AdaptiveTimeout(manifest.latency_budget).least_s)
     with skill_sidecar(manifest, SPEC, arguments, identity, watch) as server:

@@ -19,6 +19,7 @@ from openral_core.errors import OpenralError
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.identity import identity_of
 from openral_policy_nodes.families.openvla_oft.settings import add_arguments, settings_of
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
@@ -60,6 +61,7 @@ def describe(model: OpenVLAOFTModel) -> dict[str, Any]:
         "action": len(model.action.low),
         "state": len(model.proprio.low) if model.proprio else 0,
         "rows": model.settings.rows,
+        "packed_modules": len(model.packed),
     }
 
 
@@ -81,7 +83,10 @@ def main() -> None:
         "--checkpoint", type=Path, required=True, help="folder with config.json and model*.safetensors"
     )
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
-    parser.add_argument("--dtype", default="bf16", choices=("fp32", "bf16", "fp16"), help="of the weights")
+    parser.add_argument(
+        "--dtype", default="bf16", choices=("fp32", "bf16", "fp16", "int4"), help="of the weights; int4: NF4"
+    )
+    parser.add_argument("--min-numel", type=int, default=MIN_NUMEL, help="smallest layer packed by int4")
     add_arguments(parser)
     server_arguments(parser)
     arguments = parser.parse_args()
@@ -91,7 +96,7 @@ def main() -> None:
         ensure_torchvision()  # before timm imports it
         from openral_policy_nodes.families.openvla_oft.model import OpenVLAOFTModel
 
-        model = OpenVLAOFTModel(checkpoint, settings, arguments.device, arguments.dtype)
+        model = OpenVLAOFTModel(checkpoint, settings, arguments.device, arguments.dtype, arguments.min_numel)
     except OpenralError as error:
         parser.exit(1, f"{error}\n")
     identity = identity_of(checkpoint, settings, arguments.dtype)

@@ -12,6 +12,7 @@ SPEC = SidecarSpec(
             (
                 "torch==2.13.0",
                 "transformers>=4.57.1,<5",
+                "bitsandbytes==0.50.2",  # the packed bits are those of this version
                 "accelerate>=1.7,<2",
                 "safetensors>=0.5,<1",
                 "huggingface-hub<1",

@@ -1,51 +1,71 @@
-"""Loads an RLDX-1 checkpoint with its backbone in NF4 and all else as it is, never in full width on the accelerator.
+"""Loads an RLDX-1 checkpoint with its backbone in NF4 and all else as it is, tensor by tensor.
 
-Upstream's loader makes the whole model in one call of `transformers.AutoModel.from_pretrained`. Here that call loads
-into memory, packs the linear layers under `model.backbone` (Qwen3-VL) one at a time on the device, and moves the rest.
-The flow-matching head `model.action_model` stays in bf16: packed, it would give worse actions and nobody would notice.
+Upstream's loader makes the whole model in one call of `transformers.AutoModel.from_pretrained`. Here that call builds
+the graph without memory; then each tensor is read where it belongs, the linear layers under `model.backbone` (Qwen3-VL)
+packed. The flow-matching head `model.action_model` stays in bf16: packed, it would give worse actions and nobody would
+notice. The head that writes words is never asked and not read, and the table of words stays in the host's memory.
 """
 
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate import init_empty_weights
 from torch import nn
+from transformers import AutoConfig
 
 from openral_core.errors import PolicyError
-from openral_rskill.nf4.modules import quantize_module
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.files import weight_files
+from openral_rskill.nf4.load import load_checkpoint
+from openral_rskill.nf4.modules import cast_parameters, replace
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 
 BACKBONE = "backbone"
 """Name of the part that is packed, in upstream's `RLDX` (rldx/model/core/rldx.py)."""
+WORD_HEAD = "backbone.qwen_model.lm_head"
+"""0.62 billion weights that upstream's forward pass goes around (rldx/model/modules/backbone/adapter.py)."""
+WORD_TABLE = "backbone.qwen_model.model.language_model.embed_tokens"
 _log = logging.getLogger(__name__)
 
 
-def quantize_backbone(
-    model: nn.Module, device: torch.device | str = "cpu", min_numel: int = MIN_NUMEL
-) -> list[str]:
-    """Pack the large linear layers of the backbone in place.
+def fill(model: nn.Module, folder: Path, device: str = "cpu", min_numel: int = MIN_NUMEL) -> list[str]:
+    """Read the checkpoint in `folder` into a model without memory, the backbone packed.
 
     Args:
-        model: upstream's RLDX, weights loaded.
-        device: where they are packed and stay.
-        min_numel: see `quantize_module`.
+        model: upstream's RLDX, parameters on the meta device and buffers real.
+        folder: of the checkpoint, as transformers writes it.
+        device: where the model is to be, in torch's words.
+        min_numel: least number of weights of a layer that is packed.
 
     Returns:
-        The names of the packed layers within `model`.
+        The names of the packed layers.
 
     Raises:
-        PolicyError: the model has no backbone.
+        PolicyError: the model has no backbone, or the files are not its own.
     """
     backbone = getattr(model, BACKBONE, None)
     if not isinstance(backbone, nn.Module):
         raise PolicyError(f"{type(model).__name__} has no part '{BACKBONE}'; it is no RLDX-1 model")
-    names = linears_to_pack(backbone, min_numel)
-    for name in names:
-        backbone.get_submodule(name).to(device)
-        quantize_module(backbone, min_numel=min_numel, include=name.__eq__)
-    return [f"{BACKBONE}.{name}" for name in names]
+    replace(model, WORD_HEAD, nn.Identity())
+    # Upstream's defaults (`backbone_trainable_params_fp32`) build the layers that fine-tuning moves in float32, and a
+    # packed layer computes in the dtype that it was packed from: those layers would be slower, and on a CPU the same
+    # seed would give other actions.
+    cast_parameters(backbone, torch.bfloat16)
+    pack = [f"{BACKBONE}.{name}" for name in linears_to_pack(backbone, min_numel)]
+    packed = load_checkpoint(
+        model,
+        weight_files(folder),
+        device,
+        pack=pack,
+        on_host=[WORD_TABLE],
+        renamed=lambda name: None if name.startswith(f"{WORD_HEAD}.") else name,
+    )
+    model.to(device)  # what upstream keeps outside the files
+    return packed
 
 
 class BackboneInNf4:
@@ -55,8 +75,13 @@ class BackboneInNf4:
         self._auto_model = auto_model
 
     def from_pretrained(self, folder: Any, *, device_map: Any, **options: Any) -> Any:
-        """Load as the original does, pack the backbone, and move the model to `device_map`, a single device."""
-        model = self._auto_model.from_pretrained(folder, device_map="cpu", **options)
-        names = quantize_backbone(model, device_map)
+        """Build what the original would load, and fill it on `device_map`, a single device."""
+        device = f"cuda:{device_map}" if isinstance(device_map, int) else str(device_map)
+        config = AutoConfig.from_pretrained(folder)
+        with init_empty_weights(include_buffers=False):
+            # The graph alone: by itself upstream would fetch the backbone's first weights, only to replace them.
+            graph = {"transformers_loading_kwargs": {"skip_pretrained_weights": True}}
+            model = self._auto_model.from_config(config, **graph, **options).eval()
+        names = fill(model, Path(folder), device)
         _log.info("%d layers of the backbone are packed in NF4; the action head stays as it is", len(names))
-        return model.to(device_map)
+        return model

@@ -6,11 +6,11 @@ for several pictures with one progress token each; of the pictures' sizes: `qwen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
@@ -38,8 +38,12 @@ Frames = NDArray[np.uint8]
 class RbmInputs:
     """The tokenizer and the image processor of a checkpoint."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
         """Load them.
+
+        Args:
+            folder: of the checkpoint.
+            device: where pictures are normalised and cut into patches, and where the inputs are, in torch's words.
 
         Raises:
             PolicyError: a file is missing, or the five tokens of Robometer are not in the vocabulary.
@@ -52,6 +56,7 @@ class RbmInputs:
             raise PolicyError(
                 f"{folder}: the processor's files are incomplete: {error}; fetch them again"
             ) from error
+        self._device = torch.device(device)
         self._tokenizer = self._processor.tokenizer
         absent = [token for token in SPECIAL_TOKENS if token not in self._tokenizer.get_vocab()]
         if absent:
@@ -77,21 +82,35 @@ class RbmInputs:
             add_generation_prompt=False,
             add_vision_id=True,
         )
-        pictures = [Image.fromarray(frame) for frame in frames]
+        pictures = list(self._there(self._sized(frames)))
         encoded = self._processor(
-            text=[words], images=self._sized(pictures), do_resize=False, return_tensors="pt"
+            text=[words], images=pictures, do_resize=False, device=self._device, return_tensors="pt"
         )
         return {
-            name: encoded[name] for name in ("input_ids", "attention_mask", "pixel_values", "image_grid_thw")
+            name: encoded[name].to(self._device)
+            for name in ("input_ids", "attention_mask", "pixel_values", "image_grid_thw")
         }
 
-    def _sized(self, pictures: Sequence[Image.Image]) -> list[Image.Image]:
-        """Bring the sides to multiples of a merged patch, which is all the resizing there is."""
+    def _sized(self, frames: Frames) -> Frames:
+        """Bring the sides to multiples of a merged patch, which is all the resizing there is.
+
+        Pillow does it, as in training: torch's filters give other numbers.
+        """
         images = self._processor.image_processor
         factor = images.patch_size * images.merge_size
-        width, height = pictures[0].size
+        height, width = frames.shape[1:3]
         sides = smart_resize(height, width, factor, MIN_TOKENS * factor**2, MAX_TOKENS * factor**2)
-        return [picture.resize((sides[1], sides[0])) for picture in pictures]
+        if sides == (height, width):
+            return frames
+        resized = [Image.fromarray(frame).resize((sides[1], sides[0])) for frame in frames]
+        return np.stack([np.asarray(picture, np.uint8) for picture in resized])
+
+    def _there(self, frames: Frames) -> Tensor:
+        """Move (T, H, W, 3) frames to the device in one copy of bytes; return them as (T, 3, H, W)."""
+        pixels = torch.from_numpy(np.ascontiguousarray(frames))
+        if self._device.type == "cuda":
+            pixels = pixels.pin_memory().to(self._device, non_blocking=True)
+        return pixels.to(self._device).permute(0, 3, 1, 2)
 
 
 def _text(text: str) -> dict[str, str]:

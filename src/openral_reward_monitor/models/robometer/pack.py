@@ -12,9 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from openral_core.errors import OpenralError, PolicyError
+from openral_rskill.nf4.files import INDEX, WEIGHTS, weight_files
 from openral_rskill.nf4.metadata import write_metadata
 from openral_rskill.nf4.pack import pack_checkpoint
-from openral_rskill.nf4.rule import MIN_NUMEL
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 _log = logging.getLogger("openral.nf4")
@@ -25,6 +26,7 @@ def pack_folder(
     target: Path,
     *,
     min_numel: int = MIN_NUMEL,
+    device: str = "cpu",
     source_repo: str = "",
     source_revision: str = "",
 ) -> list[str]:
@@ -34,6 +36,7 @@ def pack_folder(
         source: the plain checkpoint: weights, configurations, tokenizer and processor files.
         target: another folder, made if need be; it is a whole checkpoint afterwards.
         min_numel: least number of weights of a layer that is packed.
+        device: what quantises, in torch's words; a GPU takes seconds where a CPU takes minutes.
         source_repo: where the plain checkpoint is from, for the metadata.
         source_revision: its commit.
 
@@ -41,12 +44,7 @@ def pack_folder(
         PolicyError: the source is no whole checkpoint, or is the target.
     """
     ensure_torchvision()
-    from openral_reward_monitor.models.robometer.checkpoint import (
-        INDEX,
-        WEIGHTS,
-        build_skeleton,
-        weight_files,
-    )
+    from openral_reward_monitor.models.robometer.checkpoint import build_skeleton
     from openral_reward_monitor.models.robometer.inputs import RbmInputs
 
     if source.resolve() == target.resolve():
@@ -54,7 +52,7 @@ def pack_folder(
     skeleton = build_skeleton(source, RbmInputs(source))
     files = weight_files(source)
     target.mkdir(parents=True, exist_ok=True)
-    layers = pack_checkpoint(skeleton, files, target / WEIGHTS, min_numel=min_numel)
+    layers = pack_checkpoint(skeleton, files, target / WEIGHTS, min_numel=min_numel, device=device)
     for path in source.iterdir():
         if path.is_file() and path not in files and path.name != INDEX:
             shutil.copyfile(path, target / path.name)
@@ -76,6 +74,7 @@ def main() -> int:
     parser.add_argument("source", type=Path, help="folder of the bf16 checkpoint")
     parser.add_argument("target", type=Path, help="folder to write")
     parser.add_argument("--min-numel", type=int, default=MIN_NUMEL, help="smallest layer that is packed")
+    parser.add_argument("--device", default="cpu", help="what quantises: cpu, cuda, cuda:1")
     parser.add_argument("--source-repo", default="", help="such as robometer/Robometer-4B, for the metadata")
     parser.add_argument("--source-revision", default="", help="its commit, for the metadata")
     args = parser.parse_args()
@@ -85,6 +84,7 @@ def main() -> int:
             args.source,
             args.target,
             min_numel=args.min_numel,
+            device=args.device,
             source_repo=args.source_repo,
             source_revision=args.source_revision,
         )

@@ -19,24 +19,25 @@ import torch
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES
-from openral_rskill.nf4.rule import MIN_NUMEL
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
 
 
 def pin_kernels() -> None:
-    """Make the results a function of the inputs: no kernel that sums in an order of its own, no reduced precision."""
+    """Make the results a function of the inputs: no kernel that sums in an order of its own, no reduced precision.
+
+    Flash and memory-efficient attention stay allowed: their forward passes sum in a fixed order, and the one without
+    them keeps a matrix of all pairs of tokens in float32.
+    """
     torch.use_deterministic_algorithms(True)
     # Else every tensor made without values is filled first: the skeleton's 9 GB too, which are never used.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cuda.enable_flash_sdp(False)
-    torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
-    torch.backends.cuda.enable_math_sdp(True)
 
 
 class RobometerScorer:
@@ -60,7 +61,7 @@ class RobometerScorer:
 
         pin_kernels()
         self._device = device
-        self._inputs = RbmInputs(folder)
+        self._inputs = RbmInputs(folder, device)
         self._model, self.packed = load_rbm(
             folder, self._inputs, device=device, quantize=quantize, min_numel=min_numel
         )
@@ -88,8 +89,7 @@ class RobometerScorer:
             )
         if not isinstance(task, str) or not task.strip():
             raise SidecarRefused("input", "task must say in words what the attempt is for")
-        inputs = self._inputs.progress(frames, task)
-        logits = self._model({name: value.to(self._device) for name, value in inputs.items()})
+        logits = self._model(self._inputs.progress(frames, task))
         return {
             "progress": decode_progress(logits.progress.cpu().numpy()),
             "success": decode_success(logits.success.cpu().numpy()),

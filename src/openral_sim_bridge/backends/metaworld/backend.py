@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import (
     WORLD,
@@ -43,6 +43,8 @@ THINGS = {
     "peg": "peg",
 }
 """Beginning of a task's name -> what its first object is."""
+GOALS = {"reach": "goal", "push-v3": "goal", "pick-place-v3": "goal", "peg-insert": "hole"}
+"""Beginning of a task's name -> what the place is called where the hand or the thing shall be."""
 
 
 class MetaWorldBackend:
@@ -60,6 +62,8 @@ class MetaWorldBackend:
         height: int = 128,
         render_profile: str = "fast",
         horizon: int | None = None,
+        distractors: int = 0,
+        object_outside: bool = False,
     ) -> None:
         """Build the worlds.
 
@@ -70,13 +74,18 @@ class MetaWorldBackend:
             height: [px]
             render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
             horizon: control steps until `done`; None: never.
+            distractors: things that lie about and are of no task.
+            object_outside: objects begin 3 to 10 cm beside the range in which MetaWorld puts them.
         """
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
         self._size = (width, height)
         self._profile = profile(render_profile)
         self._horizon = horizon
-        self._worlds = [MetaWorldWorld(self.task_ids) for _ in range(num_envs)]
+        self._worlds = [
+            MetaWorldWorld(self.task_ids, distractors=distractors, object_outside=object_outside)
+            for _ in range(num_envs)
+        ]
         self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
         self._renderer: OffscreenRenderer | None = None
         self._upside_down = _upside_down(self._worlds[0].model)
@@ -136,10 +145,23 @@ class MetaWorldBackend:
         return self._renderer
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it; named as in `THINGS`."""
+        """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it, named as in `THINGS`.
+
+        Behind it is the place where the task ends, as `GOALS` names it, where there is more than the thing to it.
+        """
         world = self._worlds[env]
         task = world.active_task
-        return {thing_of(task): world.look(task)[4:7].copy()}
+        seen = world.look(task)
+        goal = next((goal for start, goal in GOALS.items() if task.startswith(start)), None)
+        places = {} if goal is None else {goal: seen[-3:].copy()}
+        return {thing_of(task): seen[4:7].copy(), **places}
+
+    def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
+        """Move the task's own thing by (3,) [m] and leave it at rest. Raises SimulationError: it cannot be moved."""
+        thing = thing_of(self._worlds[env].active_task)
+        if name != thing:
+            raise SimulationError(f"'{name}' cannot be moved here; what can is the {thing}")
+        self._worlds[env].move_object(by)
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.

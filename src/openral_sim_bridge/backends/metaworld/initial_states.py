@@ -7,7 +7,7 @@ of further states follows without a list to keep.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import metaworld
 import numpy as np
@@ -29,6 +29,40 @@ def check_task(task_id: str) -> None:
         raise NotFoundError(
             f"MetaWorld has no task '{task_id}'; it has {', '.join(sorted(ALL_V3_ENVIRONMENTS))}"
         )
+
+
+OUTSIDE_M = (0.03, 0.10)
+"""[m] least and greatest distance of `outside_vector` from the range in which MetaWorld puts the object."""
+APART_M = 0.16
+"""[m] between object and goal, horizontally; MetaWorld draws again where it is less than 0.15."""
+
+
+def outside_vector(task_id: str, init_id: int) -> NDArray[np.float64]:
+    """Return the vector of an initial state with the object moved out of the range in which MetaWorld puts it.
+
+    It goes left or right, or, for the tasks whose object comes first and a goal behind it, towards the robot, by
+    `OUTSIDE_M`. The same number gives the same state.
+
+    Raises: as `random_vector`.
+    """
+    vector = random_vector(task_id, init_id)
+    low, high = _object_range(task_id)
+    rng = np.random.default_rng([init_id, 1])
+    far, side = rng.uniform(*OUTSIDE_M), int(rng.integers(3 if len(vector) > 3 else 2))
+    moved = vector.copy()
+    if side < 2:
+        moved[0] = high[0] + far if side else low[0] - far
+    if side == 2 or (len(vector) > 3 and np.linalg.norm(moved[:2] - moved[3:5]) < APART_M):
+        moved[0], moved[1] = vector[0], low[1] - far
+    return moved
+
+
+@cache
+def _object_range(task_id: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    env = make_env(task_id)
+    space = env._random_reset_space
+    env.close()
+    return space.low[:3].copy(), space.high[:3].copy()
 
 
 @lru_cache(maxsize=256)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.types import RobotState
-from openral_sim_bridge.backends.metaworld.env import make_env
-from openral_sim_bridge.backends.metaworld.initial_states import check_task, random_vector
+from openral_sim_bridge.backends.metaworld.env import DISTRACTOR, make_env
+from openral_sim_bridge.backends.metaworld.initial_states import check_task, outside_vector, random_vector
 
 CONTROL_DT = 0.0125
 """[s] frame_skip 5 times 2.5 ms: 80 Hz."""
@@ -28,6 +28,10 @@ W_LAST = [1, 2, 3, 0]
 """Order of MuJoCo's w, x, y, z as x, y, z, w."""
 JOINTS = tuple(f"right_j{i}" for i in range(7))
 GRIPPER_JOINT = "right_gripper"
+STREWN = ((-0.25, 0.5), (0.25, 0.85))
+"""[m] corners x, y of the part of the table on which distractors lie."""
+STREWN_APART_M = 0.1
+"""[m] least distance, horizontally, of a distractor from the object, the goal, the hand and its like."""
 CORNER2_POSITION = (0.75, 0.075, 0.7)
 """[m] where lerobot's MetaWorld environment puts the camera corner2, so that datasets and checkpoints agree."""
 
@@ -35,8 +39,15 @@ CORNER2_POSITION = (0.75, 0.075, 0.7)
 class MetaWorldWorld:
     """One simulated Sawyer, and a judge for each task of its scene."""
 
-    def __init__(self, task_ids: tuple[str, ...]) -> None:
+    def __init__(
+        self, task_ids: tuple[str, ...], *, distractors: int = 0, object_outside: bool = False
+    ) -> None:
         """Build the environments.
+
+        Args:
+            task_ids: tasks that share one MetaWorld scene.
+            distractors: things that lie about and are of no task.
+            object_outside: objects begin beside the range in which MetaWorld puts them (`outside_vector`).
 
         Raises:
             NotFoundError: an unknown task.
@@ -45,7 +56,8 @@ class MetaWorldWorld:
         for task_id in task_ids:
             check_task(task_id)
         self.task_ids = task_ids
-        self._envs = {task: make_env(task) for task in task_ids}
+        self._envs = {task: make_env(task, distractors) for task in task_ids}
+        self._distractors, self._vector = distractors, outside_vector if object_outside else random_vector
         models = {env.model_name for env in self._envs.values()}
         if len(models) > 1:
             raise SimulationError(
@@ -62,6 +74,7 @@ class MetaWorldWorld:
         self._hand, self._right, self._left = (
             int(self.model.body(name).id) for name in ("hand", "rightclaw", "leftclaw")
         )
+        self._camera_positions = self.model.cam_pos.copy()
         self._last_action = np.zeros(4)
         self.steps = 0
 
@@ -85,13 +98,19 @@ class MetaWorldWorld:
         """The task that the world was reset to."""
         return self._active
 
+    def move_camera(self, name: str, offset_m: NDArray[np.float64]) -> None:
+        """Put a camera `offset_m` (3,) [m] away from where it stood when the world was built, for every task."""
+        camera = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+        for env in self._envs.values():
+            env.model.cam_pos[camera] = self._camera_positions[camera] + offset_m
+
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into initial state `init_id` of `task_id`, and every judge beside it."""
         if task_id not in self._envs:
             raise NotFoundError(
                 f"task '{task_id}' is not of this scene, which has {', '.join(self.task_ids)}"
             )
-        vector = random_vector(task_id, init_id)
+        vector = self._vector(task_id, init_id)
         for env in self._envs.values():
             env._last_rand_vec = vector.copy()
             env.reset()
@@ -99,6 +118,7 @@ class MetaWorldWorld:
         self._last_action = np.zeros(4)
         self.steps = 0
         mujoco.mj_forward(self.model, self.data)
+        self._strew(init_id)
 
     def step(self, action: NDArray[Any]) -> None:
         """Advance by one control step of 12.5 ms with `action` (4,): xyz in units of 1 cm, gripper effort."""
@@ -114,6 +134,20 @@ class MetaWorldWorld:
                 f"{self._active}: the simulation diverged at step {self.steps}; reset the scene"
             )
         self.steps += 1
+
+    def move_object(self, by: NDArray[np.float64]) -> None:
+        """Move the loose thing of the task by (3,) [m] and leave it at rest.
+
+        Raises:
+            SimulationError: nothing in this scene is loose.
+        """
+        free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        if not len(free):
+            raise SimulationError(f"{self._active}: nothing in this scene is loose, so nothing can be moved")
+        place, speed = (int(address[free[0]]) for address in (self.model.jnt_qposadr, self.model.jnt_dofadr))
+        self.data.qpos[place : place + 3] += by
+        self.data.qvel[speed : speed + 6] = 0.0
+        mujoco.mj_forward(self.model, self.data)
 
     def look(self, task_id: str) -> NDArray[np.float64]:
         """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it.
@@ -170,6 +204,22 @@ class MetaWorldWorld:
         """Close every environment."""
         for env in self._envs.values():
             env.close()
+
+    def _strew(self, init_id: int) -> None:
+        """Lay the distractors on the table, away from object, goal and each other, by the initial state's number."""
+        rng = np.random.default_rng([init_id, 2])
+        seen = self.look(self._active)
+        taken = [seen[4:6], seen[-3:-1], self.data.xpos[self._hand][:2]]
+        for index in range(self._distractors):
+            spot = rng.uniform(*STREWN)
+            while min(float(np.linalg.norm(spot - other)) for other in taken) < STREWN_APART_M:
+                spot = rng.uniform(*STREWN)
+            taken.append(spot)
+            free = self.data.joint(int(self.model.body(f"{DISTRACTOR}{index}").jntadr[0]))
+            free.qpos[:] = [*spot, 0.021, 1.0, 0.0, 0.0, 0.0]
+            free.qvel[:] = 0.0
+        if self._distractors:
+            mujoco.mj_forward(self.model, self.data)
 
     def _copy_state(self, env: Any) -> None:
         """Let a judge see the stepped world: same bodies, joints and mocap."""

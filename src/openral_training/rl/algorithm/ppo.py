@@ -85,7 +85,11 @@ class Learner:
         if optim.value_lr is not None:
             parameters.append({"params": list(policy.critic_parameters()), "lr": optim.value_lr})
         self.optimiser = torch.optim.Adam(parameters)
-        self._base = copy.deepcopy(policy) if config.kl_beta else None
+        self._base: StochasticPolicy | None = None
+        if config.kl_beta:
+            self._base = copy.deepcopy(policy)
+            # A copy may have loaded its checkpoint anew, which is read into the host's memory.
+            self._base.network.to(next(policy.network.parameters()).device)
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
         """Learn from a batch and return `train/*`, means over the optimiser's steps.
@@ -114,6 +118,9 @@ class Learner:
             "train/actor/lr": self._optim.lr,
             "train/update_epochs": epochs,
             "train/kl_last_epoch": kl,
+            # Before the first step the policy is the one that acted: a ratio off 1 means that it is judged otherwise.
+            "train/actor/ratio_at_step_0": steps[0]["train/actor/ratio"],
+            "train/actor/kl_at_step_0": steps[0]["train/actor/approx_kl"],
         }
 
     def _step(self, minibatch: Batch, base: Tensor | None, *, critic_only: bool) -> dict[str, float]:

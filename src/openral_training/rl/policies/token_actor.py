@@ -100,10 +100,10 @@ class TokenActor:
     @torch.no_grad()
     def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
         """Act by chance."""
-        chance = torch.from_numpy(noise).flatten(1)
+        chance = torch.from_numpy(noise).flatten(1).to(self.model.device)
 
         def draw(scores: Tensor, place: int, rows: Tensor) -> Tensor:
-            return self._one.draw(scores, chance[rows, place].view(-1, 1, 1).to(scores.device))
+            return self._one.draw(scores, chance[rows, place].view(-1, 1, 1))
 
         tokens, logprobs, values = self._write(observations, draw)
         return Decision(self._actions(tokens), _array(tokens), _array(logprobs), _array(values))
@@ -115,7 +115,9 @@ class TokenActor:
         for prompt, pixels, rows in self._by_task(observations):
             hidden = self.model.read(prompt, pixels, tokens[rows].flatten(1))
             logprobs, entropy = self._all.evaluate(self.model.scores(hidden), tokens[rows])
-            for name, tensor in zip(found, (logprobs, entropy, self.model.critic(hidden[:, 0])), strict=True):
+            for name, tensor in zip(
+                found, (logprobs, entropy, self.model.expected(hidden[:, 0])), strict=True
+            ):
                 found[name].append(tensor)
             order.append(rows)
         back = torch.argsort(torch.cat(order))
@@ -126,7 +128,7 @@ class TokenActor:
         """Return (B, V) expected returns."""
         made = np.zeros((len(observations), self.value_width), np.float32)
         for prompt, pixels, rows in self._by_task(torch.from_numpy(observations)):
-            made[rows] = _array(self.model.critic(self.model.begin(prompt, pixels)[0]))
+            made[rows] = _array(self.model.expected(self.model.begin(prompt, pixels)[0]))
         return made
 
     @torch.no_grad()
@@ -144,16 +146,17 @@ class TokenActor:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Write token after token; return tokens, log-probabilities (B, C, A), and values (B, V)."""
         count, length = len(observations), self.chunk * self.action_dim
-        tokens, logprobs = torch.zeros(2, count, length)
-        values = torch.zeros(count, self.value_width)
+        device = self.model.device
+        tokens, logprobs = torch.zeros(2, count, length, device=device)
+        values = torch.zeros(count, self.value_width, device=device)
         for prompt, pixels, rows in self._by_task(torch.from_numpy(observations)):
             hidden, cache = self.model.begin(prompt, pixels)
-            values[rows] = self.model.critic(hidden).cpu()
+            values[rows] = self.model.expected(hidden)
             for place in range(length):
                 scores = self.model.scores(hidden)
                 chosen = choose(scores, place, rows)
-                tokens[rows, place] = chosen.view(-1).cpu()
-                logprobs[rows, place] = self._one.evaluate(scores, chosen)[0].view(-1).cpu()
+                tokens[rows, place] = chosen.view(-1)
+                logprobs[rows, place] = self._one.evaluate(scores, chosen)[0].view(-1)
                 if place + 1 < length:
                     hidden, cache = self.model.go_on(chosen.view(-1), cache)
         shape = (count, self.chunk, self.action_dim)
@@ -170,7 +173,7 @@ class TokenActor:
 
     def _actions(self, tokens: Tensor) -> NDArray[np.float32]:
         """Return the middles of the bins; the two highest tokens share one, as in OpenVLA."""
-        return _array(self._values[tokens.long().clamp(max=len(self._values) - 1)])
+        return _array(self._values[tokens.long().cpu().clamp(max=len(self._values) - 1)])
 
 
 def _again(

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from openral_core.errors import InstallationError, PolicyError
 from openral_core.schema import Count, Schema, Word
+from openral_training.rl.policies.float32_products import with_float32_products
 
 PROMPT = "In: What action should the robot take to {words}?\nOut:"
 """OpenVLA's."""
@@ -76,10 +79,35 @@ class TokenModel(nn.Module):
         lora = LoraConfig(
             r=config.lora_rank, lora_alpha=config.lora_rank, lora_dropout=0.0, target_modules=LORA_LAYERS
         )
-        self.adapted: Any = get_peft_model(model.eval(), lora)
+        self.adapted: Any = get_peft_model(with_float32_products(model.eval()), lora)
         self._bins, self._words = config.bins, self.tokenizer.vocab_size
         self.critic = _critic(model.config.text_config.hidden_size, value_width)
+        self.pixel_scale: Tensor
+        self.pixel_shift: Tensor
+        self._read_pixels(folder)
         self._learnt = frozenset(name for name, tensor in self.named_parameters() if tensor.requires_grad)
+
+    def _read_pixels(self, folder: Path) -> None:
+        """Find out what the image processor does to a picture of the model's size, to do it on any device.
+
+        Raises:
+            PolicyError: it does more than scale and shift the colours.
+        """
+        size = self.image_size
+        noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
+        shown = [np.zeros_like(noise), np.full_like(noise, 255), noise]
+        made: Tensor = self.images(images=shown, return_tensors="pt")["pixel_values"]
+        if made.shape == (3, 3, size, size):
+            shift = made[0, :, :1, :1]
+            scale = (made[1, :, :1, :1] - shift) / 255
+            self.register_buffer("pixel_shift", shift, persistent=False)
+            self.register_buffer("pixel_scale", scale, persistent=False)
+            if torch.allclose(self.pixels(torch.from_numpy(noise)[None])[0], made[2], atol=1e-4):
+                return
+        raise PolicyError(
+            f"{folder}: its image processor does more to a picture of {size} x {size} px than to scale colours; "
+            "write its preprocessor_config.json so that such a picture keeps its size"
+        )
 
     @property
     def device(self) -> torch.device:
@@ -106,9 +134,8 @@ class TokenModel(nn.Module):
         return torch.tensor([[*first, *[config.image_token_id] * patches, *said]])
 
     def pixels(self, images: Tensor) -> Tensor:
-        """Return (B, 3, S, S) as the checkpoint's own image processor makes them of (B, S, S, 3) uint8 RGB."""
-        made: Tensor = self.images(images=list(images.cpu().numpy()), return_tensors="pt")["pixel_values"]
-        return made.to(images.device)
+        """Return (B, 3, S, S) of (B, S, S, 3) uint8 RGB, as the image processor makes them, on their device."""
+        return images.permute(0, 3, 1, 2) * self.pixel_scale + self.pixel_shift
 
     def begin(self, prompt: Tensor, pixels: Tensor) -> tuple[Tensor, Any]:
         """Read prompts (B, L) and pictures; return what the last token became (B, F), and the cache."""
@@ -127,9 +154,18 @@ class TokenModel(nn.Module):
         return hidden[:, prompt.shape[1] - 1 :]
 
     def scores(self, hidden: Tensor) -> Tensor:
-        """Return (..., K) scores of the next action token, the lowest value's first, of hidden states (..., F)."""
-        words: Tensor = self._core().get_output_embeddings()(hidden)
-        return words[..., self._words - self._bins : self._words].flip(-1).float()
+        """Return (..., K) float32 scores of the next action token, the lowest value's first, of (..., F) hidden states.
+
+        They are computed in float32 whatever the checkpoint's number format, and only those of action tokens are.
+        """
+        head, words = self._core().get_output_embeddings(), slice(self._words - self._bins, self._words)
+        bias = None if head.bias is None else head.bias[words].float()
+        return linear(hidden.float(), head.weight[words].float(), bias).flip(-1)
+
+    def expected(self, hidden: Tensor) -> Tensor:
+        """Return (..., V) float32 expected returns of the hidden states (..., F) of the first action token."""
+        values: Tensor = self.critic(hidden.float())
+        return values
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Return what is learnt: a checkpoint of many gigabytes is neither saved nor sent again and again."""

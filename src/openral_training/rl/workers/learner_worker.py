@@ -20,6 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_map_only
 
 from openral_benchmark.workers.worker import Launcher
+from openral_training.devices import backend_for, device_name, own_device
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPolicy
@@ -79,14 +80,19 @@ class LearnerWorker:
 
     def _join(self, host: str, port: int) -> None:
         """Meet the others; the first listens at this address and nowhere else."""
-        timeout, init, device = timedelta(seconds=MEET_S), self._init, self._launcher.device
+        timeout, init = timedelta(seconds=MEET_S), self._init
+        device = own_device(self._launcher.device, self._number)
         if host.startswith("127."):
             os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else it listens where the machine's name points to
         listening = None if self._listener is None else self._listener.detach()
         store = dist.TCPStore(  # type: ignore[attr-defined]
             host, port, self._size, self._number == 0, timeout, master_listen_fd=listening
         )
-        backend = "nccl" if device == "cuda" else "gloo"
+        if device != "cpu":
+            torch.cuda.set_device(device)
+        store.set(f"device {self._number}", device_name(device))
+        names = [store.get(f"device {number}").decode() for number in range(self._size)]
+        backend = backend_for(names)
         dist.init_process_group(
             backend, store=store, rank=self._number, world_size=self._size, timeout=timeout
         )
@@ -104,7 +110,8 @@ class LearnerWorker:
         """Update, and return the metrics; the first process also the state of network and optimiser."""
         if self._learner is None:
             raise RuntimeError("told to update before it joined the others")
-        metrics = self._learner.update(batch.to(self._launcher.device), number, seed)
+        device = own_device(self._launcher.device, self._number)
+        metrics = self._learner.update(batch.to(device), number, seed)
         if self._number:
             return metrics, None
         states = self._learner.policy.network.state_dict(), self._learner.optimiser.state_dict()

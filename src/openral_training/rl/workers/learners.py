@@ -29,13 +29,18 @@ class LocalLearner:
 
     replaced = 0
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: Learner, device: str = "cpu") -> None:
         """Take over a learner.
 
         Args:
             learner: the command's own.
+            device: where its policy is.
         """
-        self.update = learner.update
+        self._learner, self._device = learner, device
+
+    def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
+        """Learn from a batch that is on the CPU; see `Learner.update`."""
+        return self._learner.update(batch.to(self._device), number, seed)
 
     def close(self) -> None:
         """Do nothing: there are no processes."""

@@ -20,14 +20,18 @@ from openral_training.rl.workers.rollout_workers import (
 )
 
 
-def launcher_of(cluster: Cluster) -> Launcher:
+def launcher_of(cluster: Cluster, device: str = "cpu") -> Launcher:
     """Return what starts a run's processes.
+
+    Args:
+        cluster: of the run.
+        device: where networks of this machine's processes are; on a Ray cluster `gpus_per_rank` says it.
 
     Raises:
         InstallationError: there is no Ray, or no such cluster, or too little room on it.
     """
     if cluster.placement == "local":
-        return ProcessLauncher()
+        return ProcessLauncher(device=device)
     from openral_training.rl.workers.ray_placement import PlacementGroupLauncher
 
     return PlacementGroupLauncher(cluster)
@@ -57,10 +61,17 @@ def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: Stocha
     return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk))
 
 
-def open_learners(config: RlConfig, learner: Learner, launcher: Launcher) -> Learners:
-    """Return what learns; `learner`, the command's own, must still have the policy that the run began with."""
+def open_learners(config: RlConfig, learner: Learner, launcher: Launcher, device: str = "cpu") -> Learners:
+    """Return what learns; `learner`, the command's own, must still have the policy that the run began with.
+
+    Args:
+        config: of the run.
+        learner: the command's own.
+        launcher: starts processes.
+        device: where the command's own policy is.
+    """
     if not config.cluster.learners_apart:
-        return LocalLearner(learner)
+        return LocalLearner(learner, device)
     actor = config.actor
     ranks = config.cluster.ranks("actor")
     return DistributedLearner(

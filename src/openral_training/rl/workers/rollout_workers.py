@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map_only
 
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
+from openral_training.devices import own_device
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
@@ -82,7 +85,12 @@ class RolloutWorker:
     """A worker that lets the policy act in its share of the worlds."""
 
     def __init__(
-        self, policy: StochasticPolicy, vec_env_spec: VecEnvSpec, launcher: Launcher, ranks: Sequence[int]
+        self,
+        policy: StochasticPolicy,
+        vec_env_spec: VecEnvSpec,
+        launcher: Launcher,
+        ranks: Sequence[int],
+        number: int = 0,
     ) -> None:
         """Build its worlds.
 
@@ -91,9 +99,10 @@ class RolloutWorker:
             vec_env_spec: its share.
             launcher: starts processes of worlds.
             ranks: for them; none: they are in this process.
+            number: of this process among the rollout workers; they take the machine's GPUs in turn.
         """
         torch.set_num_threads(1)  # as the command does
-        policy.network.to(launcher.device)
+        policy.network.to(own_device(launcher.device, number))
         self._policy, self._local = policy, LocalRollout(open_worlds(vec_env_spec, launcher, ranks))
 
     def __call__(self, message: tuple[dict[str, Any], Sequence[EpisodeRequest], SamplingMode]) -> Any:
@@ -135,7 +144,9 @@ class RolloutPool(RestartingWorkers):
 
         def start(number: int) -> WorkerHandle:
             mine = list(env_ranks[number * each : (number + 1) * each])
-            return launcher.start("rollout", ranks[number], RolloutWorker, policy, share, launcher, mine)
+            return launcher.start(
+                "rollout", ranks[number], RolloutWorker, policy, share, launcher, mine, number
+            )
 
         super().__init__(count, start, "players", TIMEOUT_S)
 
@@ -148,7 +159,7 @@ class RolloutPool(RestartingWorkers):
         self, policy: StochasticPolicy, attempts: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
         """Share attempts out among the processes, and return the trajectories in the order of the attempts."""
-        count, weights = len(self), policy.network.state_dict()
+        count, weights = len(self), tree_map_only(Tensor, Tensor.cpu, policy.network.state_dict())
         self.begin()
         for number, worker in enumerate(self):
             worker.send((weights, attempts[number::count], mode))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from ...actions import actions_in_graph, nodes_with_actions
-from ...errors import CliError
 from ...node import cli_node, full_name, settle
 from ...topics import write
 
@@ -27,9 +26,7 @@ def main(args: argparse.Namespace) -> int:
         types = actions_in_graph(node).get(action)
         clients = _users(nodes_with_actions(node, clients=True), action)
         servers = _users(nodes_with_actions(node, clients=False), action)
-    if types is None:
-        raise CliError(f"unknown action '{action}'; 'ros2 action list' lists the actions")
-    suffix = f" [{', '.join(types)}]" if args.show_types else ""
+    suffix = f" [{', '.join(types or ())}]" if args.show_types else ""
     lines = [f"Action: {action}"]
     for title, users in (("clients", clients), ("servers", servers)):
         lines.append(f"Action {title}: {len(users)}")

@@ -50,9 +50,9 @@ def _run(node: Node, client: Any, goal: Any, with_feedback: bool) -> int:
     from rosidl_runtime_py import message_to_yaml
 
     def show_feedback(message: Any) -> None:
-        write(f"Feedback:\n{_indent(message_to_yaml(message.feedback))}\n")
+        write(f"Feedback:\n    {message_to_yaml(message.feedback)}\n")
 
-    write(f"Sending goal:\n{_indent(message_to_yaml(goal))}\n")
+    write(f"Sending goal:\n     {message_to_yaml(goal)}\n")
     sent = client.send_goal_async(goal, feedback_callback=show_feedback if with_feedback else None)
     rclpy.spin_until_future_complete(node, sent)
     handle = sent.result()
@@ -71,14 +71,10 @@ def _run(node: Node, client: Any, goal: Any, with_feedback: bool) -> int:
             raise CliError("the action server did not end the goal within 5 s") from None
     status = result.result().status
     names = {value: name.removeprefix("STATUS_") for name, value in _constants(GoalStatus)}
-    write(f"Result:\n{_indent(message_to_yaml(result.result().result))}\n")
+    write(f"Result:\n    {message_to_yaml(result.result().result)}\n")
     write(f"Goal finished with status: {names.get(status, str(status))}\n")
     return 0 if status == GoalStatus.STATUS_SUCCEEDED else 1
 
 
 def _constants(message_class: Any) -> list[tuple[str, int]]:
     return [(name, getattr(message_class, name)) for name in dir(message_class) if name.startswith("STATUS_")]
-
-
-def _indent(text: str) -> str:
-    return "".join(f"    {line}\n" for line in text.splitlines())

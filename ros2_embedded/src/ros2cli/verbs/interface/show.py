@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ...errors import CliError
 from ...topics import write
@@ -10,9 +11,12 @@ from ...topics import write
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("type", help="the interface, such as std_msgs/msg/String")
-    parser.add_argument("--all-comments", action="store_true", help="accepted: comments are shown as written")
-    parser.add_argument("--no-comments", action="store_true", help="leave comments and empty lines out")
+    parser.add_argument("type", help="the interface, such as std_msgs/msg/String; '-' reads it from stdin")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument(
+        "--all-comments", action="store_true", help="show the comments of nested messages as well"
+    )
+    only.add_argument("--no-comments", action="store_true", help="leave comments and empty lines out")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -21,23 +25,13 @@ def main(args: argparse.Namespace) -> int:
 
     from ...definition_text import definition_text
 
-    parts = args.type.split("/")
+    name = sys.stdin.readline().strip() if args.type == "-" else args.type
+    parts = name.split("/")
     if len(parts) != 3 or parts[1] not in ("msg", "srv", "action"):
-        raise CliError(f"'{args.type}' is no interface name; write package/msg/Name (or srv, action)")
+        raise CliError(f"'{name}' is no interface name; write package/msg/Name (or srv, action)")
     try:
-        text = definition_text(*parts)
+        text = definition_text(name, comments=not args.no_comments, nested_comments=args.all_comments)
     except InterfaceNotFoundError as error:
         raise CliError(str(error)) from error
-    write(_without_comments(text) if args.no_comments else text)
+    write(text)
     return 0
-
-
-def _without_comments(text: str) -> str:
-    lines = (line.rstrip() for line in text.splitlines())
-    return "".join(f"{_code(line)}\n" for line in lines if _code(line))
-
-
-def _code(line: str) -> str:
-    """Return a line of a definition without its comment; a '#' in a text constant is none."""
-    name, quote, _ = line.partition('"')
-    return line if quote and "#" not in name else line.partition("#")[0].rstrip()

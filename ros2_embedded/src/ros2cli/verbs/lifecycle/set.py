@@ -26,8 +26,8 @@ def main(args: argparse.Namespace) -> int:
         possible = {d.transition.label: d.transition.id for d in get_transitions(node, target)}
         by_word = {**possible, **{str(number): number for number in possible.values()}}
         if args.transition not in by_word:
-            known = ", ".join(f"{label} [{number}]" for label, number in possible.items())
-            raise CliError(f"transition '{args.transition}' is not possible now; possible: {known or 'none'}")
+            known = "".join(f"\n- {label} [{number}]" for label, number in possible.items())
+            raise CliError(f"Unknown transition requested, available ones are:{known}")
         request = ChangeState.Request()
         request.transition.id = by_word[args.transition]
         success = call_once(node, ChangeState, f"{target}/change_state", request).success

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ...actions import split_actions
-from ...node import cli_node, is_hidden
+from ...node import cli_node, is_hidden, settle
 from ...nodes import require_node, split_name
 from ...topics import write
 
@@ -21,6 +21,7 @@ def main(args: argparse.Namespace) -> int:
     """Print the topics, services and actions of a node."""
     with cli_node() as node:
         full = require_node(node, args.node_name)
+        settle(node)  # its endpoints come one by one
         name = split_name(full)
         publishers = node.get_publisher_names_and_types_by_node(*name)
         subscriptions = node.get_subscriber_names_and_types_by_node(*name)
@@ -37,7 +38,8 @@ def main(args: argparse.Namespace) -> int:
     lines = [full]
     for title, entries in sections.items():
         lines.append(f"  {title}:")
-        lines += [f"    {entry}: {', '.join(types)}" for entry, types in _shown(entries, args.include_hidden)]
+        shown = _shown(entries, args.include_hidden)
+        lines += [f"    {entry}: {', '.join(types)}" for entry, types in shown] or [""]
     write("\n".join(lines) + "\n")
     return 0
 

@@ -24,9 +24,7 @@ def main(args: argparse.Namespace) -> int:
         target = require_node(node, args.node_name)
         values = get_values(node, target, [args.parameter_name])
     if not values or values[0].type == 0:
-        raise CliError(
-            f"node '{target}' has no parameter '{args.parameter_name}'; see 'ros2 param list {target}'"
-        )
+        raise CliError("Parameter not set")
     value = plain_value(values[0])
     if args.hide_type:
         write(f"{value}\n")

@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
         result = set_values(node, target, {args.parameter_name: parse_value(args.value)})[0]
     if not result.successful:
         raise CliError(
-            f"setting parameter '{args.parameter_name}' failed: {result.reason or 'no reason given'}"
+            f"Setting parameter failed: {result.reason}" if result.reason else "Setting parameter failed"
         )
     write("Set parameter successful\n")
     return 0

@@ -13,6 +13,7 @@ from ...topics import spin, write
 
 _CLIENT_EVENTS = (0, 3)  # REQUEST_SENT, RESPONSE_RECEIVED of service_msgs/msg/ServiceEventInfo
 _SERVER_EVENTS = (1, 2)
+_EVENT_NAMES = {0: "REQUEST_SENT", 1: "REQUEST_RECEIVED", 2: "RESPONSE_SENT", 3: "RESPONSE_RECEIVED"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
         if event.info.event_type in skipped or (args.once and received):
             return
         received += 1
-        write(format_message(event, args))
+        write(format_message(event, args, {("info", "event_type"): _EVENT_NAMES}))
 
     with cli_node() as node:
         service_type = load("srv", args.service_type or _type_of(node, service))

@@ -22,7 +22,7 @@ def main(args: argparse.Namespace) -> int:
         types = dict(node.get_service_names_and_types()).get(name)
         clients, servers = node.count_clients(name), node.count_services(name)
     if not types:
-        raise CliError(f"unknown service '{name}'; 'ros2 service list' lists the services")
+        raise CliError(f"Unknown service '{name}'")
     shown = types[0] if len(types) == 1 else types
     write(f"Type: {shown}\nClients count: {clients}\nServices count: {servers}\n")
     return 0

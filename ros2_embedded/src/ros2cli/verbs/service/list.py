@@ -19,7 +19,8 @@ def main(args: argparse.Namespace) -> int:
     """Print the names of the services."""
     with cli_node() as node:
         settle(node)
-        services = sorted(node.get_service_names_and_types())
+        own = f"{node.get_fully_qualified_name()}/"
+        services = sorted(item for item in node.get_service_names_and_types() if not item[0].startswith(own))
     shown = [(name, types) for name, types in services if args.include_hidden_services or not is_hidden(name)]
     if args.count_services:
         write(f"{len(shown)}\n")

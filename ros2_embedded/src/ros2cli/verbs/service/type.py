@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from ...errors import CliError
 from ...node import cli_node, full_name, wait_for
 from ...topics import write
 
@@ -15,11 +14,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the type of a service."""
+    """Print the type of a service; the exit code is 1 when nobody has it."""
     name = full_name(args.service)
     with cli_node() as node:
         if not wait_for(lambda: name in dict(node.get_service_names_and_types())):
-            raise CliError(f"unknown service '{name}'; 'ros2 service list' lists the services")
+            return 1
         types = dict(node.get_service_names_and_types())[name]
     write("".join(f"{type_name}\n" for type_name in types))
     return 0

@@ -22,8 +22,10 @@ def main(args: argparse.Namespace) -> int:
 
     def report() -> str:
         if len(arrivals) < 2:
-            return "no new messages\n"
-        span = time.monotonic() - arrivals[0][0]
+            return ""
+        span = (arrivals[-1][0] if args.use_sim_time else time.monotonic()) - arrivals[0][0]
+        if span <= 0.0:  # simulated time stands still
+            return ""
         sizes = [size for _, size in arrivals]
         rate, mean = sum(sizes) / span, sum(sizes) / len(sizes)
         sizes_text = f"mean: {_bytes(mean)} min: {_bytes(min(sizes))} max: {_bytes(max(sizes))}"

@@ -24,7 +24,7 @@ def main(args: argparse.Namespace) -> int:
 
     def report() -> str:
         if not delays:
-            return "no new messages\n"
+            return ""
         mean, spread = statistics.fmean(delays), statistics.pstdev(delays)
         return (
             f"average delay: {mean:.3f}\n"

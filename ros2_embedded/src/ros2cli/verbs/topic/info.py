@@ -26,7 +26,7 @@ def main(args: argparse.Namespace) -> int:
         publishers = node.get_publishers_info_by_topic(topic)
         subscriptions = node.get_subscriptions_info_by_topic(topic)
     if not types:
-        raise CliError(f"unknown topic '{topic}'; 'ros2 topic list' lists the topics")
+        raise CliError(f"Unknown topic '{topic}'")
     lines = [f"Type: {types[0] if len(types) == 1 else types}"]
     for title, endpoints in (("Publisher", publishers), ("Subscription", subscriptions)):
         lines += (

@@ -1,0 +1,135 @@
+"""Puts one package into a prefix."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ros2_embedded.install.cmake import read_rules
+from ros2_embedded.install.manifest import InstallError, SourcePackage
+from ros2_embedded.packages import index_directory
+from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_message, split_sections
+
+_SECTIONS = {"msg": 1, "srv": 2, "action": 3}
+
+
+@dataclass
+class Report:
+    """What was installed of a package, and what was not.
+
+    Attributes:
+        interfaces: names such as `msg/Thing`.
+        executables: what `ros2 run` starts.
+        left_out: what a compiler would make.
+    """
+
+    interfaces: list[str] = field(default_factory=list)
+    executables: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def site_packages(prefix: Path) -> Path:
+    """Where Python packages of a prefix lie."""
+    if prefix == Path(sys.prefix):
+        return Path(sysconfig.get_path("purelib"))
+    return prefix / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+
+
+def install_package(package: SourcePackage, prefix: Path) -> Report:
+    """Install a package.
+
+    Raises:
+        InstallError: an interface or `setup.py` is wrong, or a file that is to be installed is not there.
+    """
+    report = Report()
+    share = prefix / "share" / package.name
+    share.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(package.folder / "package.xml", share / "package.xml")
+    if (package.folder / "setup.py").is_file() and package.build_type != "ament_cmake":
+        _run_setup(package, prefix)
+    elif (package.folder / "CMakeLists.txt").is_file():
+        _follow_cmake(package, prefix, report)
+    else:
+        raise InstallError(f"package '{package.name}' has neither a setup.py nor a CMakeLists.txt")
+    marker = index_directory(prefix, "packages") / package.name
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    programs = prefix / "lib" / package.name
+    report.executables = sorted(path.name for path in programs.iterdir()) if programs.is_dir() else []
+    return report
+
+
+def _run_setup(package: SourcePackage, prefix: Path) -> None:
+    """Have `setup.py` install the package, as colcon does: `setup.cfg` says that its programs go to
+    lib/<package>.
+    """
+    if importlib.util.find_spec("setuptools") is None:
+        raise InstallError(f"the setup.py of '{package.name}' needs setuptools: pip install setuptools")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "source"
+        shutil.copytree(package.folder, source, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        command = [sys.executable, "-W", "ignore", "setup.py", "-q", "install", f"--prefix={prefix}"]
+        command += [
+            f"--install-lib={site_packages(prefix)}",
+            f"--install-scripts={prefix / 'lib' / package.name}",
+        ]
+        command += ["--single-version-externally-managed", f"--record={folder}/record"]
+        done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no reason given"]
+        raise InstallError(f"the setup.py of '{package.name}' failed: {reason[0]}")
+
+
+def _follow_cmake(package: SourcePackage, prefix: Path, report: Report) -> None:
+    rules = read_rules(package.folder / "CMakeLists.txt")
+    if rules.has_interfaces:
+        report.interfaces = _copy_interfaces(package, prefix)
+    for name, source in rules.python:
+        path = package.folder / source
+        target = site_packages(prefix) / (name if path.is_dir() else f"{name}.py")
+        _copy(package, path, target, executable=False)
+    for source, place, executable in rules.copies:
+        path = package.folder / source
+        if path.exists() or not any(sign in source for sign in "$<>*"):
+            _copy(package, path, prefix / place, executable=executable or place.startswith("lib/"))
+    report.left_out = rules.compiled
+
+
+def _copy(package: SourcePackage, source: Path, target: Path, *, executable: bool) -> None:
+    if not source.exists():
+        raise InstallError(f"package '{package.name}' installs {source}, which is not there")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        return
+    shutil.copy2(source, target)
+    if executable:
+        target.chmod(target.stat().st_mode | 0o755)
+
+
+def _copy_interfaces(package: SourcePackage, prefix: Path) -> list[str]:
+    """Copy the interface files after reading each, and list them in the resource index."""
+    names = []
+    for kind, sections in _SECTIONS.items():
+        for path in sorted((package.folder / kind).glob(f"*.{kind}")):
+            try:
+                for text in (
+                    [path.read_text("utf-8")]
+                    if sections == 1
+                    else split_sections(path.read_text("utf-8"), sections, str(path))
+                ):
+                    parse_message(text, f"{package.name}/{kind}/{path.stem}", str(path))
+            except (InterfaceSyntaxError, UnicodeDecodeError) as error:
+                raise InstallError(str(error)) from error
+            _copy(package, path, prefix / "share" / package.name / kind / path.name, executable=False)
+            names.append(f"{kind}/{path.stem}")
+    resource = index_directory(prefix, "rosidl_interfaces") / package.name
+    resource.parent.mkdir(parents=True, exist_ok=True)
+    resource.write_text("".join(f"{name}.{name.partition('/')[0]}\n" for name in names), "utf-8")
+    return names

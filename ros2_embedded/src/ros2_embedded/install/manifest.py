@@ -1,0 +1,73 @@
+"""Finding packages in a folder of sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+_IGNORED = ("COLCON_IGNORE", "AMENT_IGNORE")
+_BUILD_TYPE = "ament_cmake"  # of a manifest that names none, REP 149
+
+
+class InstallError(Exception):
+    """A package cannot be installed; the text names it and says why."""
+
+
+@dataclass(frozen=True)
+class SourcePackage:
+    """A package in a folder of sources.
+
+    Attributes:
+        name: its name in `package.xml`.
+        folder: where `package.xml` lies.
+        build_type: `ament_python`, `ament_cmake`, ...
+    """
+
+    name: str
+    folder: Path
+    build_type: str
+
+
+def read_manifest(path: Path) -> SourcePackage:
+    """Return what a `package.xml` says.
+
+    Raises:
+        InstallError: it cannot be read, or names no package.
+    """
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise InstallError(f"{path} cannot be read: {error}") from error
+    name = (root.findtext("name") or "").strip()
+    if root.tag != "package" or not name.replace("_", "").replace("-", "").isalnum():
+        raise InstallError(f"{path} names no package")
+    return SourcePackage(name, path.parent, root.findtext("export/build_type", _BUILD_TYPE).strip())
+
+
+def find_packages(folder: Path) -> list[SourcePackage]:
+    """Return the packages in a folder and below it, by name.
+
+    A package holds no others; folders with `COLCON_IGNORE` or `AMENT_IGNORE`, and hidden ones, are left out.
+
+    Raises:
+        InstallError: a manifest is wrong, there is no package, or two have the same name.
+    """
+    found: dict[str, SourcePackage] = {}
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        if any((here / name).exists() for name in _IGNORED):
+            continue
+        if (here / "package.xml").is_file():
+            package = read_manifest(here / "package.xml")
+            if package.name in found:
+                raise InstallError(
+                    f"two packages are called '{package.name}': {found[package.name].folder} and {here}"
+                )
+            found[package.name] = package
+        elif here.is_dir():
+            pending += [entry for entry in here.iterdir() if entry.is_dir() and entry.name[0] != "."]
+    if not found:
+        raise InstallError(f"no package.xml lies in {folder} or below it")
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,68 @@
+"""A node of a program that uses the command line's functions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import NODE_NAME_PREFIX, settle
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+DEFAULT_TIMEOUT = 0.5
+"""How long a node spins before it is asked, when `--spin-time` does not say [s]."""
+
+
+class DirectNode:
+    """A node in a context of its own, used in a `with` statement; its attributes are those of the node.
+
+    Args:
+        args: parsed arguments: `spin_time` [s], `use_sim_time`, `argv`; each may be missing.
+        node_name: name of the node, hidden and made of the process id without one.
+    """
+
+    def __init__(self, args: Any, *, node_name: str | None = None) -> None:
+        """Make the node and let it see the graph."""
+        from rclpy.context import Context
+        from rclpy.node import Node
+        from rclpy.parameter import Parameter
+
+        self._context = Context()
+        self._context.init(list(getattr(args, "argv", None) or []))
+        sim_time = Parameter("use_sim_time", value=bool(getattr(args, "use_sim_time", False)))
+        self.node: Node = Node(
+            node_name or f"{NODE_NAME_PREFIX}_{os.getpid()}_{id(self):x}",
+            context=self._context,
+            start_parameter_services=False,
+            enable_rosout=False,
+            parameter_overrides=[sim_time],
+        )
+        spin_time = getattr(args, "spin_time", None)
+        if spin_time:
+            time.sleep(spin_time)
+        else:
+            settle(self.node)
+
+    def __enter__(self) -> DirectNode:
+        """Use it."""
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """What the node has."""
+        if name in ("node", "_context"):
+            raise AttributeError(name)
+        return getattr(self.node, name)
+
+    def __exit__(self, *_: object) -> None:
+        """Destroy the node and end its context."""
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--spin-time` and `--use-sim-time`."""
+    parser.add_argument("--spin-time", type=float, default=None, help="how long to look at the graph [s]")
+    parser.add_argument("-s", "--use-sim-time", action="store_true", help="follow /clock")

@@ -1,0 +1,151 @@
+"""`rosidl_runtime_py`, `rosidl_adapter` and `ament_index_python`, as programs use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from std_msgs.msg import Byte, String
+from std_srvs.srv import Trigger
+from test_msgs.action import Fibonacci
+from test_msgs.msg import Arrays, BoundedSequences, UnboundedSequences
+
+import ament_index_python
+import rosidl_runtime_py
+from ament_index_python import cli
+from rosidl_adapter.parser import (
+    InvalidFieldDefinition,
+    InvalidResourceName,
+    InvalidServiceSpecification,
+    InvalidValue,
+    parse_action_string,
+    parse_message_string,
+    parse_service_string,
+)
+from rosidl_parser.definition import NamespacedType
+from rosidl_runtime_py import (
+    get_interface_path,
+    import_message_from_namespaced_type,
+    message_to_csv,
+    set_message_fields,
+    utilities,
+)
+
+
+def test_interfaces_of_packages() -> None:
+    assert rosidl_runtime_py.get_interfaces(["std_srvs"]) == {
+        "std_srvs": ["srv/Empty", "srv/SetBool", "srv/Trigger"]
+    }
+    assert "msg/String" in rosidl_runtime_py.get_message_interfaces()["std_msgs"]
+    assert rosidl_runtime_py.get_service_interfaces(["std_msgs"]) == {"std_msgs": []}
+    assert "test_msgs" in rosidl_runtime_py.get_action_interfaces()
+    assert {"std_msgs", "std_srvs"} <= set(rosidl_runtime_py.get_interface_packages())
+    assert "std_srvs" not in rosidl_runtime_py.get_message_interface_packages()
+    with pytest.raises(LookupError, match="Unknown package 'no_such_package'"):
+        rosidl_runtime_py.get_interfaces(["no_such_package"])
+
+
+@pytest.mark.parametrize("name", ["std_msgs/msg/String", "std_msgs/msg/String.msg"])
+def test_path_of_an_interface(name: str) -> None:
+    assert Path(get_interface_path(name)).name == "String.msg"
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("", ValueError),
+        ("std_msgs", ValueError),
+        ("nobody/msg/String", LookupError),
+        ("std_msgs/msg/No", LookupError),
+    ],
+)
+def test_path_of_no_interface(name: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        get_interface_path(name)
+
+
+def test_classes_by_name() -> None:
+    assert utilities.get_message("std_msgs/String") is String
+    assert utilities.get_service("std_srvs/srv/Trigger") is Trigger
+    assert utilities.get_action("test_msgs/action/Fibonacci") is Fibonacci
+    assert utilities.get_namespaced_type("a/msg/B") == NamespacedType(["a", "msg"], "B")
+    assert import_message_from_namespaced_type(NamespacedType(["std_msgs", "msg"], "String")) is String
+    assert [f(Trigger) for f in (utilities.is_message, utilities.is_service, utilities.is_action)] == [
+        False,
+        True,
+        False,
+    ]
+    with pytest.raises(ValueError, match="Expected the full name of a message"):
+        utilities.get_message("std_srvs/srv/Trigger")
+
+
+def test_wrong_fields() -> None:
+    with pytest.raises(AttributeError, match="'String' object has no attribute 'dta'"):
+        set_message_fields(String(), {"dta": "x"})
+    with pytest.raises(TypeError, match="is expected to be a dictionary but is a str"):
+        set_message_fields(String(), "x")  # type: ignore[arg-type]
+
+
+def test_descriptions_in_place_of_arrays() -> None:
+    assert message_to_csv(Arrays(), no_arr=True).startswith("<array type: boolean[3]>,")
+    assert message_to_csv(BoundedSequences(), no_arr=True).startswith(
+        "<bounded sequence type: boolean[3], length: 0>,"
+    )
+    assert "<sequence type: uint8, length: 2>" in message_to_csv(
+        UnboundedSequences(uint8_values=[1, 2]), no_arr=True
+    )
+    assert message_to_csv(Byte(data=b"2")) == "b'2'"
+
+
+def test_specifications_keep_comments_units_and_defaults() -> None:
+    text = "# head\n\nint32 TWO=2 # why\n# above\nfloat64[3] size [1, 2, 3] # [m]\n"
+    text += "string<=5 name 'x'\nOther[<=4] more\n"
+    found = parse_message_string("pkg", "Thing", text)
+    assert found.annotations == {"comment": ["head"]}
+    assert [(c.name, c.value, c.annotations["comment"]) for c in found.constants] == [("TWO", 2, ["why"])]
+    size, name, more = found.fields
+    assert size.default_value == [1.0, 2.0, 3.0]
+    assert size.annotations == {"comment": ["above"], "unit": "m"}
+    assert (name.type.string_upper_bound, name.default_value) == (5, "x")
+    assert str(more.type) == "pkg/Other[<=4]"
+    assert more.type.is_dynamic_array()
+    assert len(parse_service_string("pkg", "Ask", "int32 a\n---\nint32 b\n").response.fields) == 1
+    assert parse_action_string("pkg", "Do", "int32 a\n---\n---\nint32 c\n").feedback.fields[0].name == "c"
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("int32", InvalidFieldDefinition),
+        ("lower x", InvalidResourceName),
+        ("int32 X", NameError),
+        ("uint8 x 300", InvalidValue),
+        ("float32[2] x [1]", InvalidValue),
+        ("string<=none x", TypeError),
+    ],
+)
+def test_wrong_declarations(line: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        parse_message_string("pkg", "Thing", line)
+
+
+def test_a_service_needs_its_separator() -> None:
+    with pytest.raises(InvalidServiceSpecification, match="Could not find separator"):
+        parse_service_string("pkg", "Ask", "int32 a\n")
+
+
+def test_resource_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "share/ament_index/resource_index/colours"
+    folder.mkdir(parents=True)
+    (folder / "red").write_text("#ff0000")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    assert cli.main(["colours", "red"]) is None
+    assert capsys.readouterr().out == f"{tmp_path}\n#ff0000\n"
+    assert cli.main(["colours", "blue"]) == "Could not find the resource 'blue' of type 'colours'"
+    assert "colours" in ament_index_python.get_resource_types()
+    with pytest.raises(ament_index_python.InvalidResourceTypeNameError):
+        ament_index_python.has_resource("a/b", "c")
+    with pytest.raises(ament_index_python.InvalidResourceNameError):
+        ament_index_python.get_resource("a", "b/c")

@@ -1,0 +1,150 @@
+"""What programs written for rclpy rely on beside its documented functions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import warnings
+from typing import Any
+
+import pytest
+from std_msgs.msg import String
+
+import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import get_parameter_value, parameter_dict_from_yaml_file
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+from rclpy.utilities import remove_ros_args
+
+
+class Busy(Node):
+    """A node of somebody who uses the names that a runtime might use."""
+
+    def __init__(self) -> None:
+        self._early = True
+        super().__init__("busy")
+        self._name = self._namespace = self._rules = self._entities = self._executor = None
+        self._publishers: dict[str, Any] = {}
+        self._overrides, self._destroyed, self._count = 1, True, 0
+        self._rosout = self._withdraw = self._endpoints = self.wake = self.entities = None
+        self._kept: list[Any] = []
+
+    def _store(self, message: Any) -> None:
+        self._kept.append(message)
+
+    _add = _remove = _profile = _prepare = _resolve = _declare = _remap = _check = _attach = _store
+    _check_alive = _of_kind = _of_node = _queried = _set_names = _apply_checked = _store
+
+
+def test_a_subclass_may_use_any_private_name(context: rclpy.Context) -> None:
+    node = Busy()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    node._publishers["a"] = node.create_publisher(String, "a", 10)
+    node.create_subscription(String, "a", node._store, 10)
+    node.declare_parameter("p", 3)
+    assert node.get_name() == "busy"
+    node._publishers["a"].publish(String(data="x"))
+    while not node._kept:
+        executor.spin_once(timeout_sec=1.0)
+    assert node._kept[0].data == "x"
+    node.destroy_node()
+
+
+def test_a_future_is_awaited_in_asyncio() -> None:
+    future: Future[int] = Future()
+
+    async def main() -> int | None:
+        threading.Timer(0.05, future.set_result, [7]).start()
+        return await asyncio.wait_for(_value(future), 10)
+
+    assert asyncio.run(main()) == 7
+
+
+async def _value(future: Future[int]) -> int | None:
+    return await future
+
+
+def test_a_future_is_awaited_by_hand() -> None:
+    future: Future[int] = Future()
+    coroutine = _value(future)
+    assert coroutine.send(None) is None
+    future.set_result(5)
+    with pytest.raises(StopIteration) as stop:
+        coroutine.send(None)
+    assert stop.value.value == 5
+
+
+def test_a_callback_of_a_done_future_lets_its_error_out() -> None:
+    future: Future[int] = Future()
+    future.set_result(1)
+    with pytest.raises(ZeroDivisionError):
+        future.add_done_callback(lambda done: done.result() // 0)
+
+
+def test_each_tick_of_a_rate_ends_a_spin(node: Node) -> None:
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    rate = node.create_rate(50)
+    thread = threading.Thread(target=lambda: [rate.sleep() for _ in range(3)], daemon=True)
+    thread.start()
+    while thread.is_alive():
+        executor.spin_once()  # without a limit
+    assert node.destroy_rate(rate)
+    assert list(node.timers) == []
+
+
+def test_a_context_in_a_with_statement_is_initialised() -> None:
+    with rclpy.Context() as context:
+        assert context.ok()
+    assert not context.ok()
+
+
+def test_a_second_shutdown_is_an_error_of_rcl() -> None:
+    rclpy.init(args=[])
+    rclpy.shutdown()
+    with pytest.raises(RCLError, match="already called"):
+        rclpy.shutdown()
+
+
+def test_warnings(node: Node) -> None:
+    with pytest.warns(UserWarning, match="only providing its name is deprecated"):
+        node.declare_parameter("bare")
+    with pytest.warns(UserWarning, match="zero depth"):
+        QoSProfile(depth=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        node.declare_parameter("p", 1)
+
+
+@pytest.mark.parametrize("text", [" ", "null", "~", ""])
+def test_nothing_is_a_text_as_a_parameter(text: str) -> None:
+    value = get_parameter_value(text)
+    assert (value.type, value.string_value) == (4, text)
+
+
+def test_a_missing_parameter_file() -> None:
+    with pytest.raises(FileNotFoundError):
+        parameter_dict_from_yaml_file("/no/such/file.yaml")
+
+
+def test_an_empty_command_line_and_the_environment() -> None:
+    assert remove_ros_args([]) == []
+    assert os.environ["ROS_VERSION"] == "2"
+    assert os.environ["ROS_DISTRO"]
+
+
+def test_keywords_of_upstream() -> None:
+    from rclpy.clock import ROSClock
+    from rclpy.exceptions import InvalidParameterException, NotInitializedException
+    from rclpy.time import Time
+    from rclpy.waitable import NumberOfEntities
+
+    assert (NumberOfEntities(num_subs=2) + NumberOfEntities(1, num_gcs=3)).num_subscriptions == 3
+    assert "msg:why" in str(NotInitializedException(message="why"))
+    assert "p" in str(InvalidParameterException(parameter_name="p"))
+    ROSClock().set_ros_time_override(time=Time(seconds=1))

@@ -1,0 +1,1 @@
+"""Missions in one process: director, gates and ladder over policies and motions, judged by the simulator."""

@@ -1,0 +1,97 @@
+"""`openral benchmark run` of a suite of missions, from the words of a command line to the files of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from openral_benchmark.harness.result import mission_result
+from openral_benchmark.harness.suite_run import (
+    MissionSetting,
+    chosen,
+    plan_missions,
+    run_missions,
+)
+from openral_benchmark.harness.tables import mission_page, print_missions
+from openral_benchmark.run_options import RunOptions
+from openral_core.cli.downloads import download_bars
+from openral_core.cli.progress import console, progress_bar
+from openral_core.files.output_folder import check_folder
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_rskill.checks.states import unseen_states
+from openral_rskill.contract import require
+from openral_rskill.hub.install import ready
+from openral_rskill.provenance import write_result
+
+
+def evaluate_missions(
+    suite: Suite,
+    scenes: Sequence[BenchmarkScene],
+    options: RunOptions,
+    command: str,
+    *,
+    rows: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    trace: bool = False,
+) -> dict[str, Any]:
+    """Run missions of a suite, print the table, write `result.json` and `report.html`; return the result.
+
+    Args:
+        suite: of missions.
+        scenes: those of it that are to be run.
+        options: whom to evaluate, and how; checked.
+        command: the command line, for the record.
+        rows: only these; none: those of the suite.
+        variants: only these; none: those of the suite.
+        trace: write each mission's log, too.
+
+    Raises:
+        OpenralError: the folder cannot be written, or the skill is not there, does not fit, was trained on the suite's
+            states, or cannot be loaded.
+    """
+    if options.contract or options.videos or options.cluster != "local":
+        raise typer.BadParameter(
+            f"{suite.id} judges whole missions on this machine: name --rskill, and leave --videos and --cluster out"
+        )
+    table = suite.missions
+    assert table is not None, "its caller looked"
+    with download_bars(console) as progress:
+        package = ready(options.rskill, progress=progress)
+    folder = check_folder(options.out or Path("runs") / f"{suite.id}-{package.manifest.short_name}", "--out")
+    episodes = options.n_episodes or scenes[0].n_episodes
+    require(
+        [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]
+    )
+    setting = MissionSetting(
+        package.folder.absolute(),
+        table.attempt_steps,
+        options.device,
+        options.allow_unevaluated,
+        folder / "missions" if trace else None,
+    )
+    jobs = plan_missions(
+        suite,
+        scenes,
+        chosen(table.rows, rows, "row"),
+        chosen(table.variants, variants, "variant"),
+        episodes,
+    )
+    told: list[dict[str, Any]] = []
+    total = sum(len(job.rows) for job in jobs)
+    workers = min(options.workers or os.cpu_count() or 1, len(jobs))
+    with progress_bar("missions", total) as (bar, task):
+        for some in run_missions(jobs, setting, folder, workers=workers, resume=options.resume):
+            told += some
+            bar.update(task, completed=len(told), note=f"{sum(row['success'] for row in told)} solved")
+    content = mission_result(suite, package, scenes, setting, told, command)
+    write_result(folder / "result.json", content)
+    (folder / "report.html").write_text(mission_page(content), encoding="utf-8")
+    print_missions(content, console)
+    for path in (folder / "result.json", folder / "report.html"):
+        console.print(f"wrote {path}", soft_wrap=True)
+    return content

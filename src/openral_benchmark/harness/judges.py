@@ -1,0 +1,172 @@
+"""Who says how far a task is: openral's reward model, fed as the reward monitor feeds it, or the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from openral_core.progress import ProgressReading
+from openral_core.types import Image, RobotState
+from openral_reasoner.mission.request_queue import QueryProgress, Reply
+from openral_reward_monitor.cameras import Cameras
+from openral_reward_monitor.models.calibration import Calibration, load_calibration
+from openral_reward_monitor.models.reward_model import RewardModel, checked, load_reward_model
+from openral_reward_monitor.reading import Reading, ReadingMaker
+from openral_reward_monitor.window import Selection, WatchedGoal
+from openral_rskill.registry import RSkillPackage
+
+RATE_HZ = 3.0
+"""[Hz] of the bridge's clock; readings are never more frequent, as those of the reward monitor."""
+MAX_FRAMES = 8
+"""Frames of one scoring, as the reward monitor has it."""
+STALE_AFTER_S = 3.0
+"""[s] age of its newest frame from which on a camera counts as dead."""
+
+
+class Judge(Protocol):
+    """Watches one episode. Times are of the bridge's clock [s]."""
+
+    there: bool
+    """Somebody watches at all."""
+
+    def begin(self, goal_id: str, instruction: str) -> None:
+        """A goal begins."""
+        ...
+
+    def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
+        """Take an observation; return a reading of the running goal where one is due."""
+        ...
+
+    def end(self) -> None:
+        """The goal is over."""
+        ...
+
+    def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
+        """Answer what `ConditionQuery` asks."""
+        ...
+
+
+class NoJudge:
+    """Nobody watches, and nobody answers."""
+
+    there = False
+
+    def begin(self, goal_id: str, instruction: str) -> None:
+        """Do nothing."""
+
+    def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
+        """Say nothing."""
+        return None
+
+    def end(self) -> None:
+        """Do nothing."""
+
+    def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
+        """Refuse."""
+        answered(Reply(False, "the reward monitor is not running"))
+
+
+class TrueJudge:
+    """The simulator's own verdict, as readings of the reward monitor would bring it."""
+
+    there = True
+
+    def __init__(self, success: Callable[[], bool]) -> None:
+        """Take what tells whether the task is done now."""
+        self._success = success
+        self._running, self._due_s = False, 0.0
+
+    def begin(self, goal_id: str, instruction: str) -> None:
+        """Readings are due from now on."""
+        self._running, self._due_s = True, 0.0
+
+    def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
+        """Return 1 where the task is done, and 0 where not."""
+        if not self._running or stamp_s < self._due_s:
+            return None
+        self._due_s = stamp_s + 1.0 / RATE_HZ
+        return self._reading(stamp_s)
+
+    def end(self) -> None:
+        """No readings are due."""
+        self._running = False
+
+    def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
+        """Say whether it is done now."""
+        done = self._success()
+        told = f"the simulator {'sees' if done else 'does not see'} it done"
+        answered(Reply(True, told, reading=self._reading(0.0)))
+
+    def _reading(self, stamp_s: float) -> ProgressReading:
+        verdict = float(self._success())
+        return ProgressReading(stamp_s, verdict, verdict, calibrated=True)
+
+
+class RewardModelJudge:
+    """openral's reward model over the frames of one camera: windows, health and readings of the reward monitor."""
+
+    there = True
+
+    def __init__(self, model: RewardModel, package: RSkillPackage, camera: str) -> None:
+        """Take a loaded model, its skill and the name of the camera."""
+        reward = package.manifest.reward
+        assert reward is not None, "the schema gives every manifest of kind reward its reward section"
+        self._model, self._camera = model, camera
+        calibration: Calibration | None = load_calibration(package)
+        self._readings = ReadingMaker(reward, calibration)
+        self._cameras = Cameras([camera], reward, MAX_FRAMES, STALE_AFTER_S)
+        self._watched_s = float("-inf")
+
+    @staticmethod
+    def load(package: RSkillPackage) -> RewardModel:
+        """Load the model of a reward skill, for any number of episodes."""
+        return load_reward_model(package)
+
+    def begin(self, goal_id: str, instruction: str) -> None:
+        """Every window begins with the goal."""
+        self._cameras.begin(WatchedGoal(goal_id, instruction))
+        self._watched_s = float("-inf")
+
+    def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
+        """Keep the frame, and score the window where a reading is due."""
+        self._cameras.joints(state.joint_positions, stamp_s)
+        if not self._cameras.add(self._camera, stamp_s, images[self._camera], stamp_s):
+            return None
+        if self._cameras.words is None or stamp_s - self._watched_s < 1.0 / RATE_HZ:
+            return None
+        selection = self._cameras.watched(stamp_s).select()
+        if selection is None or len(selection.pictures) < 2:
+            return None
+        self._watched_s = stamp_s
+        return _told(self._score(selection, selection.attempt.instruction, watched=True))
+
+    def end(self) -> None:
+        """The goal is over; its frames can still be asked for."""
+        self._cameras.end()
+
+    def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
+        """Score the newest frames against the words that are asked about."""
+        selection = self._cameras.by_name[self._camera].select(request.window_s)
+        if selection is None:
+            answered(Reply(False, f"no score: no picture of camera {self._camera} has come yet"))
+            return
+        reading = self._score(selection, request.task, watched=False)
+        told = f"progress {reading.progress:.2f}, success {reading.success:.2f}"
+        answered(Reply(True, told, reading=None if reading.abstained else _told(reading)))
+
+    def _score(self, selection: Selection, words: str, *, watched: bool) -> Reading:
+        frames = selection.frames
+        return self._readings.make(
+            selection, words, checked(self._model.score(frames, words), len(frames)), 0.0, watched
+        )
+
+
+def _told(reading: Reading) -> ProgressReading:
+    """Return what travels on `/openral/progress`."""
+    return ProgressReading(
+        reading.stamp_s,
+        reading.progress,
+        reading.success,
+        calibrated=reading.calibrated,
+        abstained=reading.abstained,
+    )

@@ -1,0 +1,257 @@
+"""Runs a suite of missions: every variant of a state in every row, then the next state, so that cells have equal n."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from openral_benchmark.harness.deployment import MissionHarness
+from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.variants import VARIANTS
+from openral_benchmark.plan import simulator_task
+from openral_core.errors import ManifestError, NotFoundError, OpenralError
+from openral_core.files.output_folder import make_private
+from openral_core.mission_record import STEPS_FILE, RecordedStep
+from openral_core.scene import BenchmarkScene
+from openral_core.suite import Suite
+from openral_reasoner.mission.mission import LogEntry
+from openral_rskill.provenance import weights_sha256
+from openral_rskill.registry import RSkillPackage, load_package, resolve
+
+ROWS_FILE = "rows.jsonl"
+
+
+@dataclass(frozen=True)
+class MissionJob:
+    """One task's initial state in one variant, in every row."""
+
+    scene: BenchmarkScene
+    init_id: int
+    variant: str
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MissionSetting:
+    """What decides the rows besides the jobs."""
+
+    skill: Path
+    """Folder of the policy."""
+    attempt_steps: int
+    device: str
+    allow_unevaluated: bool
+    traces: Path | None
+    """Folder for one `mission.jsonl` an episode; None: none is written. It changes no row."""
+
+
+def chosen(names: Sequence[str], wanted: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the names of a suite, or those of them that are wanted.
+
+    Raises:
+        NotFoundError: one is not of the suite.
+    """
+    if unknown := [name for name in wanted if name not in names]:
+        raise NotFoundError(f"the suite has no {what} {', '.join(unknown)}; it has {', '.join(names)}")
+    return tuple(name for name in names if not wanted or name in wanted)
+
+
+def plan_missions(
+    suite: Suite,
+    scenes: Sequence[BenchmarkScene],
+    rows: Sequence[str],
+    variants: Sequence[str],
+    episodes: int,
+) -> list[MissionJob]:
+    """Return the jobs: state by state, in each state task by task, variant by variant.
+
+    Raises:
+        ManifestError: the suite names a row or a variant that there is not.
+    """
+    assert suite.missions is not None, "only suites of missions are planned here"
+    for names, known, what in (
+        (suite.missions.rows, ROWS, "row"),
+        (suite.missions.variants, VARIANTS, "variant"),
+    ):
+        if unknown := [name for name in names if name not in known]:
+            raise ManifestError(f"{suite.id}: there is no {what} {unknown[0]}; there are {', '.join(known)}")
+    return [
+        MissionJob(scene, scene.seed + episode, name, tuple(rows))
+        for episode in range(episodes)
+        for scene in scenes
+        for name in variants
+        if VARIANTS[name].is_for(simulator_task(scene))
+    ]
+
+
+def run_missions(
+    jobs: Sequence[MissionJob], setting: MissionSetting, folder: Path, *, workers: int, resume: bool
+) -> Iterator[list[dict[str, Any]]]:
+    """Run the jobs, or what is left of them, and yield the rows of one after the other, those that were there first.
+
+    Args:
+        jobs: what is run.
+        setting: how; with the jobs it decides every row.
+        folder: keeps the rows as they come, in `rows.jsonl`.
+        workers: processes; they change no row but `wall_s`.
+        resume: go on with the rows that are there.
+
+    Raises:
+        ManifestError: the folder holds rows of another run, or there are rows and they are not to be gone on with.
+        OpenralError: something does not fit or cannot be loaded.
+    """
+    make_private(folder)
+    with contextlib.closing(_RowFile(folder / ROWS_FILE, _identity(setting), resume=resume)) as kept:
+        wanted = {(row, job.variant, job.scene.task.id, job.init_id) for job in jobs for row in job.rows}
+        if there := [row for row in kept.rows if _key(row) in wanted]:
+            yield there
+        left = [job for job in jobs if kept.left(job)]
+        if workers == 1 or len(left) < 2:
+            for job in left:
+                rows = _run_job(job, setting, kept.left(job))
+                kept.add(rows)
+                yield rows
+            _close_all()
+            return
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            futures = [pool.submit(_run_job, job, setting, kept.left(job)) for job in left]
+            for future in as_completed(futures):
+                kept.add(future.result())
+                yield future.result()
+
+
+_loaded: dict[str, MissionHarness] = {}
+"""By task: what this process has loaded."""
+
+
+def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> list[dict[str, Any]]:
+    """Run what is left of a job; one whose episode cannot be run is a failure with its reason."""
+    harness = _loaded.get(job.scene.task.id)
+    if harness is None:
+        harness = _loaded[job.scene.task.id] = MissionHarness(
+            job.scene,
+            load_package(setting.skill),
+            attempt_steps=setting.attempt_steps,
+            device=setting.device,
+            allow_unevaluated=setting.allow_unevaluated,
+        )
+    rows = []
+    for row in left:
+        try:
+            told, log = harness.run(row, job.variant, job.init_id)
+        except OpenralError as error:
+            rows.append(_lost(job, row, str(error)))
+            continue
+        rows.append({**told, "error": ""})
+        if setting.traces is not None:
+            name = f"{row}-{job.variant}-{job.scene.task.id.replace('/', '-')}-{job.init_id}"
+            _write_trace(setting.traces / name, log)
+    return rows
+
+
+def _lost(job: MissionJob, row: str, error: str) -> dict[str, Any]:
+    return {
+        "row": row,
+        "variant": job.variant,
+        "task": job.scene.task.id,
+        "init_id": job.init_id,
+        "instruction": job.scene.task.instruction,
+        "truth": list(ROWS[row].truth),
+        "success": False,
+        "steps": 0,
+        "used_steps": 0,
+        "claimed_step": None,
+        "true_at_claim": False,
+        "error": error,
+    }
+
+
+def _close_all() -> None:
+    for harness in _loaded.values():
+        harness.close()
+    _loaded.clear()
+
+
+def _write_trace(folder: Path, log: Sequence[LogEntry]) -> None:
+    """Write the log as a deployment writes its `mission.jsonl`, without the wall time."""
+    make_private(folder)
+    lines = [RecordedStep(**asdict(entry), wall_time=0.0).model_dump_json() for entry in log]
+    (folder / STEPS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _identity(setting: MissionSetting) -> str:
+    """Return a digest of what decides a row besides its own names."""
+    package = load_package(setting.skill)
+    content = {
+        "skill": package.manifest.name,
+        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
+        "weights": weights_sha256(package),
+        "attempt_steps": setting.attempt_steps,
+        "device": setting.device,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class _RowFile:
+    """Rows as they come, one line each, flushed job by job."""
+
+    def __init__(self, path: Path, identity: str, *, resume: bool) -> None:
+        self.rows: list[dict[str, Any]] = []
+        if path.exists() and path.stat().st_size:
+            if not resume:
+                raise ManifestError(f"{path}: there are rows already; add --resume, or name another --out")
+            self.rows = _read_rows(path, identity)
+        self._done = {_key(row) for row in self.rows}
+        partial = path.with_suffix(".part")
+        lines = [{"identity": identity}, *self.rows]
+        partial.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+        os.replace(partial, path)
+        self._file = path.open("a", encoding="utf-8")
+
+    def left(self, job: MissionJob) -> list[str]:
+        """Return the rows of what is left of a job."""
+        task = job.scene.task.id
+        return [row for row in job.rows if (row, job.variant, task, job.init_id) not in self._done]
+
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Append rows."""
+        self._file.write("".join(f"{json.dumps(row)}\n" for row in rows))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _read_rows(path: Path, identity: str) -> list[dict[str, Any]]:
+    """Return the rows of a file; a line that a kill cut off is dropped."""
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            break
+        if number == 0:
+            if fields.get("identity") != identity:
+                raise ManifestError(f"{path}: these rows are of another skill or setting; name another --out")
+        else:
+            rows.append(fields)
+    return rows
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str, str, int]:
+    return row["row"], row["variant"], row["task"], row["init_id"]
+
+
+def other_skills(scene: BenchmarkScene) -> list[RSkillPackage]:
+    """Return the skills of a scene that are deployed beside the policy: judge, detector and motions."""
+    named = [scene.reward_skill, scene.detector_skill, *scene.motions]
+    return [resolve(reference) for reference in named if reference]

@@ -1,0 +1,107 @@
+"""The table of a suite of missions: on the console, as a page, and as Markdown for the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from openral_benchmark.harness.result import ALL
+from openral_core.html.page_parts import begin, fact_rows
+
+Content = Mapping[str, Any]
+
+
+def print_missions(content: Content, console: Console) -> None:
+    """Print one line a row, with a column a variant."""
+    heads, lines = mission_table(content)
+    table = Table(*heads, box=None, header_style="bold")
+    table.columns[0].overflow = "fold"
+    for line in lines:
+        table.add_row(*line)
+    console.print(table)
+    for told in remarks(content):
+        console.print(told, soft_wrap=True)
+
+
+def mission_table(content: Content) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the lines: solved of n by row and variant, and what was called done and never was."""
+    config, rows = content["eval_config"], content["results"]["rows"]
+    variants = [*config["variants"], ALL]
+    heads = ["row", *(config["variants"].get(name, name) for name in variants), "called done and never was"]
+    lines = []
+    for name, row in rows.items():
+        truth = " *" if config["truth"][name] else ""
+        cells = [_cell(row["variants"].get(variant)) for variant in variants]
+        claims = f"{row['claimed_and_never_done']} of {row['claimed']}" if row["claimed"] else "–"
+        lines.append([config["rows"][name] + truth, *cells, claims])
+    return heads, lines
+
+
+def comparison_table(content: Content) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of the paired comparisons over all variants, and of the harness against motions alone."""
+    config = content["eval_config"]
+    heads = ["", "against", "in", "pairs", "won", "lost", "p"]
+    lines = [
+        [
+            config["rows"][found["row"]],
+            config["rows"][found["against"]],
+            config["variants"].get(found["variant"], "all variants"),
+            str(found["n"]),
+            str(found["won"]),
+            str(found["lost"]),
+            f"{found['p_value']:.2g}",
+        ]
+        for found in content["results"]["comparisons"]
+        if found["variant"] == ALL or (found["row"], found["against"]) == ("harness", "script")
+    ]
+    return heads, lines
+
+
+def remarks(content: Content) -> list[str]:
+    """Return what must be said beside the table."""
+    config, results = content["eval_config"], content["results"]
+    told = []
+    if any(config["truth"].values()):
+        told.append("* with the simulator's own truth, which no deployment has: an upper bound")
+    reasons = [row["error"] for row in results["episodes"] if row["error"]]
+    told += [f"episodes without a result, {reasons.count(text)}: {text}" for text in sorted(set(reasons))]
+    return told
+
+
+def markdown(heads: list[str], lines: list[list[str]]) -> str:
+    """Return a table of Markdown."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *lines))
+
+
+def mission_page(content: Content) -> str:
+    """Return a result as one HTML page that needs no network."""
+    config, benchmark = content["eval_config"], content["benchmark"]
+    parts = [
+        begin(f"{config['vla_id']} on {benchmark['name']}"),
+        f"<p>{escape(str(benchmark['protocol']))}</p>",
+        *_html(*mission_table(content), "missions"),
+        *(f"<p class=note>{escape(told)}</p>" for told in remarks(content)),
+        "<h2>Compared episode by episode, exact McNemar test</h2>",
+        *_html(*comparison_table(content), "comparisons"),
+        "<h2>Where it comes from</h2><table id=provenance>",
+        *fact_rows(content["provenance"]),
+        "</table></html>\n",
+    ]
+    return "".join(parts)
+
+
+def _html(heads: list[str], lines: list[list[str]], name: str) -> Iterator[str]:
+    yield f"<div class=scroll><table id={name}><tr>"
+    yield from (f"<th>{escape(head)}" for head in heads)
+    yield "</tr>"
+    for line in lines:
+        yield "<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) + "</tr>"
+    yield "</table></div>"
+
+
+def _cell(entry: Mapping[str, Any] | None) -> str:
+    return "–" if entry is None else f"{entry['successes']}/{entry['n_episodes']}"

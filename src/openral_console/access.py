@@ -1,0 +1,177 @@
+"""The door of the console: every request and every websocket passes here before anything else sees it (ASGI).
+
+A page of another site cannot use an operator's cookie: websockets and everything that is not a plain GET must come
+from the console's own origin, and on loopback the Host header must be a name of loopback, which a name of somebody
+else's that leads to this machine is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from openral_console.options import ListenOptions, is_password
+from openral_console.sessions import LIFETIME_S, Sessions
+from openral_core.loopback import is_loopback
+
+REFUSED_DELAY_S = 1.0
+"""[s] that a wrong password costs, one after the other."""
+MAX_FORM = 4096
+"""[bytes] of the form with name and password."""
+OPERATOR = "openral.operator"
+"""Key of the scope under which the application finds the operator's name."""
+WRONG_TOKEN = "This address lacks the token. Open the one that `openral console` printed.\n"
+_POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' {stop}; "
+    "frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
+)
+"""Nothing is loaded from elsewhere; what the page calls beside its own server is the stop."""
+
+LOGIN_PAGE = Path(__file__).parent / "assets" / "login.html"
+"""Without script; a comment stands where words go."""
+
+
+class Access:
+    """Lets operators in and says to the application who they are."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        sessions: Sessions,
+        options: ListenOptions,
+        passwords: dict[str, str],
+        local_name: str,
+        log: Callable[[str, str], object],
+    ) -> None:
+        """Stand before an application.
+
+        Args:
+            app: what is behind.
+            sessions: signs the cookies.
+            options: where it listens.
+            passwords: of the operators; empty: the token is asked for.
+            local_name: who comes with the token.
+            log: takes who did what.
+        """
+        self.app = app  # NiceGUI follows attributes of this name from the server to its own application
+        self._sessions, self._options, self._passwords = sessions, options, passwords
+        self._local_name, self._log = local_name, log
+        self._trying = asyncio.Lock()
+        stop = f"{options.scheme}://*:{options.stop_port}"
+        self._headers = [
+            (b"content-security-policy", _POLICY.format(stop=stop).encode()),
+            (b"x-frame-options", b"DENY"),
+            (b"referrer-policy", b"no-referrer"),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        fault = self._fault_of(scope, headers)
+        name = None if fault else self._sessions.name_in(self._cookie(headers))
+        if name is not None:
+            sending = _with_headers(send, self._headers) if scope["type"] == "http" else send
+            await self.app({**scope, OPERATOR: name}, receive, sending)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": fault or "no session"})
+        else:
+            await (await self._admit(scope, receive, fault))(scope, receive, send)
+
+    @property
+    def _cookie_name(self) -> str:
+        return f"openral_console_{self._options.port}"  # cookies know no ports
+
+    def _cookie(self, headers: Headers) -> str:
+        try:
+            jar = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        return jar[self._cookie_name].value if self._cookie_name in jar else ""
+
+    def _fault_of(self, scope: Scope, headers: Headers) -> str:
+        """Return why a request cannot be from the console's own page; empty: it can."""
+        host = headers.get("host", "")
+        if self._options.loopback and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            return f"the Host header says {host!r}, which is no name of this machine"
+        if scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD"):
+            origin = headers.get("origin", "")
+            if origin != f"{self._options.scheme}://{host}":
+                return f"the request comes from {origin or 'no page'!r}, not from the console"
+        return ""
+
+    async def _admit(self, scope: Scope, receive: Receive, fault: str) -> Response:
+        """Answer somebody without a cookie."""
+        if fault:
+            return PlainTextResponse(f"refused: {fault}\n", status_code=403)
+        if self._passwords:
+            return await self._login(Request(scope, receive))
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self._sessions.admits(token):
+            return self._welcome(self._local_name, scope)
+        return PlainTextResponse(WRONG_TOKEN, status_code=401)
+
+    async def _login(self, request: Request) -> Response:
+        if request.method != "POST":
+            return _login_page("")
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_FORM:
+                return PlainTextResponse("refused: too long\n", status_code=413)
+        form = parse_qs(body.decode("utf-8", "replace"))
+        name, password = (form.get(field, [""])[0] for field in ("name", "password"))
+        async with self._trying:  # one at a time, so that guessing takes the longer the more guess
+            if is_password(self._passwords, name, password):
+                return self._welcome(name, request.scope)
+            await asyncio.sleep(REFUSED_DELAY_S)
+        self._log(name[:40] or "nobody", f"was refused at the door, from {_client(request.scope)}")
+        return _login_page("Name or password is wrong.")
+
+    def _welcome(self, name: str, scope: Scope) -> Response:
+        """Set the cookie, and lead to the address without the token, which stays out of the history."""
+        self._log(name, f"opened the console, from {_client(scope)}")
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(
+            self._cookie_name,
+            self._sessions.sign(name),
+            max_age=int(LIFETIME_S),
+            httponly=True,
+            samesite="lax",
+            secure=self._options.scheme == "https",
+        )
+        return response
+
+
+def _login_page(words: str) -> Response:
+    text = LOGIN_PAGE.read_text(encoding="utf-8").replace("<!-- words -->", html.escape(words))
+    return HTMLResponse(text, status_code=401)
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else "a local socket"
+
+
+def _with_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
+    """Return a `send` that adds headers to the start of a response."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *more]}
+        await send(message)
+
+    return sending

@@ -1,0 +1,41 @@
+"""What operators did, and who: one line in the node's log and one in a file that only this user can read."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from openral_core.files.output_folder import check_folder, make_private
+
+
+class ActionLog:
+    """Keeps what was done. May be used from any thread."""
+
+    def __init__(self, path: Path, say: Callable[[str], object]) -> None:
+        """Append to a file.
+
+        Args:
+            path: of the file; JSON, one action a line.
+            say: takes the words for the node's log.
+
+        Raises:
+            OutputError: its folder cannot be written.
+        """
+        make_private(check_folder(path.parent, "folder of the console's log"))
+        self.path, self._say = path, say
+        self._lock = threading.Lock()
+
+    def __call__(self, who: str, what: str) -> None:
+        """Note an action; a disk that fails costs the line in the file alone."""
+        line = json.dumps({"wall_time": round(time.time(), 3), "who": who, "did": what}, ensure_ascii=False)
+        with self._lock:
+            try:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+                self.path.chmod(0o600)
+            except OSError as error:
+                self._say(f"{self.path}: {error.strerror or error}")
+        self._say(f"{who}: {what}")

@@ -1,0 +1,60 @@
+// The stop of the page. It needs neither Vue nor the websocket: one handler, two requests, and the first "stopped" counts.
+// window.openralStop has `port`, of the process that serves the stop alone, and `key`, which says who presses.
+(() => {
+  const PATIENCE_MS = 4000;
+  const typing = () => {
+    const at = document.activeElement;
+    return at && (at.tagName === "TEXTAREA" || at.isContentEditable ||
+      (at.tagName === "INPUT" && !["button", "checkbox", "radio", "range"].includes(at.type)));
+  };
+
+  function send(url, body) {
+    const gone = new AbortController();
+    setTimeout(() => gone.abort(), PATIENCE_MS);
+    return fetch(url, { method: "POST", body, signal: gone.signal, cache: "no-store" }).then(async (answer) => {
+      if (!answer.ok) throw new Error((await answer.text()).trim());
+    });
+  }
+
+  function alarm(words) {
+    const bar = document.getElementById("alarm");
+    bar.textContent = words;
+    bar.classList.toggle("on", Boolean(words));
+  }
+
+  async function stop() {
+    const { port, key } = window.openralStop;
+    document.documentElement.dataset.stop = "asked";
+    try {
+      await Promise.any([
+        send(`${location.protocol}//${location.hostname}:${port}/stop`, key),
+        send("/stop", ""),
+      ]);
+      document.documentElement.dataset.stop = "confirmed";
+      alarm("");
+    } catch (failed) {
+      document.documentElement.dataset.stop = "failed";
+      const why = (failed.errors || [failed]).map((error) => error.message).join("; ");
+      alarm(`NOT stopped. Use the hardware stop. (${why})`);
+    }
+  }
+
+  document.addEventListener("keydown", (event) => {
+    // What was typed is on its way: the space bar is the stop's again.
+    if (event.key === "Enter" && event.target.id === "prompt") setTimeout(() => event.target.blur(), 0);
+    const wanted = typing() ? event.key === "Escape" : event.code === "Space";
+    if (!wanted) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!event.repeat) stop();
+  }, true);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest && event.target.closest("#stop")) stop();
+  }, true);
+  const hint = () => {
+    const key = document.querySelector("#stop kbd");
+    if (key) key.textContent = typing() ? "Esc" : "Space";
+  };
+  document.addEventListener("focusin", hint);
+  document.addEventListener("focusout", () => setTimeout(hint, 0));
+})();

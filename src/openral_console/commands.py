@@ -1,0 +1,36 @@
+"""The verb `openral console`; light to import, rclpy and NiceGUI come in when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_console.options import DEFAULT_PORT, ListenOptions
+from openral_core.cli import numbers
+
+
+def console(
+    address: Annotated[
+        str, typer.Option(help="Other than loopback: with --certificate, --key and --passwords.")
+    ] = "127.0.0.1",
+    port: Annotated[int, numbers.port("Of the page; 0: a free one.")] = DEFAULT_PORT,
+    stop_port: Annotated[
+        int, numbers.port("Of the process that serves the stop; 0: a free one.", "--stop-port")
+    ] = 0,
+    scene: Annotated[
+        str, typer.Option(help="Of the deployment: its action contract, to move the arm by hand.")
+    ] = "",
+    certificate: Annotated[Path | None, typer.Option(help="PEM file of the server's certificate.")] = None,
+    key: Annotated[Path | None, typer.Option(help="PEM file of its private key.")] = None,
+    passwords: Annotated[
+        Path | None, typer.Option(help="File with a line name:password for each operator; chmod 600.")
+    ] = None,
+) -> None:
+    """Show the running deployment in a browser, with a stop that is always in reach."""
+    options = ListenOptions(address, port, stop_port, certificate, key, passwords)
+    options.check()
+    from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
+
+    raise typer.Exit(serve(options, scene))

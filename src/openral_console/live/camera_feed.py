@@ -1,0 +1,99 @@
+"""The newest picture of a camera, its age and rate, and its JPEG, which is made when somebody looks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+import cv2
+import numpy as np
+
+from openral_core.errors import ContractError
+from openral_core.image_message import ENCODINGS
+from openral_core.types import Image
+
+QUALITY = 80
+"""Of JPEG, 0..100: artefacts are not seen at the size of a tile."""
+WINDOW = 30
+"""Pictures over which the rate is taken."""
+MAX_SIDE = 640
+"""[px] longest side of what a page gets; larger pictures are made smaller."""
+
+_TO_BGR = {
+    "rgb8": cv2.COLOR_RGB2BGR,
+    "rgba8": cv2.COLOR_RGBA2BGR,
+    "bgra8": cv2.COLOR_BGRA2BGR,
+}
+"""Conversion of encodings that OpenCV does not write as they are."""
+
+
+class CameraFeed:
+    """One camera. Pictures come in one thread, pages ask in others."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.count = 0
+        """Pictures that came."""
+        self.fault = ""
+        """Why the newest message was no picture."""
+        self._image: Image | None = None
+        self._encoding = ""
+        self._jpeg: tuple[int, bytes] = (0, b"")
+        self._times: deque[float] = deque(maxlen=WINDOW)
+        self._lock = threading.Lock()
+
+    def add(self, image: Image, encoding: str) -> None:
+        """Take a picture.
+
+        Args:
+            image: (H, W, C) uint8; may be read, not written.
+            encoding: one of `openral_core.image_message.ENCODINGS`.
+
+        Raises:
+            ContractError: the encoding is another.
+        """
+        if encoding not in ENCODINGS:
+            raise ContractError(f"encoding {encoding!r} is none of {', '.join(ENCODINGS)}")
+        with self._lock:
+            self._image, self._encoding = image, encoding
+            self.count += 1
+            self._times.append(time.monotonic())
+            self.fault = ""
+
+    @property
+    def age_s(self) -> float:
+        """[s] since the newest picture came; infinite: none did."""
+        return time.monotonic() - self._times[-1] if self._times else float("inf")
+
+    @property
+    def rate_hz(self) -> float:
+        """[Hz] at which pictures come, over the newest `WINDOW` of them."""
+        times = list(self._times)
+        span_s = times[-1] - times[0] if len(times) > 1 else 0.0
+        return (len(times) - 1) / span_s if span_s > 0 else 0.0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """[px] width and height of the newest picture."""
+        return (self._image.shape[1], self._image.shape[0]) if self._image is not None else (0, 0)
+
+    def jpeg(self) -> bytes:
+        """Return the newest picture as JPEG, made once for all who ask; empty: there is none."""
+        with self._lock:
+            if self._image is not None and self._jpeg[0] != self.count:
+                self._jpeg = self.count, self._encode(self._image)
+            return self._jpeg[1]
+
+    def _encode(self, image: Image) -> bytes:
+        shrink = max(image.shape[:2]) / MAX_SIDE
+        if shrink > 1:
+            size = (round(image.shape[1] / shrink), round(image.shape[0] / shrink))
+            image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+        ok, data = cv2.imencode(".jpg", self._to_bgr(image), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+        return data.tobytes() if ok else b""
+
+    def _to_bgr(self, image: Image) -> Image:
+        """Return what OpenCV encodes; taking channels by their numbers would cost more than the encoding."""
+        conversion = _TO_BGR.get(self._encoding)
+        return image if conversion is None else np.asarray(cv2.cvtColor(image, conversion), np.uint8)

@@ -1,0 +1,88 @@
+"""What pages show of a skill, the control loop, a diagnostic, a reading and a log line: plain values, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SkillView:
+    """A skill as its node announces it."""
+
+    name: str
+    version: str
+    kind: str
+    state: str
+    """Lifecycle state of its node."""
+    license: str
+    commercial_use: bool
+    running: bool
+    """Its node holds a goal."""
+    node: str
+
+
+@dataclass(frozen=True)
+class ControlView:
+    """The bridge's newest status."""
+
+    received_s: float
+    """[s] monotonic."""
+    skill: str
+    instruction: str
+    mode: str
+    goal: str
+    holding: bool
+    estopped: bool
+    executed: int
+    held: int
+    rejected: int
+    expired: int
+    effective_hz: float
+    control_hz: float
+    real_time_factor: float
+    last_rejection: str
+
+
+@dataclass(frozen=True)
+class DiagnosticView:
+    """The newest status of one name on `/diagnostics`."""
+
+    received_s: float
+    """[s] monotonic."""
+    name: str
+    level: int
+    """0 OK, 1 WARN, 2 ERROR, 3 STALE (diagnostic_msgs/DiagnosticStatus)."""
+    message: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReadingView:
+    """One reading of the reward monitor."""
+
+    stamp_s: float
+    """[s] node clock."""
+    goal: str
+    task: str
+    camera: str
+    progress: float
+    success: float
+    threshold: float
+    """0..1; 0 where the monitor did not say."""
+    abstained: bool
+    remark: str
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One line of `/rosout`."""
+
+    number: int
+    """Counts all lines that came, from 1."""
+    level: int
+    """10 DEBUG, 20 INFO, 30 WARN, 40 ERROR, 50 FATAL (rcl_interfaces/Log)."""
+    clock: str
+    """Time of day at which it was said."""
+    node: str
+    text: str

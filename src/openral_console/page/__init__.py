@@ -1,0 +1,1 @@
+"""The page, made of NiceGUI's elements: one file for each part of it."""

@@ -1,0 +1,22 @@
+"""What every part of the page is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from openral_console.actions import ActionLog
+from openral_console.live.deployment import Controls, Door, LiveDeployment
+from openral_console.options import ListenOptions
+from openral_console.sessions import Sessions
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """One console's parts."""
+
+    deployment: LiveDeployment
+    controls: Controls
+    door: Door
+    actions: ActionLog
+    sessions: Sessions
+    options: ListenOptions

@@ -1,0 +1,73 @@
+"""The bar that stays in view: what the arm does, who is there, and Stop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nicegui import ui
+
+from openral_console.page.context import PageContext
+
+# The button works without Vue and without the websocket: assets/stop.js listens for it.
+_STOP = '<button id="stop" class="c-stop" type="button">Stop <kbd>Space</kbd></button>'
+
+
+class TopBar:
+    """State, operator, release and stop."""
+
+    def __init__(self, context: PageContext, operator: str) -> None:
+        """Make it.
+
+        Args:
+            context: what is shown, and what releases the stop.
+            operator: whose tab it is.
+        """
+        self._context, self._operator = context, operator
+        with ui.element("header").classes("c-bar"):
+            ui.label("openral").classes("c-brand")
+            with ui.element("div").classes("c-state"):
+                self._dot = ui.element("span").classes("c-dot")
+                self._words = ui.label("").classes("c-words").props("id=state role=status")
+            ui.label(operator).classes("c-who")
+            self._release = ui.button("Release the stop", on_click=self._ask).props(
+                "outline color=negative id=release"
+            )
+            ui.html(_STOP, sanitize=False)
+        ui.html('<div id="alarm" class="c-alarm" role="alert"></div>', sanitize=False).style("width:100%")
+        with ui.dialog() as self._dialog, ui.card():
+            ui.label("Release the emergency stop?").style("font-weight:600")
+            ui.label("The arm may move again at the next order. See that all is safe first.")
+            with ui.row().classes("w-full justify-end"):
+                ui.button("Keep it stopped", on_click=self._dialog.close).props("flat")
+                ui.button("Release", on_click=self._do_release).props("color=negative id=release-now")
+        self._shown = ("", "")
+
+    def update(self) -> None:
+        """Show what is known now."""
+        dot, words = self._state()
+        self._release.set_visibility(bool(self._context.deployment.estopped))
+        if (dot, words) != self._shown:
+            self._words.set_text(words)
+            self._dot.classes(replace=f"c-dot {dot}")
+            self._shown = dot, words
+
+    def _state(self) -> tuple[str, str]:
+        deployment = self._context.deployment
+        control = deployment.control
+        if deployment.control_is_stale or control is None:
+            return "warn", "No bridge is heard: nothing is known of the arm"
+        if deployment.estopped or control.estopped:
+            return "stopped", "Stopped: nothing moves until the stop is released"
+        if control.holding:
+            return "", "Holding still"
+        return "moving", f"Moving: {control.instruction or control.skill}"
+
+    def _ask(self) -> None:
+        self._dialog.open()
+
+    async def _do_release(self) -> None:
+        self._dialog.close()
+        fault = await asyncio.to_thread(self._context.controls.release)
+        self._context.actions(self._operator, "released the stop" + (f", in vain: {fault}" if fault else ""))
+        if fault:
+            ui.notify(fault, type="negative")

@@ -1,0 +1,182 @@
+"""The node `/openral/console_<pid>`: hears what a deployment says, and says what an operator wants.
+
+It commands nothing by itself: words go to the reasoner, a stop goes to the bridge.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from openral.msg import ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
+from rcl_interfaces.msg import Log
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import Image
+from std_msgs.msg import Bool, String
+from tf2_msgs.msg import TFMessage
+
+from openral_console.live.camera_feed import CameraFeed
+from openral_console.live.deployment import MAX_STEPS, LiveDeployment
+from openral_console.live.robot import read_urdf
+from openral_console.ros.convert import (
+    control_of,
+    diagnostic_of,
+    mission_of,
+    poses_of,
+    reading_of,
+    skill_of,
+    step_of,
+)
+from openral_console.ros.namespace import NAMESPACE
+from openral_console.ros.trigger_call import TriggerCall
+from openral_core.errors import ContractError
+from openral_core.guarded import GuardedCallbacks
+from openral_reasoner.plain_line import plain_line
+
+LOOK_S = 0.5
+"""[s] between two looks for cameras, and for pages that are watched."""
+MAX_CAMERAS, MAX_SKILLS, MAX_DIAGNOSTICS = 12, 64, 64
+MAX_PROMPT = 2000
+"""Characters of what is said to the reasoner."""
+REASONER_S = 2.0
+"""[s] that a reasoner has to be found in the graph."""
+BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+
+def latched(depth: int) -> QoSProfile:
+    """Return the profile of a topic whose newest messages are told to those that come late."""
+    return QoSProfile(depth=depth, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ConsoleNode(GuardedCallbacks, Node):
+    """Fills a `LiveDeployment`; `Controls` for the pages."""
+
+    def __init__(self, deployment: LiveDeployment) -> None:
+        super().__init__(f"console_{os.getpid()}", namespace=NAMESPACE)
+        self._deployment = deployment
+        self._images: dict[str, Any] = {}
+        """Subscription of each camera, while somebody looks."""
+        self._pattern = re.compile(re.escape(f"{self.get_namespace()}/cameras/") + r"(\w+)/image_raw")
+        subscribe = self.create_subscription
+        subscribe(Mission, "mission", self._on_mission, latched(1))
+        subscribe(MissionStep, "mission_log", self._on_step, latched(MAX_STEPS))
+        subscribe(SkillInfo, "skills", self._on_skill, latched(MAX_SKILLS))
+        subscribe(ControlStatus, "control_status", self._on_status, 10)
+        subscribe(TaskProgress, "progress", self._on_progress, 10)
+        subscribe(Bool, "estop_state", self._on_estop, latched(1))
+        subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        subscribe(Log, "/rosout", self._on_log, 1000)
+        subscribe(String, "/robot_description", self._on_description, latched(1))
+        subscribe(TFMessage, "/tf", self._on_frames, 10)
+        subscribe(TFMessage, "/tf_static", self._on_frames, latched(10))
+        self._prompts = self.create_publisher(Prompt, "prompt", 10)
+        self._stop, self._release = TriggerCall(self, "estop"), TriggerCall(self, "estop_reset")
+        self.create_timer(LOOK_S, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    # -- what operators ask for (openral_console.live.deployment.Controls) ---------------------------
+
+    def say(self, text: str) -> str:
+        """Send words to the reasoner; return why that was not possible, or nothing."""
+        words = plain_line(text, MAX_PROMPT)
+        if not words:
+            return "there are no words to be sent"
+        end = time.monotonic() + REASONER_S
+        while not self._prompts.get_subscription_count():
+            if time.monotonic() > end:
+                return f"no reasoner listens on {self._prompts.topic_name}"
+            time.sleep(0.05)
+        message = Prompt(id=uuid4().hex, text=words, source="console")
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._prompts.publish(message)
+        return ""
+
+    def stop(self) -> str:
+        """Latch the emergency stop; return why that was not possible, or nothing."""
+        return self._stop()
+
+    def release(self) -> str:
+        """Reset the emergency stop; return why that was not possible, or nothing."""
+        return self._release()
+
+    # -- what the deployment says --------------------------------------------------------------------
+
+    def _on_mission(self, message: Any) -> None:
+        self._deployment.mission = mission_of(message)
+
+    def _on_step(self, message: Any) -> None:
+        self._deployment.add_step(step_of(message))
+
+    def _on_skill(self, message: Any) -> None:
+        skill, known = skill_of(message), self._deployment.skills
+        if known.get(skill.name) != skill and (skill.name in known or len(known) < MAX_SKILLS):
+            self._deployment.skills = {**known, skill.name: skill}
+
+    def _on_status(self, message: Any) -> None:
+        self._deployment.control = control_of(message)
+
+    def _on_progress(self, message: Any) -> None:
+        reading = reading_of(message)
+        if np.isfinite([reading.stamp_s, reading.progress, reading.success, reading.threshold]).all():
+            self._deployment.add_reading(reading)
+
+    def _on_estop(self, message: Any) -> None:
+        self._deployment.estopped = bool(message.data)
+
+    def _on_diagnostics(self, message: Any) -> None:
+        news = {status.name: diagnostic_of(status) for status in message.status}
+        merged = {**self._deployment.diagnostics, **news}
+        self._deployment.diagnostics = dict(list(merged.items())[:MAX_DIAGNOSTICS])
+
+    def _on_log(self, message: Any) -> None:
+        clock = time.strftime("%H:%M:%S")
+        text = plain_line(message.msg, 1000)
+        self._deployment.log.add(int(message.level), clock, plain_line(message.name, 80), text)
+
+    def _on_description(self, message: Any) -> None:
+        try:
+            self._deployment.robot = read_urdf(message.data)
+        except ContractError as error:
+            self.get_logger().error(str(error))
+
+    def _on_frames(self, message: Any) -> None:
+        self._deployment.frames.update(poses_of(message))
+
+    # -- cameras -------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Take pictures in while a page is open, of the cameras that there are."""
+        if not self._deployment.watchers:
+            for subscription in self._images.values():
+                self.destroy_subscription(subscription)
+            self._images.clear()
+            return
+        for topic, kinds in self.get_topic_names_and_types():
+            found = self._pattern.fullmatch(topic)
+            if found is None or found[1] in self._images or len(self._images) >= MAX_CAMERAS:
+                continue
+            if "sensor_msgs/msg/Image" in kinds:
+                name, known = found[1], self._deployment.cameras
+                feed = known.get(name) or CameraFeed(name)
+                self._deployment.cameras = {**known, name: feed}
+                on_image = partial(self._on_image, feed)
+                self._images[name] = self.create_subscription(Image, topic, on_image, BEST_EFFORT)
+
+    def _on_image(self, feed: CameraFeed, message: Any) -> None:
+        height, width = int(message.height), int(message.width)
+        channels = int(message.step) // width if width else 0
+        pixels = np.frombuffer(message.data, dtype=np.uint8)
+        try:
+            if not pixels.size or pixels.size != height * width * channels:
+                raise ContractError(f"{pixels.size} bytes are no picture of {width}x{height}")
+            feed.add(pixels.reshape(height, width, channels), message.encoding)
+        except ContractError as error:
+            feed.fault = plain_line(str(error))

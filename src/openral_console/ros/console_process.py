@@ -1,0 +1,98 @@
+"""The process of the console: the node in one thread, the pages in the other."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from openral_console.live.deployment import LiveDeployment
+from openral_console.options import DEFAULT_PORT, ListenOptions
+from openral_console.ros.console_node import ConsoleNode
+from openral_console.ros.teleop_door import TeleopDoor
+from openral_core.errors import InstallationError, OpenralError
+from openral_core.guarded import EXIT_UNFIT
+
+
+def serve(options: ListenOptions | None = None, scene: str = "", args: list[str] | None = None) -> int:
+    """Serve until the process is told to end.
+
+    Args:
+        options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
+            `passwords`, `scene` and `run_dir` say.
+        scene: name or path of the scene, for moving the arm by hand; empty: the node's parameter.
+        args: of the command line, for rclpy.
+
+    Raises:
+        OpenralError: a protection is missing, a port is taken, or NiceGUI is not installed.
+    """
+    try:
+        from openral_console.server import ConsoleServer
+    except ModuleNotFoundError as error:
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[console]'") from error
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    deployment = LiveDeployment()
+    node = ConsoleNode(deployment)
+    executor = SingleThreadedExecutor()
+    try:
+        chosen, actions_file = (options, None) if options else _parameters(node)
+        scene = scene or str(node.declare_parameter("scene", "").value)
+        door = TeleopDoor(node, deployment, scene)
+        server = ConsoleServer(deployment, node, door, chosen, actions_file, node.get_logger().info)
+        executor.add_node(node)
+        threading.Thread(target=_spin, args=(executor,), name="ros", daemon=True).start()
+        # Not by the logger: whoever reads /rosout would have the token.
+        sys.stdout.write(f"openral console: {server.url}\n")
+        sys.stdout.flush()
+        server.run()
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
+    """Return where to listen, and the file of actions in the run's folder, if there is one."""
+
+    def read(name: str, default: object) -> object:
+        return node.declare_parameter(name, default).value
+
+    def path(name: str) -> Path | None:
+        value = str(read(name, ""))
+        return Path(value) if value else None
+
+    run_dir = path("run_dir")
+    options = ListenOptions(
+        address=str(read("address", "127.0.0.1")),
+        port=int(str(read("port", DEFAULT_PORT))),
+        stop_port=int(str(read("stop_port", 0))),
+        certificate=path("certificate"),
+        key=path("key"),
+        passwords=path("passwords"),
+    )
+    return options, run_dir / "console.jsonl" if run_dir else None
+
+
+def _spin(executor: SingleThreadedExecutor) -> None:
+    try:
+        executor.spin()
+    except ExternalShutdownException:
+        return
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the console of a launch; EXIT_UNFIT when it cannot listen."""
+    try:
+        return serve(args=args)
+    except OpenralError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return EXIT_UNFIT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""The process behind the Stop button: a node, a socket, and nothing else that could hang.
+
+    python -m openral_console.ros.stop_server < settings.json
+
+It is started by the console, reads the key with which the console signs names from its standard input, and ends
+when the console does. The page's script calls it beside the console itself, so that a stop arrives when either is well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import rclpy
+import uvicorn
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from openral_console.actions import ActionLog
+from openral_console.ros.namespace import NAMESPACE
+from openral_console.ros.trigger_call import TriggerCall
+from openral_console.sessions import STOP, Sessions
+from openral_core.guarded import GuardedCallbacks
+
+MAX_BODY = 1024
+"""[bytes] of the signed name that a call carries."""
+
+
+class StopNode(GuardedCallbacks, Node):
+    """Calls the emergency stop."""
+
+    def __init__(self) -> None:
+        super().__init__(f"console_stop_{os.getpid()}", namespace=NAMESPACE)
+        self.stop = TriggerCall(self, "estop")
+
+
+def application(stop: Callable[[], str], sessions: Sessions, log: Callable[[str, str], None]) -> Starlette:
+    """Return the application with its one address.
+
+    Args:
+        stop: latches the emergency stop, and returns why it could not.
+        sessions: knows the names that may stop.
+        log: takes who did what.
+    """
+
+    async def on_stop(request: Request) -> PlainTextResponse:
+        signed = (await request.body())[:MAX_BODY].decode("ascii", "replace")
+        name = sessions.name_in(signed, STOP)
+        origin = request.headers.get("origin", "")
+        allowed = {"Access-Control-Allow-Origin": origin} if _same_host(request) else {}
+        if name is None or not allowed:
+            return PlainTextResponse("refused: this page has no session here", 403, headers=allowed)
+        fault = await asyncio.to_thread(stop)
+        log(name, "pressed stop, heard by its own process" + (f", in vain: {fault}" if fault else ""))
+        return PlainTextResponse(fault or "stopped", 503 if fault else 200, headers=allowed)
+
+    return Starlette(routes=[Route("/stop", on_stop, methods=["POST"])])
+
+
+def _same_host(request: Request) -> bool:
+    """Whether the page that calls is of the same machine; it has another port."""
+    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+    return host is not None and urlsplit(request.headers.get("origin", "")).hostname == host
+
+
+def main() -> int:
+    """Serve until standard input is closed, which the kernel does when the console is gone."""
+    settings: dict[str, Any] = json.loads(sys.stdin.readline())
+    sessions = Sessions(bytes.fromhex(settings["key"]), "")
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node = StopNode()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+
+    def spin() -> None:
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            return
+
+    threading.Thread(target=spin, name="ros", daemon=True).start()
+    listening = socket.socket(fileno=int(settings["socket"]))
+    config = uvicorn.Config(
+        application(node.stop, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
+        log_level="warning",
+        access_log=False,
+        ssl_certfile=settings["certificate"],
+        ssl_keyfile=settings["private_key"],
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+
+    def watch_parent() -> None:
+        sys.stdin.read()
+        server.should_exit = True
+
+    threading.Thread(target=watch_parent, name="parent", daemon=True).start()
+    server.run(sockets=[listening])
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""The console's process: sockets, the application behind its door, and the process that serves the stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import getpass
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
+from nicegui import ui
+
+from openral_console.access import OPERATOR, Access
+from openral_console.actions import ActionLog
+from openral_console.live.deployment import Controls, Door, LiveDeployment
+from openral_console.options import ListenOptions, read_passwords
+from openral_console.page.context import PageContext
+from openral_console.page.layout import build_page
+from openral_console.sessions import Sessions
+from openral_console.stop_process import StopProcess
+from openral_core.errors import InstallationError
+from openral_sidecar.identity import write_private
+from openral_sidecar.paths import run_folder
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+class _Server(uvicorn.Server):
+    """Ends at a signal by returning, so that what was opened can be closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ask for the end at SIGINT and SIGTERM."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+class ConsoleServer:
+    """Listens from the moment it is made; serves in `run`."""
+
+    def __init__(
+        self,
+        deployment: LiveDeployment,
+        controls: Controls,
+        door: Door,
+        options: ListenOptions,
+        actions_file: Path | None,
+        say: Callable[[str], object],
+    ) -> None:
+        """Bind, and prepare the application.
+
+        Args:
+            deployment: what is shown.
+            controls: what operators may ask for.
+            door: through which they move the arm by hand.
+            options: where to listen.
+            actions_file: gets who did what; None: a file beside the address.
+            say: takes lines for the log.
+
+        Raises:
+            InstallationError: a protection is missing, or a port is taken.
+            OutputError: the file cannot be written.
+        """
+        options.check()
+        passwords = read_passwords(options.passwords) if options.passwords else {}
+        self._socket, self._stop_socket = _listen(options, options.port, "--port"), None
+        try:
+            self._stop_socket = _listen(options, options.stop_port, "--stop-port")
+        finally:
+            if self._stop_socket is None:
+                self._socket.close()
+        self.options = options = replace(
+            options, port=self._socket.getsockname()[1], stop_port=self._stop_socket.getsockname()[1]
+        )
+        self._say = say
+        self.sessions = Sessions.create()
+        self.actions = ActionLog(actions_file or run_folder() / f"console-{options.port}.jsonl", say)
+        context = PageContext(deployment, controls, door, self.actions, self.sessions, options)
+        app = self._application(context)
+        self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
+
+    @property
+    def url(self) -> str:
+        """What an operator opens, with the token where it is asked for."""
+        host = f"[{self.options.address}]" if ":" in self.options.address else self.options.address
+        query = "" if self.options.passwords else f"?token={self.sessions.token}"
+        return f"{self.options.scheme}://{host}:{self.options.port}/{query}"
+
+    @property
+    def url_file(self) -> Path:
+        """Where the address lies while the server runs, for this user alone."""
+        return run_folder() / f"console-{self.options.port}.url"
+
+    def run(self) -> None:
+        """Serve until the process is told to end."""
+        assert self._stop_socket is not None
+        stopper = StopProcess(self._stop_socket, self.sessions, self.options, self.actions.path, self._say)
+        config = uvicorn.Config(
+            self._app,
+            log_level="warning",
+            access_log=False,
+            ssl_certfile=str(self.options.certificate) if self.options.certificate else None,
+            ssl_keyfile=str(self.options.key) if self.options.key else None,
+            timeout_graceful_shutdown=1,
+        )
+        try:
+            write_private(self.url_file, self.url + "\n")
+            asyncio.run(_Server(config).serve(sockets=[self._socket]))
+        finally:
+            stopper.close()
+            self._socket.close()
+            self._stop_socket.close()
+            self.url_file.unlink(missing_ok=True)
+
+    def _application(self, context: PageContext) -> FastAPI:
+        app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+        deployment = context.deployment
+
+        @app.get("/camera/{name}.jpg")
+        def camera(name: str) -> Response:
+            feed = deployment.cameras.get(name)
+            data = feed.jpeg() if feed else b""
+            headers = {"Cache-Control": "no-store"}
+            return Response(data, 200 if data else 404, headers, "image/jpeg")
+
+        @app.get("/mesh/{number}")
+        def mesh(number: int) -> Response:
+            meshes = deployment.robot.meshes if deployment.robot else ()
+            if not 0 <= number < len(meshes):
+                return Response(status_code=404)
+            return FileResponse(meshes[number], media_type="model/stl")
+
+        @app.post("/stop")
+        async def stop(request: Request) -> Response:
+            fault = await asyncio.to_thread(context.controls.stop)
+            self.actions(request.scope[OPERATOR], "pressed stop" + (f", in vain: {fault}" if fault else ""))
+            return PlainTextResponse(fault or "stopped", 503 if fault else 200)
+
+        app.mount("/assets", StaticFiles(directory=ASSETS))
+
+        @ui.page("/", title="openral")
+        def page(request: Request) -> None:
+            build_page(context, request.scope[OPERATOR])
+
+        ui.run_with(
+            app,
+            title="openral",
+            favicon=ASSETS / "icon.svg",
+            reconnect_timeout=10.0,
+            show_welcome_message=False,
+        )
+        return app
+
+
+def _listen(options: ListenOptions, port: int, option: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((options.address, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        why = error.strerror or error
+        raise InstallationError(
+            f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
+        ) from error
+    return listening

@@ -1,0 +1,60 @@
+"""Who may use the console: a token in the address for this machine, name and password from elsewhere, then a cookie.
+
+Cookies are signed and not stored, so that the process that serves the stop can check them, too, given the same key.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass
+
+LIFETIME_S = 12 * 3600.0
+"""[s] a cookie is taken: a working day."""
+PAGE, STOP = "page", "stop"
+"""What a signed name is good for: everything; the stop alone, which the page's script sends, and which works for as
+long as the console runs, however long the page is open."""
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Signs names and checks them."""
+
+    key: bytes
+    """32 bytes, anew at every start."""
+    token: str
+    """What the address must carry on loopback."""
+
+    @staticmethod
+    def create() -> Sessions:
+        """Return sessions with a key and a token of their own."""
+        return Sessions(secrets.token_bytes(32), secrets.token_urlsafe(32))
+
+    def admits(self, token: str) -> bool:
+        """Whether a token is the one in the address."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def sign(self, name: str, purpose: str = PAGE) -> str:
+        """Return a text by which this console knows a name again; for the page, until `LIFETIME_S` [s] from now."""
+        head = base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+        body = f"{head}.{int(time.time() + LIFETIME_S) if purpose == PAGE else 0}"
+        return f"{body}.{self._mac(purpose, body)}"
+
+    def name_in(self, signed: str, purpose: str = PAGE) -> str | None:
+        """Return the name that was signed for a purpose; None: it was not, or too long ago."""
+        body, _, mac = signed.rpartition(".")
+        head, _, until = body.partition(".")
+        if not hmac.compare_digest(mac.encode(), self._mac(purpose, body).encode()):
+            return None
+        try:
+            name = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode()
+            return name if purpose == STOP or time.time() < int(until) else None
+        except (ValueError, binascii.Error):
+            return None
+
+    def _mac(self, purpose: str, body: str) -> str:
+        return hmac.new(self.key, f"{purpose}:{body}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,98 @@
+"""The process that serves the stop: started by the console, started again when it dies, ended with the console."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from openral_console.options import ListenOptions
+from openral_console.sessions import Sessions
+
+PAUSE_S = 1.0
+"""[s] before it is started again."""
+END_S = 3.0
+"""[s] that it gets to end by itself."""
+
+
+class StopProcess:
+    """Keeps one process alive."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        sessions: Sessions,
+        options: ListenOptions,
+        actions_file: Path,
+        say: Callable[[str], object],
+    ) -> None:
+        """Start it.
+
+        Args:
+            listening: where it serves; stays open here, so that it can be started again.
+            sessions: whose key signs the names that may stop.
+            options: certificate and key, if any.
+            actions_file: gets who pressed.
+            say: takes a line when it died.
+        """
+        self._socket, self._say = listening, say
+        self._settings = json.dumps(
+            {
+                "key": sessions.key.hex(),
+                "socket": listening.fileno(),
+                "actions": str(actions_file),
+                "certificate": str(options.certificate) if options.certificate else None,
+                "private_key": str(options.key) if options.key else None,
+            }
+        )
+        self._closing = threading.Event()
+        self._process = self._start()
+        self._thread = threading.Thread(target=self._watch, name="stop process", daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Of the process that serves now."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it serves."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End it."""
+        self._closing.set()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._thread.join(END_S)
+
+    def _start(self) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "openral_console.ros.stop_server"],
+            stdin=subprocess.PIPE,
+            pass_fds=[self._socket.fileno()],
+            text=True,
+            start_new_session=True,  # Ctrl-C ends the console, which then ends this
+        )
+        assert process.stdin is not None
+        process.stdin.write(self._settings + "\n")
+        process.stdin.flush()
+        return process
+
+    def _watch(self) -> None:
+        while not self._closing.is_set():
+            code = self._process.wait()
+            if self._closing.wait(PAUSE_S):
+                return
+            self._say(f"the process behind Stop ended with {code}; it is started again")
+            self._process = self._start()

@@ -1,0 +1,80 @@
+"""A small file of rows that outlives missions: bounded, shared by processes, and read as if nobody could be trusted."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+RowT = TypeVar("RowT", bound=BaseModel)
+
+
+class RowFile(Generic[RowT]):
+    """The rows of one JSON file. Threads and processes may share it; every write is whole or not at all."""
+
+    def __init__(self, path: Path | None, row_type: type[RowT], most: int) -> None:
+        """Take a file that need not exist.
+
+        Args:
+            path: of the file; None: nothing is kept, and nothing known.
+            row_type: a strict schema; what does not fit it is passed over.
+            most: rows that are kept; those at the beginning give way.
+        """
+        self.path = path
+        self._row_type, self._most = row_type, most
+
+    def rows(self) -> list[RowT]:
+        """Return the rows; a file that is none, or rows that are none, count as empty."""
+        if self.path is None:
+            return []
+        try:
+            kept = json.loads(self.path.read_text(encoding="utf-8"))["rows"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return []
+        rows = [self._row(each) for each in kept] if isinstance(kept, list) else []
+        return [row for row in rows if row is not None][-self._most :]
+
+    def change(self, change: Callable[[list[RowT]], list[RowT]]) -> None:
+        """Write what a function makes of the rows. A disk that fails costs the change and nothing else."""
+        if self.path is None:
+            return
+        try:
+            with self._locked(self.path) as path:
+                self._write(path, change(self.rows()))
+        except (OSError, ValidationError):
+            return
+
+    def forget(self) -> int:
+        """Delete the file and return how many rows there were."""
+        if self.path is None:
+            return 0
+        with self._locked(self.path) as path:
+            gone = len(self.rows())
+            path.unlink(missing_ok=True)
+        return gone
+
+    def _write(self, path: Path, rows: list[RowT]) -> None:
+        partial = path.with_suffix(".part")
+        document = {"rows": [row.model_dump(mode="json") for row in rows[-self._most :]]}
+        partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+
+    @contextmanager
+    def _locked(self, path: Path) -> Iterator[Path]:
+        """Keep other writers out, in this process and others; the lock goes with the process that holds it."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield path
+
+    def _row(self, kept: Any) -> RowT | None:
+        try:
+            return self._row_type.model_validate(kept)
+        except ValidationError:
+            return None

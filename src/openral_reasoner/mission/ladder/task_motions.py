@@ -1,0 +1,97 @@
+"""What the words of a task mean as motions: a closed table of verbs, and the things that they are about.
+
+Motions know no words, and no order of the hand is made of more than what stands here: one thing is taken, put at
+another one, pressed from above, or reached. Which way a drawer or a door goes no word says, so opening and closing mean
+no motions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from openral_reasoner.planner import PlannedTask
+from openral_reasoner.vocabulary import stem, words
+
+
+class Verb(str, Enum):
+    """What is done to a thing."""
+
+    TAKE = "take"
+    PUT = "put"
+    PRESS = "press"
+    REACH = "reach"
+
+
+_VERBS: Mapping[Verb, str] = {
+    Verb.PUT: "put place set lay bring carry move drop push slide",
+    Verb.TAKE: "pick take lift grasp grab raise",
+    Verb.PRESS: "press push hit",
+    Verb.REACH: "reach touch go move",
+}
+"""Words of each verb, the first verb that fits counts; to put something needs a second thing, the place."""
+MOTIONS: Mapping[Verb, tuple[str, ...]] = {
+    Verb.TAKE: ("pick_at",),
+    Verb.PUT: ("pick_at", "move_to", "place_at"),
+    Verb.PRESS: ("move_to", "nudge"),
+    Verb.REACH: ("move_to",),
+}
+"""The motions that each verb may need."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A task as motions."""
+
+    verb: Verb | None
+    """None: its words mean no motions."""
+    thing: str
+    """What it is done to, a word of the skill's `objects`; empty: the words name none."""
+    place: str = ""
+    """Where it is put."""
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Names of the motions; none: it cannot be done by motions."""
+        return MOTIONS[self.verb] if self.verb and self.thing else ()
+
+    @property
+    def holds(self) -> bool:
+        """Something is between the fingers while it is done."""
+        return bool(self.thing) and self.verb in (Verb.TAKE, Verb.PUT)
+
+    @property
+    def steps(self) -> str:
+        """The motions in words, for the mission log."""
+        put = f", and put at the {self.place}" if self.verb is Verb.PUT else ""
+        done = {Verb.TAKE: "taken", Verb.PUT: "taken", Verb.PRESS: "pressed", Verb.REACH: "reached"}
+        return f"the {self.thing} is {done[self.verb]}{put}" if self.verb else ""
+
+
+def meaning_of(planned: PlannedTask) -> Meaning:
+    """Return what a task means as motions."""
+    things = things_of(planned)
+    thing, place = (*things, "", "")[:2]
+    said = {stem(word) for word in _words(planned)}
+    for verb, its_words in _VERBS.items():
+        if said.isdisjoint(map(stem, its_words.split())):
+            continue
+        if verb is not Verb.PUT or place:
+            return Meaning(verb, thing, place if verb is Verb.PUT else "")
+    return Meaning(None, thing)
+
+
+def things_of(planned: PlannedTask) -> Sequence[str]:
+    """Return the objects of the skill that a task's words name, in their order."""
+    said = [stem(word) for word in _words(planned)]
+    places = {
+        thing: said.index(stem(words(thing)[-1]))
+        for thing in planned.skill.objects
+        if words(thing) and stem(words(thing)[-1]) in said
+    }
+    return sorted(places, key=places.__getitem__)
+
+
+def _words(planned: PlannedTask) -> list[str]:
+    return words(f"{planned.instruction} {planned.text} {planned.meant}")

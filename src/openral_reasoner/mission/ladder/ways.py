@@ -1,0 +1,197 @@
+"""What comes before an attempt, or in its place, by the way in which a task is tried: looks for things, and motions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from openral_reasoner.mission.attempt import DirectorConfig
+from openral_reasoner.mission.ladder.rungs import Rung
+from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of, things_of
+from openral_reasoner.mission.mission import Task
+from openral_reasoner.palette import MOTION, Palette, Skill
+from openral_reasoner.planner import PlannedTask
+
+BRISK_M_S = 0.5
+"""[m/s] speed of the hand on its way to a start; the envelope and the arm may allow less."""
+ROUGHLY_M = 0.02
+"""[m] from home where a hand is that only gets out of the picture; it need not come to rest."""
+LIFT_M = 0.15
+"""[m] that a thing is lifted which is to be taken."""
+CARRY_M = 0.1
+"""[m] that a thing is lifted before the skill goes on, or before it is put down elsewhere."""
+STOPPED_ABOVE_M = 0.05
+"""[m] above a thing at which a hand that comes no lower still closes its fingers: the most that the motion takes."""
+ABOVE_PLACE_M = 0.02
+"""[m] above a place at which the hand is to be: what it holds hangs a little lower."""
+APPROACH_M = 0.05
+"""[m] above that from which the hand comes down with it."""
+IN_THE_AIR_M = 0.05
+"""[m] above where a thing lay from which a place is taken to be in the air."""
+ABOVE_BUTTON_M = 0.06
+"""[m] above a thing from which it is pressed."""
+PRESS_M = 0.05
+"""[m] that it is pressed at most, counted from where it was seen."""
+
+Point = tuple[float, float, float]
+"""[m] in the world frame of the scene."""
+Points = Mapping[str, Point]
+"""Where things were found, by the words that they were looked for with."""
+
+
+@dataclass(frozen=True)
+class Find:
+    """A look for a thing."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motion, and what for."""
+
+    motion: Skill
+    params: Mapping[str, Any]
+    why: str
+    presses: bool = False
+    """It is meant to be stopped by what it presses: where it ended says nothing."""
+
+
+MakeDrive = Callable[[Points], Drive]
+"""The motion, once the things are found that were looked for before it."""
+Step = Find | MakeDrive
+
+
+def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
+    """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
+
+    Before a thing is looked for that motions shall take, the hand goes about home, if it can, so that it does not stand
+    before it; nothing else moves before all things are found.
+    """
+    if task.way == Rung.RESTAGE.value:
+        return _above(task, palette, config)
+    if task.way == Rung.GRASP.value:
+        thing = meaning_of(task.planned).thing
+        carry = _to_start(task, palette, carries=True)
+        return [*_to_start(task, palette, ROUGHLY_M), Find(thing), _pick(palette, thing, CARRY_M), *carry]
+    if task.way == Rung.MOTIONS.value:
+        return [*_to_start(task, palette, ROUGHLY_M), *motion_steps(task.planned, palette)]
+    return _to_start(task, palette)
+
+
+def is_all(task: Task) -> bool:
+    """Whether its motions take the place of the attempt."""
+    return task.way == Rung.MOTIONS.value
+
+
+def needs_its_steps(task: Task) -> bool:
+    """Whether the way is nothing without them: the attempt would be the one that failed before."""
+    return task.way in (Rung.RESTAGE.value, Rung.GRASP.value, Rung.MOTIONS.value)
+
+
+def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: bool = False) -> list[Step]:
+    """The hand goes to where the skill begins the task, or at least `within_m` [m] of it; after a failure it lets go
+    what it holds, or carries it."""
+    skill, home = task.planned.skill, palette.motion("home")
+    start = skill.start_of(task.planned.skill_task)
+    if skill.kind == MOTION or home is None or (start is None and not task.way):
+        return []
+    params: dict[str, Any] = {} if carries else {"speed_m_s": BRISK_M_S}
+    if task.way:
+        params["gripper"] = "keep" if carries else "open"
+    if start is not None:
+        params |= {
+            "position": list(start.position),
+            "tolerance_m": min(max(start.tolerance_m, within_m, 0.003), 0.1),
+        }
+    where = "home" if start is None else f"to where {skill.name} begins"
+    drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}")
+    return [lambda points: drive]
+
+
+def _above(task: Task, palette: Palette, config: DirectorConfig) -> list[Step]:
+    """The hand goes above the object that the words name first."""
+    thing, move_to = things_of(task.planned)[0], _of(palette, "move_to")
+
+    def above(points: Points) -> Drive:
+        position = _at(points, thing, config.stage_height_m)
+        params = {"position": position, "clearance_m": 0.05, "gripper": "open", "speed_m_s": BRISK_M_S}
+        return Drive(move_to, params, f"brings the hand above {thing}")
+
+    return [Find(thing), above]
+
+
+def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
+    """Return a whole task as motions, those of `meaning_of`; empty: its words mean none.
+
+    Raises:
+        LookupError: a motion that it takes is not in the palette.
+    """
+    meaning = meaning_of(planned)
+    thing, place = meaning.thing, meaning.place
+    if meaning.verb is Verb.TAKE:
+        return [Find(thing), _pick(palette, thing, LIFT_M)]
+    if meaning.verb is Verb.PUT:
+        return [Find(thing), Find(place), _pick(palette, thing, CARRY_M), _put(palette, planned, place)]
+    if meaning.verb is Verb.PRESS:
+        return [Find(thing), *_press(palette, thing)]
+    if meaning.verb is Verb.REACH:
+        move_to = _of(palette, "move_to")
+        why = f"brings the hand to {thing}"
+        return [
+            Find(thing),
+            lambda points: Drive(move_to, {"position": _at(points, thing), "clearance_m": 0.05}, why),
+        ]
+    return []
+
+
+def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
+    pick_at = _of(palette, "pick_at")
+    how = {"lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M, "speed_m_s": BRISK_M_S}
+    return lambda points: Drive(pick_at, {"point": _at(points, thing), **how}, f"takes the {thing}")
+
+
+def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
+    """Let the thing go at a place; hold it there if the task ends so, or if the place is in the air."""
+    place_at, move_to = _of(palette, "place_at"), _of(palette, "move_to")
+    thing, holds = meaning_of(planned).thing, planned.leaves == "object"
+
+    def put(points: Points) -> Drive:
+        point = _at(points, place, ABOVE_PLACE_M)
+        if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
+            held = {"position": point, "speed_m_s": BRISK_M_S}
+            return Drive(move_to, held, f"holds it at the {place}")
+        down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
+        return Drive(place_at, {"point": point, **down}, f"puts it at the {place}")
+
+    return put
+
+
+def _press(palette: Palette, thing: str) -> list[Step]:
+    move_to, nudge = _of(palette, "move_to"), _of(palette, "nudge")
+    down = {"direction": "-z", "distance_m": round(ABOVE_BUTTON_M + PRESS_M, 3), "gripper": "closed"}
+
+    def above(points: Points) -> Drive:
+        position = _at(points, thing, ABOVE_BUTTON_M)
+        params = {"position": position, "clearance_m": 0.05, "gripper": "closed"}
+        return Drive(move_to, params, f"brings the closed fingers above the {thing}")
+
+    return [above, lambda points: Drive(nudge, down, f"presses the {thing}", presses=True)]
+
+
+def _at(points: Points, thing: str, above_m: float = 0.0) -> list[float]:
+    x, y, z = points[thing]
+    return [round(x, 4), round(y, 4), round(z + above_m, 4)]
+
+
+def _of(palette: Palette, name: str) -> Skill:
+    """Return a motion that `rungs` found to be there.
+
+    Raises:
+        LookupError: it is gone since.
+    """
+    motion = palette.motion(name)
+    if motion is None:
+        raise LookupError(f"the motion {name} is not there any more")
+    return motion

@@ -1,0 +1,182 @@
+"""Disturbances of a simulated world: a grasp that opens in the lift, a thing that is pushed away.
+
+A disturbance sits between the executor and the simulator (`SimulatedArm`): nothing above it knows of it, so what
+happens has to be noticed by cameras, states and the reward monitor, as it would be in the real world. Each strikes
+once an episode, by what happens in the world and not by the clock, so that a slow way of doing a task meets it as a
+quick one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import NotFoundError, SimulationError
+from openral_core.robot import RobotDescription
+from openral_core.scene import DeployScene
+from openral_core.stop_conditions import FingerTravel, commands_closing, moves_fingers
+from openral_core.types import RobotState
+
+LIFT_M = 0.05
+"""[m] that the hand has risen, since its fingers were told to close, when `GraspOpened` strikes."""
+OPEN_S = 0.5
+"""[s] for which it keeps the fingers open, whatever they are told."""
+NEAR_M = 0.1
+"""[m] from the hand to a thing, horizontally, at which `ObjectPushed` strikes."""
+PUSH_M = (0.05, 0.08)
+"""[m] least and greatest distance by which it moves the thing."""
+
+
+class Disturbance(Protocol):
+    """Something that goes wrong in a world, once from one reset to the next. Used from the world's thread."""
+
+    done: str
+    """What it did, with the numbers; empty: it has not struck."""
+
+    def begin(self) -> None:
+        """The world begins anew."""
+        ...
+
+    def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
+        """Strike, if it is time to, and return the action (A,) to be executed in place of `action` (A,).
+
+        Args:
+            state: of the robot before the control step.
+            action: what the executor wants executed, in the scene's action contract.
+        """
+        ...
+
+
+class MovableThings(Protocol):
+    """The part of a backend that `ObjectPushed` needs."""
+
+    def object_positions(self, env: int = 0) -> Mapping[str, NDArray[np.float64]]:
+        """Return where the simulator has the things of one world, (3,) [m] by name."""
+        ...
+
+    def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
+        """Move a thing (3,) [m] and leave it at rest. Raises SimulationError: nothing of that name can be moved."""
+        ...
+
+
+class GraspOpened:
+    """Opens the gripper in the lift: once the hand has risen with something between its fingers.
+
+    It does not wait for the fingers to come to rest, as the stop condition `lifted` does: a hand that tears a thing up
+    would be at its goal before.
+    """
+
+    def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
+        """Take the scene's actions and the robot's fingers.
+
+        Raises:
+            SimulationError: the scene's actions have no gripper.
+        """
+        if not moves_fingers(scene.action.representation):
+            raise SimulationError(
+                f"open_in_lift: actions of {scene.action.representation} have no gripper to open; choose another"
+            )
+        self._representation = scene.action.representation
+        self._opened = float(scene.action.low[-1])
+        self._steps = max(1, round(OPEN_S * scene.control_hz))
+        self._fingers = FingerTravel.of(robot)
+        self.begin()
+
+    def begin(self) -> None:
+        """The world begins anew."""
+        self.done = ""
+        self._left = 0
+        self._lowest: float | None = None
+        """[m] of the hand since the fingers were told to close; None: they are not."""
+
+    def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
+        """Open the fingers for `OPEN_S`, once the hand has risen by `LIFT_M`."""
+        height, between = float(state.ee_position[2]), self._fingers.is_between(state.gripper_opening)
+        if not commands_closing(action, self._representation):
+            self._lowest = None
+        else:
+            self._lowest = height if self._lowest is None else min(self._lowest, height)
+            risen = height - self._lowest
+            if not self.done and between and risen >= LIFT_M:
+                apart = f"{state.gripper_opening:.3f} m apart"
+                self.done = f"the gripper was opened {risen:.3f} m up, with the fingers {apart}"
+                self._left = self._steps
+        if self._left == 0:
+            return action
+        self._left -= 1
+        opened = np.array(action, copy=True)
+        opened[-1] = self._opened
+        return opened
+
+
+class ObjectPushed:
+    """Pushes a thing away when the hand first comes near it, in a direction that depends on the seed alone."""
+
+    def __init__(self, world: MovableThings, thing: str, seed: int) -> None:
+        """Take the world and the name of one of its things."""
+        self._world, self._thing, self._seed = world, thing, seed
+        self.begin()
+
+    def begin(self) -> None:
+        """The world begins anew."""
+        self.done = ""
+        rng = np.random.default_rng(self._seed)
+        angle, far = rng.uniform(-np.pi, np.pi), rng.uniform(*PUSH_M)
+        self._by = far * np.array([np.cos(angle), np.sin(angle), 0.0])
+
+    def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
+        """Move the thing once the hand is within `NEAR_M` of it."""
+        if self.done:
+            return action
+        there = self._world.object_positions().get(self._thing)
+        if there is None:
+            raise SimulationError(f"push_away: the world has no {self._thing}; choose another disturbance")
+        if float(np.linalg.norm((there - state.ee_position)[:2])) <= NEAR_M:
+            self._world.move_object(self._thing, self._by)
+            self.done = f"the {self._thing} was moved by ({self._by[0]:+.3f}, {self._by[1]:+.3f}) m"
+        return action
+
+
+def _open_in_lift(scene: DeployScene, robot: RobotDescription, world: Any, seed: int) -> Disturbance:
+    return GraspOpened(scene, robot)
+
+
+def _push_away(scene: DeployScene, robot: RobotDescription, world: Any, seed: int) -> Disturbance:
+    if not hasattr(world, "move_object"):
+        raise SimulationError("push_away: this simulator cannot move things; choose another disturbance")
+    things = list(world.object_positions())
+    if not things:
+        raise SimulationError("push_away: there is nothing in this world; choose another disturbance")
+    return ObjectPushed(world, things[0], seed)
+
+
+DISTURBANCES: Mapping[str, Callable[[DeployScene, RobotDescription, Any, int], Disturbance]] = {
+    "open_in_lift": _open_in_lift,
+    "push_away": _push_away,
+}
+"""Name -> what makes one, of the scene, the robot, the backend and a seed."""
+
+
+def make_disturbance(
+    name: str, scene: DeployScene, robot: RobotDescription, world: object, seed: int = 0
+) -> Disturbance:
+    """Return a disturbance by its name.
+
+    Args:
+        name: one of `DISTURBANCES`.
+        scene: of the world.
+        robot: in it.
+        world: the backend, reset at least once.
+        seed: of what is random in it.
+
+    Raises:
+        NotFoundError: there is no such disturbance; the text names those that there are.
+        SimulationError: the world cannot be disturbed so.
+    """
+    make = DISTURBANCES.get(name)
+    if make is None:
+        raise NotFoundError(f"there is no disturbance '{name}'; there are {', '.join(DISTURBANCES)}")
+    return make(scene, robot, world, seed)

@@ -1,0 +1,195 @@
+"""Missions in one process: the rows of the suite `harness` over real worlds, the real director and the real models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from openral_benchmark.commands import app
+from openral_benchmark.harness.deployment import MissionHarness
+from openral_benchmark.harness.result import ALL, compare_rows, rate
+from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.suite_run import plan_missions
+from openral_benchmark.harness.tables import mission_page, mission_table
+from openral_benchmark.harness.variants import VARIANTS
+from openral_benchmark.harness.world import DISPLACED_M, begin_world
+from openral_core.robot import load_robot
+from openral_core.scene import BenchmarkScene, load_scene
+from openral_core.suite import load_suite, suite_with_task
+from openral_rskill.registry import resolve
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.backends.metaworld.initial_states import OUTSIDE_M, outside_vector, random_vector
+
+TASK, STEPS, ATTEMPT = "pick-place-v3", 96, 16
+DESIGN = 4002
+"""An initial state that no suite judges on."""
+TIMED = ("wall_s",)
+
+
+@pytest.fixture(scope="module")
+def scene() -> BenchmarkScene:
+    loaded = load_scene("metaworld_missions", BenchmarkScene)
+    return loaded.model_copy(update={"task": loaded.task.model_copy(update={"max_steps": STEPS})})
+
+
+@pytest.fixture(scope="module")
+def harness(scene: BenchmarkScene) -> Iterator[MissionHarness]:
+    made = MissionHarness(scene, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT)
+    yield made
+    made.close()
+
+
+def untimed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in TIMED}
+
+
+def test_an_episode_depends_on_its_row_variant_and_state_alone(harness) -> None:
+    first, log = harness.run("harness", "outside", DESIGN)
+    harness.run("bare", "distractors", DESIGN + 1)
+    again, same_log = harness.run("harness", "outside", DESIGN)
+    assert untimed(again) == untimed(first)
+    assert same_log == log
+
+
+@pytest.mark.parametrize("row", ["bare", "home", "script", "harness_true", "without_judge"])
+def test_every_row_has_the_same_steps_and_motions_count(harness, row: str) -> None:
+    told, _ = harness.run(row, "outside", DESIGN)
+    assert told["used_steps"] == STEPS or told["success"] or told["claimed_step"] is not None
+    assert told["used_steps"] <= STEPS
+    assert (told["motions"] > 0) == bool(ROWS[row].motions)
+    assert 0 <= told["motion_steps"] + told["held_steps"] <= told["used_steps"]
+
+
+def test_the_ladder_is_the_directors_own_and_takes_another_means(harness) -> None:
+    told, log = harness.run("harness_true", "outside", DESIGN)
+    kinds = [entry.kind for entry in log]
+    assert kinds[:3] == ["prompt", "plan", "prepare"]
+    assert "motions" in told["told"]
+    assert told["attempts"] == 1  # within these steps the policy is not asked for the same again
+    assert [where.split(":")[0] for where in told["located"]] == ["puck", "goal"]
+
+
+def test_what_is_the_simulators_truth_is_flagged_in_every_row(harness) -> None:
+    truths = {
+        row: harness.run(row, "usual", DESIGN)[0]["truth"] for row in ("harness", "harness_true", "bare")
+    }
+    assert truths == {"harness": [], "harness_true": ["judge", "positions"], "bare": []}
+    assert ROWS["true_positions"].truth == ("positions",)
+
+
+def test_a_row_without_a_part_does_not_have_it(harness) -> None:
+    told, _ = harness.run("without_grounding", "usual", DESIGN)
+    assert told["located"] == []
+    told, log = harness.run("without_judge", "usual", DESIGN)
+    assert not [entry for entry in log if entry.kind == "reading"]
+    assert told["claimed_step"] is None
+
+
+def test_the_disturbance_strikes_in_the_episode(harness) -> None:
+    told, _ = harness.run("bare", "pushed", DESIGN)
+    assert "the puck was moved" in told["disturbance"]
+
+
+@pytest.mark.parametrize("init_id", [4000, 4001, 4002])
+def test_variants_of_a_state_are_what_they_say(scene, init_id: int) -> None:
+    robot, backend = load_robot(scene.robot_id), make_backend(scene)
+    usual, displaced = (
+        begin_world(backend, scene, robot, VARIANTS[name], TASK, init_id)[1].ee_position
+        for name in ("usual", "displaced")
+    )
+    off = float(np.linalg.norm(displaced - usual))
+    assert DISPLACED_M[0] - 0.01 <= off <= DISPLACED_M[1] + 0.01
+    backend.close()
+    inside, outside = random_vector(TASK, init_id), outside_vector(TASK, init_id)
+    assert np.array_equal(inside[3:], outside[3:])  # the goal stays
+    low, high = np.array([-0.1, 0.6]), np.array([0.1, 0.7])
+    beyond = np.maximum(low - outside[:2], outside[:2] - high).max()
+    assert OUTSIDE_M[0] <= beyond <= OUTSIDE_M[1]
+
+
+def test_the_suite_judges_on_states_that_nothing_was_trained_on() -> None:
+    suite = load_suite("harness")
+    assert suite.missions is not None
+    first = suite.scenes[0]
+    states = set(range(first.seed, first.seed + first.n_episodes))
+    trained = resolve("mini-metaworld-mt10").manifest.trained_init_ids["metaworld"]
+    assert not states & set(trained.ids())
+    assert not states & set(range(4000, 4100))
+    jobs = plan_missions(suite, suite.scenes, suite.missions.rows, suite.missions.variants, 1)
+    assert {(job.scene.task.id, job.variant) for job in jobs if job.variant == "opened"} == {
+        ("metaworld/pick-place-v3", "opened")  # nothing is lifted in push
+    }
+    assert suite_with_task("metaworld/pick-place-v3").missions is None
+
+
+def row(name: str, variant: str, init_id: int, success: bool, **more: Any) -> dict[str, Any]:
+    base = {"task": "t", "claimed_step": None, "true_at_claim": False, "error": ""}
+    return {"row": name, "variant": variant, "init_id": init_id, "success": success, **base, **more}
+
+
+def test_rows_are_compared_on_the_episodes_that_both_ran() -> None:
+    rows = [row("harness", "usual", i, True) for i in range(9)] + [
+        row("script", "usual", i, i < 2) for i in range(8)
+    ]
+    found = compare_rows(rows, "harness", "script", ALL)
+    assert found is not None
+    assert (found["n"], found["won"], found["lost"]) == (8, 6, 0)
+    assert found["p_value"] == pytest.approx(2 / 2**6, rel=0.01)
+    assert compare_rows(rows, "harness", "bare", ALL) is None
+    assert rate([row("a", "usual", 0, True), row("a", "usual", 1, False, error="x")])["errors"] == 1
+
+
+def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
+    suite = tmp_path / "few.yaml"
+    suite.write_text(
+        f"heldout_init_ids: {{first: {DESIGN}, count: 2}}\n"
+        "missions: {attempt_steps: 160, rows: [bare, harness], variants: [usual, opened]}\n"
+        "scenes: [metaworld_missions]\n"
+    )
+    out = tmp_path / "out"
+    base = [
+        "run",
+        "--suite",
+        str(suite),
+        "--rskill",
+        "mini-metaworld-mt10",
+        "--row",
+        "bare",
+        "--out",
+        str(out),
+    ]
+    done = CliRunner().invoke(
+        app, [*base, "--n-episodes", "1", "--variant", "usual", "--workers", "1", "--trace"]
+    )
+    assert done.exit_code in (0, 1), done.output
+    assert list((out / "missions").glob("bare-usual-*/mission.jsonl"))
+    again = CliRunner().invoke(app, [*base, "--n-episodes", "1", "--workers", "1", "--resume"])
+    assert again.exit_code in (0, 1), again.output
+    content = json.loads((out / "result.json").read_text())
+    assert [e["variant"] for e in content["results"]["episodes"]] == ["usual", "opened"]
+    heads, lines = mission_table(content)
+    assert (len(heads), len(lines)) == (5, 1)
+    assert "policy alone" in mission_page(content)
+    assert CliRunner().invoke(app, ["report", str(out / "result.json")]).exit_code == 0
+    assert CliRunner().invoke(app, ["compare", *[str(out / "result.json")] * 2]).exit_code != 0
+    wrong = CliRunner().invoke(app, [*base, "--row", "magic"])
+    assert wrong.exit_code != 0
+    plain = ["run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--row", "bare"]
+    assert CliRunner().invoke(app, plain).exit_code == 2
+
+
+def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene) -> None:
+    """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
+    steps = 440
+    long = scene.model_copy(update={"task": scene.task.model_copy(update={"max_steps": steps})})
+    made = MissionHarness(long, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT)
+    told, _ = made.run("bare", "outside", DESIGN)
+    made.close()
+    assert not told["success"]  # else it would say nothing
+    assert (told["refused"], told["held_steps"]) == (0, 0)

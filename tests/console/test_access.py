@@ -1,0 +1,208 @@
+"""Who is let in: tokens, cookies, origins, passwords, and what an address off loopback demands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from openral_console.options import ListenOptions, is_password, read_passwords
+from openral_console.sessions import PAGE, STOP, Sessions
+from openral_core.errors import InstallationError, OpenralError
+
+pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from openral_console.access import OPERATOR, Access
+from openral_console.ros.stop_server import application
+
+HOME = "http://127.0.0.1:8420"
+SOCKET = "ws://127.0.0.1:8420/socket"
+PASSWORD = "correct horse battery"
+Enter = Callable[..., TestClient]
+
+
+async def who(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(request.scope[OPERATOR])
+
+
+async def echo(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.send_text(websocket.scope[OPERATOR])
+    await websocket.close()
+
+
+@pytest.fixture
+def sessions() -> Sessions:
+    return Sessions.create()
+
+
+@pytest.fixture
+def enter(sessions: Sessions) -> Enter:
+    """Return a function that makes a browser before a console with the given options."""
+
+    def made(base: str = HOME, **given: Any) -> TestClient:
+        passwords = given.pop("passwords", {})
+        routes = [Route("/", who, methods=["GET", "POST"]), WebSocketRoute("/socket", echo)]
+        options = ListenOptions(**given)
+        app = Access(Starlette(routes=routes), sessions, options, passwords, "me", lambda who, what: None)
+        return TestClient(app, base_url=base, client=("127.0.0.1", 1))
+
+    return made
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(enter: Enter, sessions: Sessions) -> None:
+    browser = enter()
+    answer = browser.get(f"/?token={sessions.token}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "HttpOnly" in answer.headers["set-cookie"]
+    assert browser.get("/").text == "me"
+    assert "frame-ancestors 'none'" in browser.get("/").headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong"])
+def test_without_the_token_there_is_no_page(enter: Enter, query: str) -> None:
+    assert enter().get(f"/{query}").status_code == 401
+
+
+def test_a_cookie_of_another_console_or_an_altered_one_is_none(enter: Enter, sessions: Sessions) -> None:
+    for cookie in (
+        Sessions.create().sign("me"),
+        sessions.sign("me")[:-1],
+        sessions.sign("me", STOP),
+        "a.b",
+        "é",
+    ):
+        assert (
+            enter().get("/", headers={"cookie": f"openral_console_8420={cookie}".encode()}).status_code == 401
+        )
+
+
+def test_a_cookie_ends_after_a_working_day_and_the_stop_does_not(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, stop = sessions.sign("anna"), sessions.sign("anna", STOP)
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert sessions.name_in(page, PAGE) is None
+    assert sessions.name_in(stop, STOP) == "anna"
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9999", "null", ""])
+def test_pages_of_others_can_neither_post_nor_open_a_socket(
+    enter: Enter, sessions: Sessions, origin: str
+) -> None:
+    browser = enter()
+    browser.get(f"/?token={sessions.token}")
+    headers = {"origin": origin} if origin else {}
+    assert browser.post("/", headers=headers).status_code == 403
+    with pytest.raises(WebSocketDisconnect), browser.websocket_connect(SOCKET, headers=headers):
+        pass
+
+
+def test_the_own_page_can(enter: Enter, sessions: Sessions) -> None:
+    browser = enter()
+    browser.get(f"/?token={sessions.token}")
+    assert browser.post("/", headers={"origin": HOME}).text == "me"
+    with browser.websocket_connect(SOCKET, headers={"origin": HOME}) as socket:
+        assert socket.receive_text() == "me"
+
+
+def test_a_name_of_somebody_else_for_this_machine_is_refused(enter: Enter, sessions: Sessions) -> None:
+    assert enter("http://rebound.example:8420").get(f"/?token={sessions.token}").status_code == 403
+    assert enter("http://localhost:9000").get(f"/?token={sessions.token}").status_code == 200  # an ssh -L
+
+
+def test_off_loopback_name_and_password_are_asked_for(
+    enter: Enter, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openral_console.access.REFUSED_DELAY_S", 0.0)
+    base = "https://robot.example:8420"
+    browser = enter(
+        base,
+        address="0.0.0.0",
+        certificate=Path("cert.pem"),
+        key=Path("key.pem"),
+        passwords={"anna": PASSWORD},
+    )
+    assert browser.get(f"/?token={sessions.token}").status_code == 401
+    form = {"name": "anna", "password": PASSWORD}
+    assert browser.post("/login", data=form, headers={"origin": "https://evil.example"}).status_code == 403
+    wrong = browser.post("/login", data={**form, "password": "wrong"}, headers={"origin": base})
+    assert (wrong.status_code, "wrong" in wrong.text) == (401, True)
+    assert browser.post("/login", data={"name": "x" * 9000}, headers={"origin": base}).status_code == 413
+    right = browser.post("/login", data=form, headers={"origin": base})
+    assert right.text == "anna"
+    assert "Secure" in right.history[0].headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"address": "0.0.0.0"}, "--certificate, --key and --passwords"),
+        ({"address": "robot.example"}, "--certificate, --key and --passwords"),
+        ({"certificate": Path("cert.pem")}, "belong together"),
+        (
+            {"certificate": Path("/no/cert.pem"), "key": Path("/no/key.pem")},
+            "--certificate /no/cert.pem: no such",
+        ),
+    ],
+)
+def test_what_an_address_lacks_is_said(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InstallationError, match=words):
+        ListenOptions(**given).check()
+
+
+def test_the_file_of_passwords_is_private_and_its_faults_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "passwords"
+    file.write_text(f"anna:{PASSWORD}\n\nbob:{PASSWORD}:2\n")
+    file.chmod(0o600)
+    found = read_passwords(file)
+    assert found == {"anna": PASSWORD, "bob": f"{PASSWORD}:2"}
+    assert is_password(found, "anna", PASSWORD)
+    assert not is_password(found, "carl", "")
+    file.chmod(0o640)
+    with pytest.raises(InstallationError, match="others can read it"):
+        read_passwords(file)
+    for text, words in (("anna:short\n", ":1: write name:password"), ("", "nobody is in it")):
+        file.write_text(text)
+        file.chmod(0o600)
+        with pytest.raises(InstallationError, match=words):
+            read_passwords(file)
+
+
+def test_the_process_behind_stop_hears_pages_of_this_machine_that_have_its_key(sessions: Sessions) -> None:
+    pressed: list[str] = []
+    browser = TestClient(
+        application(lambda: "", sessions, lambda who, what: pressed.append(who)),
+        base_url="http://127.0.0.1:9",
+    )
+    key = sessions.sign("anna", STOP)
+    answer = browser.post("/stop", content=key, headers={"origin": HOME})
+    assert (answer.text, answer.headers["access-control-allow-origin"]) == ("stopped", HOME)
+    for body, origin in ((key, "http://evil.example"), (sessions.sign("anna"), HOME), ("", HOME), (key, "")):
+        assert browser.post("/stop", content=body, headers={"origin": origin}).status_code == 403
+    assert pressed == ["anna"]
+
+
+def test_a_stop_in_vain_says_so(sessions: Sessions) -> None:
+    browser = TestClient(
+        application(lambda: "no bridge", sessions, lambda who, what: None), base_url="http://127.0.0.1:9"
+    )
+    answer = browser.post("/stop", content=sessions.sign("anna", STOP), headers={"origin": HOME})
+    assert (answer.status_code, answer.text) == (503, "no bridge")
+
+
+def test_the_command_refuses_what_is_not_protected() -> None:
+    from openral_cli.app import app
+
+    done = CliRunner().invoke(app, ["console", "--address", "0.0.0.0"])
+    assert isinstance(done.exception, OpenralError)

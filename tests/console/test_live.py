@@ -1,0 +1,98 @@
+"""What the console keeps of a deployment: pictures, log lines, the robot's shapes."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from openral_console.live.camera_feed import MAX_SIDE, CameraFeed
+from openral_console.live.deployment import MAX_READINGS, LiveDeployment
+from openral_console.live.log_lines import KEPT, LogLines
+from openral_console.live.robot import read_urdf
+from openral_console.live.views import ReadingView
+from openral_core.errors import ContractError
+
+ROBOT = """<robot name="arm"><material name="blue"><color rgba="0 0 1 1"/></material>
+<link name="base"><visual><geometry><mesh filename="{mesh}" scale="1 2 3"/></geometry></visual></link>
+<link name="hand"><visual><origin xyz="0.1 0 0" rpy="0 0 1.5707963"/>
+<geometry><cylinder radius="0.02" length="0.1"/></geometry><material name="blue"/></visual></link></robot>"""
+
+
+@pytest.mark.parametrize(("encoding", "channels"), [("rgb8", 3), ("bgr8", 3), ("rgba8", 4), ("mono8", 1)])
+def test_a_picture_keeps_its_colours(encoding: str, channels: int) -> None:
+    image = np.zeros((48, 64, channels), np.uint8)
+    image[..., 0] = 200
+    feed = CameraFeed("front")
+    feed.add(image, encoding)
+    red, green, blue = cv2.imdecode(np.frombuffer(feed.jpeg(), np.uint8), cv2.IMREAD_COLOR)[20, 20, ::-1]
+    wanted = {"rgb8": (200, 0, 0), "bgr8": (0, 0, 200), "rgba8": (200, 0, 0), "mono8": (200, 200, 200)}[
+        encoding
+    ]
+    assert np.abs(np.array([red, green, blue], int) - wanted).max() < 12
+
+
+def test_a_large_picture_is_made_smaller_and_encoded_once() -> None:
+    feed = CameraFeed("front")
+    feed.add(np.zeros((1080, 1920, 3), np.uint8), "rgb8")
+    first = feed.jpeg()
+    assert cv2.imdecode(np.frombuffer(first, np.uint8), cv2.IMREAD_COLOR).shape == (360, MAX_SIDE, 3)
+    assert feed.jpeg() is first
+    with pytest.raises(ContractError, match="bayer"):
+        feed.add(np.zeros((4, 4, 1), np.uint8), "bayer_rggb8")
+
+
+def test_no_picture_has_no_age_and_no_rate() -> None:
+    feed = CameraFeed("front")
+    assert (feed.jpeg(), feed.age_s, feed.rate_hz) == (b"", math.inf, 0.0)
+
+
+def test_lines_are_bounded_counted_and_filtered() -> None:
+    lines = LogLines()
+    for number in range(KEPT + 500):
+        lines.add(40 if number % 100 == 0 else 20, "12:00:00", "node", str(number))
+    assert lines.count == KEPT + 500
+    assert [line.text for line in lines.newest(20, 2)] == ["1498", "1499"]
+    assert [line.text for line in lines.newest(40, 3)] == ["1200", "1300", "1400"]
+    assert len(lines.newest(10, 10_000)) == KEPT
+
+
+def test_readings_are_bounded_and_begin_anew_with_the_clock() -> None:
+    deployment = LiveDeployment()
+    for number in range(MAX_READINGS + 5):
+        deployment.add_reading(ReadingView(number, "", "", "", 0.0, 0.0, 0.8, False, ""))
+    assert len(deployment.readings) == MAX_READINGS
+    deployment.add_reading(ReadingView(1.0, "", "", "", 0.0, 0.0, 0.8, False, ""))
+    assert len(deployment.readings) == 1
+
+
+def test_a_description_becomes_shapes(tmp_path: Path) -> None:
+    mesh = tmp_path / "base.stl"
+    mesh.write_bytes(b"\0" * 84)
+    robot = read_urdf(ROBOT.format(mesh=mesh.as_uri()))
+    (base,), (hand,) = robot.links["base"], robot.links["hand"]
+    assert (robot.meshes, robot.missing) == ((mesh,), 0)
+    assert (base.kind, base.size, base.mesh) == ("mesh", (1.0, 2.0, 3.0), 0)
+    assert (hand.kind, hand.size, hand.color) == ("cylinder", (0.02, 0.1), (0.0, 0.0, 1.0, 1.0))
+    np.testing.assert_allclose(hand.pose.rotation(), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-6)
+
+
+@pytest.mark.parametrize("mesh", ["file:///etc/passwd", "http://evil.example/a.stl", "package://arm/a.stl"])
+def test_a_description_cannot_name_other_files(mesh: str) -> None:
+    robot = read_urdf(ROBOT.format(mesh=mesh))
+    assert (robot.meshes, robot.missing) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<robot",
+        '<robot><link name="a"><visual><geometry><box size="1 1 x"/></geometry></visual></link></robot>',
+    ],
+)
+def test_what_is_no_description_is_refused(text: str) -> None:
+    with pytest.raises(ContractError, match="robot_description"):
+        read_urdf(text)

@@ -1,0 +1,290 @@
+"""After a failed attempt a motion puts the object into the hand, or motions do it all; the reward monitor judges."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk, motion
+
+from openral_core.instant import Instant
+from openral_core.stop_conditions import FingerTravel
+from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.mission.attempt import AskWorld, DirectorConfig
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.ladder.experience import Experience
+from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of
+from openral_reasoner.mission.request_queue import Execute, Reply
+from openral_reasoner.mission.steering import Steering, SteeringLimits
+from openral_reasoner.palette import Palette, Skill, SkillTask
+from openral_reasoner.planner import PlannedTask
+
+PICK, PLACE, NUDGE = motion("pick_at"), motion("place_at"), motion("nudge")
+MOTIONS = (HOME, MOVE_TO, PICK, PLACE, NUDGE)
+PLACING = "put the puck at the goal"
+MOVER = replace(
+    SKILL,
+    objects=("puck", "goal", "button", "drawer"),
+    tasks=(
+        SkillTask("pick-place-v3", (PLACING,)),
+        SkillTask("lift", ("lift the puck",)),
+        SkillTask("button-press-v3", ("press the button",)),
+        SkillTask("drawer-open-v3", ("open the drawer",)),
+    ),
+)
+PUCK, TRAY, HIGH = (0.1, 0.7, 0.02), (0.0, 0.8, 0.04), (0.0, 0.8, 0.2)
+BUTTON = (0.0, 0.6, 0.12)
+
+
+def desk_with(
+    *skills: Skill, sees: bool | None = True, config: DirectorConfig = CONFIG, **found: Any
+) -> Desk:
+    """A desk whose locator finds what is named, with a reward monitor that sees motions done or not."""
+    where = {"puck": PUCK, **found}
+    asked: list[str] = []
+
+    def world(question: AskWorld) -> bool | None:
+        asked.append(question.condition.task)
+        return sees
+
+    desk = Desk(palette=Palette((MOVER, *(skills or MOTIONS))), where=where.get, world=world, config=config)
+    desk.director.perception(can_locate=True)
+    desk.director.monitor(silent=False, there=True)
+    return desk
+
+
+def ways(desk: Desk) -> list[str]:
+    return [e.kind for e in desk.log if e.kind in ("grasp", "motions", "home", "restage", "abandoned")]
+
+
+def params(desk: Desk, wanted: Skill) -> list[dict[str, Any]]:
+    return [json.loads(goal.params_json) for goal in desk.driven if goal.skill == wanted]
+
+
+def fail(desk: Desk, order: str) -> None:
+    """Order something, and let its first attempt come to nothing, and the next way begin."""
+    desk.say(order)
+    desk.run(4.4, 0.2)
+
+
+def test_a_place_on_the_table_is_reached_by_motions_and_the_monitor_says_whether_it_is_done() -> None:
+    desk = desk_with(goal=TRAY)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, PLACE]
+    assert params(desk, PICK)[0]["point"] == list(PUCK)
+    assert params(desk, PLACE)[0]["point"] == [0.0, 0.8, 0.06]
+    assert desk.mission.state.value == "done", desk.mission.message
+    assert (len(desk.sent), desk.mission.tasks[0].attempts) == (1, 2)
+    [words] = [e.reason for e in desk.log if e.kind == "motions"]
+    assert "failed" in words
+    assert "now by motions: the puck is taken, and put at the goal" in words
+
+
+@pytest.mark.parametrize(("sees", "then"), [(False, "grasp"), (None, "abandoned")])
+def test_motions_that_arrived_are_no_success(sees: bool | None, then: str) -> None:
+    desk = desk_with(sees=sees, goal=TRAY)
+    fail(desk, PLACING)
+    assert ways(desk)[:2] == ["motions", then]
+
+
+def test_a_thing_is_held_where_its_place_is_in_the_air() -> None:
+    desk = desk_with(goal=HIGH)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, MOVE_TO]
+    assert params(desk, MOVE_TO)[0]["position"] == [0.0, 0.8, 0.22]
+
+
+def test_where_the_place_is_not_found_nothing_is_taken_and_the_skill_goes_on_with_the_thing_in_the_hand() -> (
+    None
+):
+    desk = desk_with()
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK, HOME], (
+        "for the way that was not possible the hand went out of the picture and no further"
+    )
+    assert any(e.kind == "prepare" and "it did not work: the fake says so" in e.reason for e in desk.log)
+    assert ways(desk) == ["motions", "grasp"]
+    assert len(desk.sent) == 2
+    desk.run(2, 0.9)
+    assert desk.mission.state.value == "done"
+
+
+def test_a_lifted_thing_and_a_pressed_button() -> None:
+    lifting = desk_with()
+    fail(lifting, "lift the puck")
+    assert (ways(lifting), params(lifting, PICK)[0]["lift_m"]) == (["motions"], 0.15)
+    pressing = desk_with(button=BUTTON)
+    pressing.motion_fails = (NUDGE,)
+    fail(pressing, "press the button")
+    assert [goal.skill for goal in pressing.driven] == [HOME, MOVE_TO, NUDGE]
+    assert params(pressing, MOVE_TO)[0] == {
+        "position": [0.0, 0.6, 0.18],
+        "clearance_m": 0.05,
+        "gripper": "closed",
+    }
+    assert pressing.mission.state.value == "done", "a button stops the hand, which is what was wanted"
+
+
+def test_a_motion_that_fails_ends_its_way_and_every_way_is_gone_once() -> None:
+    desk = desk_with(goal=TRAY)
+    desk.motion_fails = (PICK,)
+    desk.say(PLACING)
+    desk.run(80, 0.2)
+    assert ways(desk) == ["motions", "grasp", "home", "restage", "abandoned"]
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, HOME, PICK, HOME, MOVE_TO]
+    assert len(desk.sent) == 3, "without the thing in the hand the attempt would be the one that failed"
+
+
+@pytest.mark.parametrize(
+    ("order", "skills", "locates", "why"),
+    [
+        ("open the drawer", MOTIONS, True, "no verb to take, put, press or reach"),
+        (PLACING, (HOME, MOVE_TO), True, "there is no motion pick_at here"),
+        (PLACING, MOTIONS, False, "nobody here answers where a thing is"),
+    ],
+)
+def test_the_operator_hears_why_motions_are_not_possible(
+    order: str, skills: tuple[Skill, ...], locates: bool, why: str
+) -> None:
+    desk = desk_with(*skills)
+    desk.director.perception(can_locate=locates)
+    desk.say(order)
+    desk.run(40, 0.2)
+    told = [e.reason for e in desk.log if e.kind == "motions"]
+    assert len(told) == 1
+    assert told[0].startswith("not possible: ")
+    assert why in told[0]
+
+
+def test_what_is_left_of_the_mission_s_time_may_not_be_enough_for_motions() -> None:
+    late = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"mission_time_s": 14.0}))
+    fail(late, PLACING)
+    assert (late.driven, late.mission.state.value) == ([], "failed")
+    assert any(e.kind == "motions" and "s are left" in e.reason for e in late.log)
+
+
+def test_motions_do_it_where_the_skill_is_gone_for_good() -> None:
+    desk = desk_with(goal=TRAY)
+    desk.say(PLACING)
+    desk.director.palette(Palette(MOTIONS), desk.now)
+    desk.director.skill_lost(MOVER.name, "the policy node went away", Instant(desk.now, desk.now))
+    desk.run(30)
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, PLACE]
+    assert desk.mission.state.value == "done"
+
+
+def test_what_a_way_was_worth_is_counted(tmp_path: Path) -> None:
+    desk = desk_with(goal=TRAY)
+    outcomes = Outcomes(tmp_path / "outcomes.json")
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
+    desk.director.palette(desk.palette, desk.now)
+    desk.director.perception(can_locate=True)
+    desk.director.monitor(silent=False, there=True)
+    fail(desk, PLACING)
+    assert [(row.rung, row.successes, row.tries) for row in outcomes.rows()] == [
+        ("first", 0, 1),
+        ("motions", 1, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "verb", "thing", "place"),
+    [
+        ("pick up the puck and place it at the goal", Verb.PUT, "puck", "goal"),
+        ("push the puck to the goal", Verb.PUT, "puck", "goal"),
+        ("lift the puck", Verb.TAKE, "puck", ""),
+        ("press the button", Verb.PRESS, "button", ""),
+        ("push the button down", Verb.PRESS, "button", ""),
+        ("reach the goal", Verb.REACH, "goal", ""),
+        ("open the drawer", None, "drawer", ""),
+        ("do something nice", None, "", ""),
+    ],
+)
+def test_what_words_mean_as_motions(words: str, verb: Verb | None, thing: str, place: str) -> None:
+    meaning = meaning_of(PlannedTask(words, MOVER, "", words, 1.0))
+    assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)
+
+
+# -- what the fingers say against it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("leaves", "gripper_m", "state"),
+    [
+        ("object", 0.03, "active"),
+        ("object", 0.1, "active"),
+        ("object", 0.045, "done"),
+        ("object", None, "done"),
+        ("anything", 0.03, "done"),
+    ],
+)
+def test_a_task_that_ends_with_a_thing_in_the_hand_is_not_done_with_an_empty_one(
+    leaves: str, gripper_m: float | None, state: str
+) -> None:
+    holding = replace(MOVER, tasks=(SkillTask("lift", ("lift the puck",), leaves),))
+    desk = Desk(palette=Palette((holding, HOME)), gripper_m=gripper_m)
+    fingers = FingerTravel(closed_m=0.03, open_m=0.1)
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, fingers=fingers)
+    desk.director.palette(desk.palette, desk.now)
+    desk.say("lift the puck")
+    desk.run(1.7, 0.9)
+    assert desk.mission.state.value == state, desk.mission.message
+    assert any("hold nothing" in entry.reason for entry in desk.log) is (state != "done")
+    assert (desk.kinds().count("home") == 1) is (state != "done"), "the ladder goes on"
+
+
+def test_what_the_task_leaves_in_the_hand_is_held_by_motions() -> None:
+    desk = desk_with(goal=TRAY)
+    holding = replace(MOVER, tasks=(SkillTask("pick-place-v3", (PLACING,), "object"),))
+    desk.director.palette(Palette((holding, *MOTIONS)), desk.now)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, PICK, MOVE_TO]
+
+
+# -- an agent chooses the same ways ------------------------------------------------------------------------------
+
+
+class Agent:
+    """A mission in the hands of an agent, one call after the other."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        assert desk.director.steered_from_outside("m", "a mission", Instant(desk.now, desk.now)) == ""
+        self.steering = Steering(desk.director, SteeringLimits(max_repeats=9))
+        self.replies: list[Reply] = []
+
+    def run(self, way: str = "", progress: float = 0.2) -> str:
+        """Try the task in a way, and return what the agent is told."""
+        desk, before = self.desk, len(self.replies)
+        request = Execute(MOVER.name, "pick-place-v3", "", way=way)
+        desk.do(self.steering.handle(request, self.replies.append, Instant(desk.now, desk.now)))
+        for _ in range(20):
+            if len(self.replies) > before:
+                break
+            desk.run(1, progress)
+            self.steering.tick(Instant(desk.now, desk.now))
+        return self.replies[before].text
+
+
+def test_an_agent_gets_the_same_ways_once_each_after_a_failure() -> None:
+    agent = Agent(desk_with(goal=TRAY))
+    assert "motions is for a task that has failed" in agent.run("motions")
+    assert agent.run().endswith(
+        "; ways to try it anew: home, restage, grasp, motions (tasks left: 19, questions left: 3)"
+    )
+    assert "there is no way 'magic'" in agent.run("magic")
+    assert agent.run("home").startswith("not verified as done")
+    assert "home was tried for it already" in agent.run("home")
+    assert agent.run("motions").startswith("done, verified by the reward monitor")
+    agent.desk.director.finish(True, "it is there", agent.desk.now)
+    assert agent.desk.mission.state.value == "done"
+
+
+def test_an_agent_s_motions_are_not_done_because_they_arrived() -> None:
+    agent = Agent(desk_with(goal=TRAY, sees=False))
+    agent.run()
+    assert agent.run("motions").startswith("not verified as done")
+    assert "; ways to try it anew: home, restage (" in agent.run("grasp")

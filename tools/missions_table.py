@@ -1,0 +1,61 @@
+"""Write the tables of docs/benchmark-missions.md from docs/missions.json: no figure is typed by hand.
+
+python tools/missions_table.py                             # rewrite the page
+python tools/missions_table.py --check                     # exit 1 if it is out of date
+python tools/missions_table.py --take runs/x/result.json   # take another result first, without machine and folders
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from readme_tables import with_part
+
+from openral_benchmark.harness.tables import comparison_table, markdown, mission_table, remarks
+from openral_rskill.provenance import write_result
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "benchmark-missions.md"
+RESULT = ROOT / "docs" / "missions.json"
+
+
+def text(content: dict[str, Any]) -> str:
+    """Return the part of the page that comes from a result."""
+    config, source = content["eval_config"], content["provenance"]
+    first, last = config["init_ids"]
+    tasks = " and ".join(task.rsplit("/", 1)[-1] for task in config["tasks"])
+    said = (
+        f"{config['vla_id']} {source['skill_version']} on states {first} to {last} of {tasks}, at most "
+        f"{config['max_steps']} steps; solved of episodes, commit {str(source['commit'])[:12]}."
+    )
+    notes = "\n".join(f"\n{note}." for note in remarks(content))
+    paired = markdown(*comparison_table(content))
+    told = "Compared episode by episode (exact McNemar test):"
+    return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"
+
+
+def main() -> int:
+    """Rewrite or check the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--take", type=Path)
+    options = parser.parse_args()
+    if options.take is not None:
+        taken = json.loads(options.take.read_text(encoding="utf-8"))
+        taken["provenance"].pop("host", None)
+        write_result(RESULT, taken)
+    page = PAGE.read_text(encoding="utf-8")
+    said = text(json.loads(RESULT.read_text(encoding="utf-8")))
+    wanted = with_part(page, "missions", said.splitlines())
+    if options.check:
+        return int(wanted != page)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

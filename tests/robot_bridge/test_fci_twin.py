@@ -201,7 +201,8 @@ def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess,
         way = moved.robot_state().ee_position - before
     finally:
         moved.close()
-    assert way[2] == pytest.approx(0.1, abs=0.04)
+    # The twin's time may be slower than the wall's, and the set point stays on its leash to the hand: less than 10 cm.
+    assert 0.02 < way[2] < 0.14
     assert np.abs(way[:2]).max() < 0.02
 
 

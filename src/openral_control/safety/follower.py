@@ -7,10 +7,14 @@ finds each time the quickest way to the newest target within the limits of veloc
 from __future__ import annotations
 
 import numpy as np
-from ruckig import ControlInterface, InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.errors import ControlError
+from openral_core.errors import ControlError, InstallationError
+
+try:
+    from ruckig import ControlInterface, InputParameter, OutputParameter, Result, Ruckig, Synchronization
+except ImportError as missing:
+    raise InstallationError("real arms need ruckig; run: pip install 'openral[franka]'") from missing
 
 LEAST_RAD_S = 0.02
 """[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""

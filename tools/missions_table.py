@@ -21,6 +21,8 @@ from openral_rskill.provenance import write_result
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 RESULT = ROOT / "docs" / "missions.json"
+FEW = 30
+"""Episodes of a cell below which the page says so."""
 
 
 def text(content: dict[str, Any]) -> str:
@@ -32,7 +34,12 @@ def text(content: dict[str, Any]) -> str:
         f"{config['vla_id']} {source['skill_version']} on states {first} to {last} of {tasks}, at most "
         f"{config['max_steps']} steps; solved of episodes, commit {str(source['commit'])[:12]}."
     )
-    notes = "\n".join(f"\n{note}." for note in remarks(content))
+    rows = content["results"]["rows"]
+    each = {
+        cell["n_episodes"] for row in rows.values() for name, cell in row["variants"].items() if name != "all"
+    }
+    few = f"From {min(each)} to {max(each)} episodes a cell: a cell says next to nothing, the column of all little."
+    notes = "\n".join(f"\n{note}" for note in (*remarks(content), *([few] if min(each) < FEW else [])))
     paired = markdown(*comparison_table(content))
     told = "Compared episode by episode (exact McNemar test):"
     return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"

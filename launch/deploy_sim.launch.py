@@ -127,7 +127,7 @@ def deployment(context):
         nodes.append(monitor(scene.reward_skill, values, common))
     nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
     if values["console"] == "true":
-        nodes.append(console(values))
+        nodes.append(console(values, common))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
@@ -178,11 +178,13 @@ def locator(values, common, left=RESTARTS):
     return node("locator", values, parameters, on_exit)
 
 
-def console(values, left=RESTARTS):
+def console(values, common, left=RESTARTS):
     """The operator's page; nothing waits for it."""
-    parameters = {"run_dir": text(values["run_dir"]), "port": int(values["console_port"])}
+    parameters = {**common, "port": int(values["console_port"])}
     who = "the console"
-    return node("console", values, parameters, again(who, partial(console, values), left, without(who)))
+    return node(
+        "console", values, parameters, again(who, partial(console, values, common), left, without(who))
+    )
 
 
 def monitor(skill, values, common, left=RESTARTS):

@@ -43,6 +43,8 @@ LOOKS = {
     "random": "random colours, lights, other shapes",
     "removed": "as the scene looks, but the thing is gone",
 }
+VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-camera": "camera 3 cm off"}
+"""Ends of the names of a reward model's results, and how the worlds were seen in them."""
 REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
 """The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 
@@ -132,6 +134,36 @@ def reward_trials(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     return [_row("", "0.1.0", "0.2.0"), "|---|---|---|", *(_row(*row) for row in rows)]
 
 
+def reward_views(plain: dict[str, Any], others: list[dict[str, Any]]) -> list[str]:
+    """Return a row a measure, and a column for each way in which the worlds were seen."""
+    columns = [plain, *others]
+    kinds = [
+        kind for kind in plain["called_done_by_kind"] if all(kind in r["called_done_by_kind"] for r in others)
+    ]
+    rows = [
+        (f"called done and was not: {kind}", *(counted(r["called_done_by_kind"][kind]) for r in columns))
+        for kind in kinds
+    ]
+    for words, key in (("successes missed", "missed_success"), ("abstained on", "abstained_on_success")):
+        rows.append((words, *(counted(r[key]) for r in columns)))
+    rows.append(("VOC", *(f"{r['voc_mean']:.3f}" for r in columns)))
+    return [_row("", *VIEWS.values()), "|---|---|---|---|", *(_row(*row) for row in rows)]
+
+
+def reward_second_look(results: list[tuple[str, dict[str, Any]]]) -> list[str]:
+    """Return two rows a model: what a second look changes for failures and for successes."""
+    lines = [_row("", "three frames", "and five more"), "|---|---|---|"]
+    for model, found in results:
+        for words, key in (
+            ("called done and was not", "called_done"),
+            ("done and never called so", "never_called"),
+        ):
+            lines.append(
+                _row(f"{model}: {words}", *(counted(found[rule][key]) for rule in ("without", "with")))
+            )
+    return lines
+
+
 def counted(share: dict[str, Any]) -> str:
     """Return `1 of 300: 0.3 % (0.1–1.9)`."""
     return f"{share['count']} of {share['of']}: {percent(share)}"
@@ -195,6 +227,17 @@ def reward_page(text: str) -> str:
     before, now = (
         json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE, shipped)
     )
+    folder = shipped.parent
+    seen = [
+        json.loads((folder / f"{recipe}{end}.json").read_text(encoding="utf-8"))["results"]
+        for end in VIEWS
+        if end
+    ]
+    text = with_part(text, "views", reward_views(now, seen))
+    looks = [
+        (words, result["second_look"]) for words, result in zip(list(VIEWS.values())[1:], seen, strict=True)
+    ]
+    text = with_part(text, "second look", reward_second_look(looks))
     return with_part(text, "trials", reward_trials(before, now))
 
 

@@ -13,7 +13,15 @@ from ros2_embedded.install.__main__ import main
 from ros2_embedded.install.cmake import calls, read_rules
 from ros2_embedded.install.installer import site_packages
 
-MANIFEST = "<package format='3'><name>{}</name><version>1.0.0</version><export><build_type>{}</build_type></export></package>"
+MANIFEST = (
+    "<package format='3'><name>{}</name><version>1.0.0</version>"
+    "<export><build_type>{}</build_type></export></package>"
+)
+TALK = """
+def main():
+    from arm_tools.action import Reach
+    print(Reach.Goal().grip.force)
+"""
 CMAKE = """
 cmake_minimum_required(VERSION 3.8)
 project(arm_tools)  # everything but C++
@@ -72,9 +80,10 @@ def sources(tmp_path: Path) -> Path:
         {
             "package.xml": MANIFEST.format("py_pkg", "ament_python"),
             "setup.py": SETUP,
-            "setup.cfg": "[develop]\nscript_dir=$base/lib/py_pkg\n[install]\ninstall_scripts=$base/lib/py_pkg\n",
+            "setup.cfg": ""
+            "[develop]\nscript_dir=$base/lib/py_pkg\n[install]\ninstall_scripts=$base/lib/py_pkg\n",
             "py_pkg/__init__.py": "",
-            "py_pkg/talk.py": "def main():\n    from arm_tools.action import Reach\n    print(Reach.Goal().grip.force)\n",
+            "py_pkg/talk.py": TALK,
             "resource/py_pkg": "",
             "launch/up.launch.py": "",
         },
@@ -144,7 +153,8 @@ def test_calls_of_cmake(tmp_path: Path) -> None:
     assert list(calls(text))[-1][0] == "baz"
     path = tmp_path / "CMakeLists.txt"
     path.write_text(
-        "project(p)\nament_python_install_package(p PACKAGE_DIR src/p)\ninstall(FILES a b DESTINATION share/p)"
+        "project(p)\nament_python_install_package(p PACKAGE_DIR src/p)\ninstall(FILES a b DESTINATION "
+        "share/p)"
     )
     rules = read_rules(path)
     assert rules.python == [("p", "src/p")]

@@ -1,6 +1,7 @@
 """The public names of ROS 2's modules are here too, so that none is lost again.
 
-`upstream_names.json` was written by `tools/upstream_names.py` with the wheels of Jazzy; launch, tf2, ros2cli and their
+`upstream_names.json` was written by `tools/upstream_names.py` with the wheels of Jazzy; launch, tf2, ros2cli
+and their
 kin have no wheels, and their names that programs import stand here.
 """
 
@@ -18,12 +19,19 @@ UPSTREAM: dict[str, Any] = json.loads(Path(__file__).with_name("upstream_names.j
 
 # Modules that turn interface files into IDL and read IDL: what a build with a compiler needs.
 LEFT_OUT_MODULES = ("rosidl_adapter", "rosidl_adapter.main", "rosidl_adapter.action", "rosidl_adapter.msg")
-LEFT_OUT_MODULES += ("rosidl_adapter.srv", "rosidl_adapter.resource", "rosidl_adapter.cli", "rosidl_parser.parser")
+LEFT_OUT_MODULES += (
+    "rosidl_adapter.srv",
+    "rosidl_adapter.resource",
+    "rosidl_adapter.cli",
+    "rosidl_parser.parser",
+)
 LEFT_OUT = {
     # The description of whole IDL files.
-    "rosidl_parser.definition": "Action Annotatable Annotation Constant IdlContent IdlFile IdlLocator Include Member "
+    "rosidl_parser.definition": "Action Annotatable Annotation Constant IdlContent IdlFile IdlLocator "
+    "Include Member "
     "Message Service Structure",
-    "rosidl_adapter.parser": "extract_file_level_comments find_matching_end_quote parse_string_array_value_string "
+    "rosidl_adapter.parser": "extract_file_level_comments find_matching_end_quote "
+    "parse_string_array_value_string "
     "process_comments",
     # What belongs to the C library, to type checkers, or to the inside of rclpy's loggers.
     "rclpy.context": "g_logging_ref_count",
@@ -44,7 +52,8 @@ WITHOUT_WHEELS = {
     "launch_ros.actions.node": "Node NodeActionExtension get_extensions",
     "launch_ros.ros_adapters": "ROSAdapter get_ros_adapter get_ros_node",
     "launch_ros.utilities": "normalize_remap_rule normalize_remap_rules plugin_support to_parameters_list",
-    "ros2action.api": "action_name_completer action_type_completer get_action_class get_action_clients_and_servers "
+    "ros2action.api": "action_name_completer action_type_completer get_action_class "
+    "get_action_clients_and_servers "
     "get_action_names get_action_names_and_types",
     "ros2cli.helpers": "bind get_ros_domain_id pretty_print_call unsigned_int wait_for",
     "ros2cli.node": "NODE_NAME_PREFIX",
@@ -52,18 +61,24 @@ WITHOUT_WHEELS = {
     "ros2cli.node.direct": "DirectNode add_arguments",
     "ros2cli.node.strategy": "NodeStrategy add_arguments",
     "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc satisfies_version",
-    "ros2component.api": "find_container_node_names get_components_in_container get_registered_component_types",
+    "ros2component.api": "find_container_node_names get_components_in_container "
+    "get_registered_component_types",
     "ros2lifecycle.api": "call_change_states call_get_available_transitions call_get_states get_node_names",
     "ros2multicast.api": "receive send",
-    "ros2node.api": "INFO_NONUNIQUE_WARNING_TEMPLATE NodeName NodeNameCompleter TopicInfo get_absolute_node_name "
+    "ros2node.api": "INFO_NONUNIQUE_WARNING_TEMPLATE NodeName NodeNameCompleter TopicInfo "
+    "get_absolute_node_name "
     "get_action_client_info get_action_server_info get_node_names get_publisher_info get_service_client_info "
     "get_service_server_info get_subscriber_info get_topics has_duplicates parse_node_name wait_for_node",
-    "ros2param.api": "ParameterNameCompleter call_describe_parameters call_get_parameters call_list_parameters "
+    "ros2param.api": "ParameterNameCompleter call_describe_parameters call_get_parameters "
+    "call_list_parameters "
     "call_set_parameters get_parameter_type_string get_parameter_value get_value load_parameter_dict "
     "load_parameter_file parse_parameter_dict",
-    "ros2pkg.api": "PackageNotFound get_executable_paths get_package_names get_prefix_path package_name_completer",
-    "ros2run.api": "ExecutableNameCompleter MultipleExecutables PackageNotFound get_executable_path run_executable",
-    "ros2service.api": "ServiceNameCompleter ServicePrototypeCompleter ServiceTypeCompleter get_service_class "
+    "ros2pkg.api": "PackageNotFound get_executable_paths get_package_names get_prefix_path "
+    "package_name_completer",
+    "ros2run.api": "ExecutableNameCompleter MultipleExecutables PackageNotFound get_executable_path "
+    "run_executable",
+    "ros2service.api": "ServiceNameCompleter ServicePrototypeCompleter ServiceTypeCompleter "
+    "get_service_class "
     "get_service_names get_service_names_and_types service_type_completer",
     "ros2topic.api": "TopicNameCompleter TopicTypeCompleter add_qos_arguments choose_qos get_msg_class "
     "get_topic_names get_topic_names_and_types positive_float positive_int profile_configure_short_keys "
@@ -73,13 +88,16 @@ WITHOUT_WHEELS = {
     "ros2topic.verb.hz": "ROSTopicHz",
     "rosidl_runtime_py": "get_action_interface_packages get_action_interfaces get_interface_packages "
     "get_interface_path get_interfaces get_message_interface_packages get_message_interfaces "
-    "get_service_interface_packages get_service_interfaces message_to_csv message_to_ordereddict message_to_yaml "
+    "get_service_interface_packages get_service_interfaces message_to_csv message_to_ordereddict "
+    "message_to_yaml "
     "set_message_fields",
     "rosidl_runtime_py.import_message": "import_message_from_namespaced_type",
     "rosidl_runtime_py.utilities": "get_action get_action_namespaced_type get_interface get_message "
-    "get_message_namespaced_type get_namespaced_type get_service get_service_namespaced_type is_action is_message "
+    "get_message_namespaced_type get_namespaced_type get_service get_service_namespaced_type is_action "
+    "is_message "
     "is_service",
-    "tf2_ros": "Buffer BufferClient Stamped StaticTransformBroadcaster TransformBroadcaster TransformListener "
+    "tf2_ros": "Buffer BufferClient Stamped StaticTransformBroadcaster TransformBroadcaster "
+    "TransformListener "
     "TransformStamped",
 }
 MODULES = sorted(set(UPSTREAM["modules"]) - set(LEFT_OUT_MODULES))

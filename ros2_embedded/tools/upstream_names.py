@@ -3,8 +3,10 @@
     <python of that installation> tools/upstream_names.py tests/upstream_names.json
 
 The Python packages of a ROS 2 installation, or of its wheels (`pip install ros-jazzy-rclpy
-ros-jazzy-rmw-fastrtps-cpp` into an environment of its own), are imported module by module. A name counts when a
-program may import it from there for what it is in ROS: modules, names with an underscore and what comes from the
+ros-jazzy-rmw-fastrtps-cpp` into an environment of its own), are imported module by module. A name counts when
+a
+program may import it from there for what it is in ROS: modules, names with an underscore and what comes from
+the
 standard library are left out. Needs nothing but the standard library.
 """
 

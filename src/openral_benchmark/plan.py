@@ -64,13 +64,16 @@ def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, .
 EPISODES_A_WORLD = 4
 """The most episodes of a block for each of its worlds. Worlds whose episode ended early get the next one, so a long
 block keeps the batches full; a short one loses less when the run is killed, and can be run beside others."""
+WANTED_BLOCKS = 16
+"""Blocks of a run, where its tasks have enough episodes to fill each block's worlds once: so many workers have
+something to do, also where there is one task."""
 
 
 def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool = False) -> list[Block]:
     """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed.
 
     Args:
-        scenes: one a task.
+        scenes: one a task; how many there are decides how finely each is cut.
         settings: how the suite is run.
         traced: note what the episodes look like, for videos; does not change a row.
     """
@@ -81,7 +84,8 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
             EpisodeJob(task, first + episode, scene.task.words_of(episode), traced)
             for episode in range(settings.n_episodes)
         ]
-        count = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))
+        least = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))
+        count = max(least, min(math.ceil(WANTED_BLOCKS / len(scenes)), len(jobs) // settings.num_envs))
         bounds = [len(jobs) * number // count for number in range(count + 1)]
         blocks += [
             Block(len(blocks) + number, scene, tuple(jobs[start:end]))
@@ -103,5 +107,6 @@ def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings:
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
         "worlds": [fingerprint(scene) for scene in scenes],
         "settings": asdict(settings),
+        "blocks": (EPISODES_A_WORLD, WANTED_BLOCKS),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -19,6 +19,9 @@ def console(
     stop_port: Annotated[
         int, numbers.port("Of the process that serves the stop; 0: a free one.", "--stop-port")
     ] = 0,
+    scene: Annotated[
+        str, typer.Option(help="Of the deployment: its action contract, to move the arm by hand.")
+    ] = "",
     certificate: Annotated[Path | None, typer.Option(help="PEM file of the server's certificate.")] = None,
     key: Annotated[Path | None, typer.Option(help="PEM file of its private key.")] = None,
     passwords: Annotated[
@@ -30,4 +33,4 @@ def console(
     options.check()
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
-    raise typer.Exit(serve(options))
+    raise typer.Exit(serve(options, scene))

@@ -19,7 +19,7 @@ from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
 from openral_console.actions import ActionLog
-from openral_console.live.deployment import Controls, LiveDeployment
+from openral_console.live.deployment import Controls, Door, LiveDeployment
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
@@ -54,6 +54,7 @@ class ConsoleServer:
         self,
         deployment: LiveDeployment,
         controls: Controls,
+        door: Door,
         options: ListenOptions,
         actions_file: Path | None,
         say: Callable[[str], object],
@@ -63,6 +64,7 @@ class ConsoleServer:
         Args:
             deployment: what is shown.
             controls: what operators may ask for.
+            door: through which they move the arm by hand.
             options: where to listen.
             actions_file: gets who did what; None: a file beside the address.
             say: takes lines for the log.
@@ -85,7 +87,7 @@ class ConsoleServer:
         self._say = say
         self.sessions = Sessions.create()
         self.actions = ActionLog(actions_file or run_folder() / f"console-{options.port}.jsonl", say)
-        context = PageContext(deployment, controls, self.actions, self.sessions, options)
+        context = PageContext(deployment, controls, door, self.actions, self.sessions, options)
         app = self._application(context)
         self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
 

@@ -17,7 +17,7 @@ WATCHED_S = 1.0
 
 
 @dataclass(frozen=True)
-class CheckRow:
+class ArmFinding:
     """One finding; `fix` counts where it is not `ok`."""
 
     what: str
@@ -26,7 +26,7 @@ class CheckRow:
     fix: str = ""
 
 
-def check_arm(scene: DeployScene) -> list[CheckRow]:
+def check_arm(scene: DeployScene) -> list[ArmFinding]:
     """Connect, compare and watch; nothing moves.
 
     Raises:
@@ -43,14 +43,14 @@ def check_arm(scene: DeployScene) -> list[CheckRow]:
         last, refusal = states[-1], arm.refusal
         versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
         return [
-            CheckRow("connection", True, versions),
+            ArmFinding("connection", True, versions),
             *_limit_rows(arm.robot_limits, info.limits),
             _mode_row(last),
             _margin_row(arm.process.limits, last, scene),
-            CheckRow(
+            ArmFinding(
                 "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
             ),
-            CheckRow(
+            ArmFinding(
                 "states",
                 rate >= scene.control_hz,
                 f"{rate:.0f} a second, control_hz is {scene.control_hz:g}",
@@ -61,7 +61,7 @@ def check_arm(scene: DeployScene) -> list[CheckRow]:
         arm.close()
 
 
-def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[CheckRow]:
+def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[ArmFinding]:
     rows = []
     for index, name in enumerate(robot.names):
         ranges = [(x.low[index], x.high[index], x.velocity[index]) for x in (robot, own)]
@@ -72,24 +72,24 @@ def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[CheckRow]:
             f"the arm {own_low:.3f} to {own_high:.3f} rad, {own_speed:.2f} rad/s"
         )
         rows.append(
-            CheckRow(
+            ArmFinding(
                 name, fits, found, "robot.yaml allows more than the arm; write the arm's own limits there"
             )
         )
     return rows
 
 
-def _mode_row(state: ArmState) -> CheckRow:
+def _mode_row(state: ArmState) -> ArmFinding:
     found = ", ".join([state.mode.value, *state.faults])
     fix = "release the user stop, or run `openral robot recover`"
-    return CheckRow("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
+    return ArmFinding("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
 
 
-def _margin_row(limits: ArmLimits, state: ArmState, scene: DeployScene) -> CheckRow:
+def _margin_row(limits: ArmLimits, state: ArmState, scene: DeployScene) -> ArmFinding:
     assert scene.arm is not None
     margin = scene.arm.safety.position_margin_rad
     room = np.minimum(state.positions - limits.low, limits.high - state.positions)
     joint = int(np.argmin(room))
     found = f"{limits.names[joint]} is the nearest, {room[joint]:.3f} rad from the end of its range"
     fix = f"guide it at least {margin:g} rad away from there by hand"
-    return CheckRow("ranges", bool(room[joint] >= margin), found, fix)
+    return ArmFinding("ranges", bool(room[joint] >= margin), found, fix)

@@ -29,7 +29,8 @@ class MujocoGeometry:
         bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
         self._elbow = bodies[elbow_joint]
         self._jacobian = np.zeros((6, self._model.nv))
-        self._pairs = self._own_pairs(bodies) + self._scene_pairs(bodies)
+        self._pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies)).reshape(-1, 2)
+        self._reach = self._model.geom_rbound[self._pairs].sum(axis=1)
 
     def points(self, joints: Vector) -> tuple[Vector, Vector]:
         """Return where hand and elbow are, (3,) [m] each in the world frame."""
@@ -39,8 +40,12 @@ class MujocoGeometry:
     def distance(self, joints: Vector, limit_m: float) -> float:
         """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
         self._place(joints)
+        first, second = self._pairs.T
+        between = np.linalg.norm(self._data.geom_xpos[first] - self._data.geom_xpos[second], axis=1)
+        # Bounding spheres that are further apart than the limit hold geoms that are.
+        near = self._pairs[between - self._reach < limit_m]
         return min(
-            (mujoco.mj_geomDistance(self._model, self._data, a, b, limit_m, None) for a, b in self._pairs),
+            (mujoco.mj_geomDistance(self._model, self._data, a, b, limit_m, None) for a, b in near),
             default=limit_m,
         )
 

@@ -24,7 +24,7 @@ END_S = 5.0
 
 
 class ArmProcess:
-    """A driver in a process of its own. `halt` may be called from any thread, all else from one."""
+    """A driver in a process of its own. `halt` and `release` may be called from any thread, all else from one."""
 
     def __init__(self, settings: HostSettings) -> None:
         """Start the process and connect.
@@ -68,10 +68,12 @@ class ArmProcess:
         return self._ask("lead", ANSWER_S, positions, velocities, duration_s)
 
     def halt(self) -> None:
-        """Bring the arm to rest and end its motion; what is led before that is over is ignored."""
-        # Without its process the arm is held by its own controller.
-        with self._sending, contextlib.suppress(OSError):
-            self._connection.send((0, "halt", ()))
+        """Bring the arm to rest and end its motion; what is led is ignored until `release`."""
+        self._tell("halt")
+
+    def release(self) -> None:
+        """Let the arm be led again."""
+        self._tell("release")
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
         """Lead the fingers; see `ArmDriver.grip`."""
@@ -83,13 +85,17 @@ class ArmProcess:
 
     def close(self) -> None:
         """Bring the arm to rest and end the process."""
-        with self._sending, contextlib.suppress(OSError):
-            self._connection.send((0, "close", ()))
+        self._tell("close")
         self._process.join(END_S)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
         self._connection.close()
+
+    def _tell(self, verb: str) -> None:
+        """Send what is not answered; without its process the arm is held by its own controller."""
+        with self._sending, contextlib.suppress(OSError):
+            self._connection.send((0, verb, ()))
 
     def _ask(self, verb: str, patience_s: float, *arguments: Any) -> ArmState:
         self._number += 1

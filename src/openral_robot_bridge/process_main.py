@@ -67,17 +67,20 @@ class _Host:
         self._cycle_s = 1.0 / arm.stream_hz
         self._timeout_s = arm.safety.command_timeout_s
         self._follower = MotionFollower(limits, self._cycle_s)
-        self._moving = self._ending = False
+        self._moving = self._ending = self._halted = False
         self._stopping: threading.Thread | None = None
         self._led_at = 0.0
         self._fault = ""
         self._closed = False
 
     def run(self) -> None:
-        """Cycle until closed. Cycles that come late are not made up for."""
+        """Cycle until closed and at rest. Cycles that come late are not made up for."""
         due = time.monotonic()
-        while not self._closed:
-            self._serve()
+        while not self._closed or self._moving:
+            if self._closed:
+                self._halt()
+            else:
+                self._serve()
             if self._moving:
                 self._cycle()
             due = max(due + self._cycle_s, time.monotonic())
@@ -95,6 +98,11 @@ class _Host:
             return
         if self._ending and self._follower.at_rest:
             self._end()
+
+    def _halt(self) -> None:
+        """Brake, and end the motion when the arm is at rest."""
+        self._follower.stop()
+        self._ending = self._moving
 
     def _end(self) -> None:
         """End the arm's motion, which takes until it is at rest; requests are served meanwhile."""
@@ -122,8 +130,10 @@ class _Host:
             if verb == "lead":
                 self._lead(*arguments)
             elif verb == "halt":
-                self._follower.stop()
-                self._ending = self._moving
+                self._halted = True
+                self._halt()
+            elif verb == "release":
+                self._halted = False
             elif verb == "recover":
                 if self._moving:
                     self._end()
@@ -141,7 +151,7 @@ class _Host:
     def _lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
         if self._fault:
             raise ArmError(self._fault)
-        if self._ending or (self._stopping is not None and self._stopping.is_alive()):
+        if self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive()):
             return
         if not self._moving:
             self._finish_stopping()

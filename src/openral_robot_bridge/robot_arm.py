@@ -54,7 +54,7 @@ class StepReport:
 
 
 class RobotArm:
-    """`openral_control.control_loop.Arm` over a driver. All calls but `halt` and `beat` come from one thread.
+    """`openral_control.control_loop.Arm` over a driver. Calls but `halt`, `release` and `beat` come from one thread.
 
     An action means what it means in simulation: the same control turns it into joints, on the same model.
     """
@@ -160,6 +160,7 @@ class RobotArm:
     def release(self) -> None:
         """Allow the arm to move again, slowly at first; may be called from any thread."""
         self._slow_start.restart()
+        self.process.release()
         self._halted.clear()
 
     def recover(self) -> None:

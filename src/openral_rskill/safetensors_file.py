@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from openral_core.errors import WeightsError
 
 SUFFIX = ".safetensors"
 _MAX_HEADER = 16 * 1024 * 1024
@@ -43,6 +46,33 @@ _BITS = {
     "F6_E2M3": 6,
     "F6_E3M2": 6,
 }
+
+
+@dataclass(frozen=True)
+class TensorShape:
+    """What a header says of one tensor."""
+
+    shape: tuple[int, ...]
+    size: int
+    """[byte]"""
+
+
+def tensor_shapes(path: Path) -> dict[str, TensorShape]:
+    """Return the tensors of a weights file by name, from its header alone.
+
+    Raises:
+        WeightsError: the file is broken.
+    """
+    fault = weights_fault(path)
+    if fault:
+        raise WeightsError(f"{path.parent}: {fault}; fetch the file again")
+    with path.open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(_LENGTH_BYTES), "little")))
+    header.pop("__metadata__", None)
+    return {
+        name: TensorShape(tuple(entry["shape"]), entry["data_offsets"][1] - entry["data_offsets"][0])
+        for name, entry in header.items()
+    }
 
 
 def weights_fault(path: Path) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from openral_core.errors import ContractError
 from openral_core.manifest.families import server_elsewhere
+from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage
 
 MARGIN_GB = 0.5
@@ -167,6 +168,9 @@ def _need(package: RSkillPackage) -> Need:
     stated = manifest.min_vram_gb.get(dtype)
     if stated is not None:
         return Need(manifest.short_name, stated, "")
+    computed = peak_of(package)
+    if computed is not None:
+        return Need(manifest.short_name, computed.gb, " computed from its files")
     size = package.weights_bytes()
     if size is not None:
         return Need(manifest.short_name, size / 1e9, " for its weights alone")

@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 8
 """Seeds tried until the expert solves every leg of a unit."""
 FAILURES = ("stuck", "wander")
-OFTEN = {"replayed": 5, "half_done": 3, "undone": 2, "parked": 3}
-"""Films of a behaviour for each one of the others: where the arm is as it would be if the task were done."""
+OFTEN = {"replayed": 5, "constant": 2, "long_wander": 2, "half_done": 3, "undone": 2, "parked": 3}
+"""Films of a behaviour for each one of the others: what a judge that looks at the arm alone is taken in by."""
 
 
 @dataclass(frozen=True)

@@ -52,16 +52,24 @@ class DemonstrationRecorder:
     def record(self, label: NDArray[np.float64]) -> dict[str, bool]:
         """Note the present state with its label; return which tasks of the scene are solved in it."""
         verdicts = self.world.verdicts()
-        due = len(self.labels) % self.recipe.record_every == 0
-        self.labels.append(label.copy())
-        if due:
-            self._note(verdicts)
+        self._note(label, lambda: verdicts)
         return {task_id: verdict.success for task_id, verdict in verdicts.items()}
 
-    def _note(self, verdicts: Mapping[str, TaskJudgement]) -> None:
+    def record_unjudged(self, label: NDArray[np.float64]) -> None:
+        """Note the present state with its label; the world is asked for its verdicts only where a frame is due.
+
+        Asking costs as much as a control step.
+        """
+        self._note(label, self.world.verdicts)
+
+    def _note(self, label: NDArray[np.float64], verdicts: Callable[[], Mapping[str, TaskJudgement]]) -> None:
+        due = len(self.labels) % self.recipe.record_every == 0
+        self.labels.append(label.copy())
+        if not due:
+            return
         count = len(self.recipe.task_ids)
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
-        for task_id, verdict in verdicts.items():
+        for task_id, verdict in verdicts().items():
             column = self.recipe.task_ids.index(task_id)
             success[column] = verdict.success
             reach[column], rest[column] = verdict.hand_to_object, verdict.object_to_target

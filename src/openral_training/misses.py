@@ -167,12 +167,12 @@ def record(
     """
     action = next(script)
     recorder = DemonstrationRecorder(world, recipe)
-    recorder.record(action)
+    recorder.record_unjudged(action)
     world.step(action)
     for action in script:
-        recorder.record(action)
+        recorder.record_unjudged(action)
         world.step(action)
-    recorder.record(action)
+    recorder.record_unjudged(action)
     return recorder.episode(task_id, behaviour, init_id, 0)
 
 

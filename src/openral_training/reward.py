@@ -24,7 +24,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
-from openral_rskill.mini.checkpoint import load_network, save_network
+from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
+from openral_rskill.store.lock import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.devices import torch_device
@@ -220,6 +221,8 @@ def train(
     reference = zip(recipe.task_ids, labels.reference_s, strict=True)
     told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
     made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": told}
+    if warm_start is not None:
+        made_of["warm_start_sha256"] = sha256_of(warm_start / WEIGHTS)
     save_network(network, model, out, made_of)
     state_file.unlink(missing_ok=True)
     return network

@@ -12,6 +12,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
+from openral_training.views import View
 
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import EvaluationPlan
@@ -33,7 +34,9 @@ def evaluate(
     camera: CameraOption = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Eval JSON, its page beside it; default: runs/reward-<skill>.json."),
+        typer.Option(
+            "--out", help="Eval JSON, its page beside it; default: runs/reward-<skill>[.<view>].json."
+        ),
     ] = None,
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the JSON into the skill's eval/ folder, too.")
@@ -42,6 +45,7 @@ def evaluate(
         list[str] | None,
         typer.Option("--policy", help="Skill whose attempts are filmed, too: name, reference or folder."),
     ] = None,
+    view: Annotated[View, typer.Option(help="How the worlds are seen.")] = View.plain,
     workers: WorkersOption = 1,
     device: DeviceOption = "cpu",
 ) -> None:
@@ -57,12 +61,13 @@ def evaluate(
     from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
-    plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()))
+    plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()), view=view)
     for folder in plan.skills:
         require_fit(folder, plan.recipe)
-    file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}.json", "--out")
+    seen = "" if view is View.plain else f".{view.value}"
+    file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}{seen}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")
-    recorded = plan.package.folder / "eval" / f"{plan.recipe_name}.json"
+    recorded = plan.package.folder / "eval" / f"{plan.recipe_name}{seen}.json"
     if update_manifest:
         keep_result(recorded)
     if file.absolute().parent.name == "eval":

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +23,7 @@ from openral_robot_bridge.homing import go_home
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.twins.fci.wire import Fault
+from openral_robot_bridge.twins.fci.wire import FciFault
 
 Scenes = Callable[..., DeployScene]
 LIMITS = limits_of(load_robot("fr3"))
@@ -45,6 +48,7 @@ def connected(twin: TwinProcess) -> Iterator[ArmProcess]:
 def arm(connected: ArmProcess) -> ArmProcess:
     """The arm, idle."""
     connected.halt()
+    connected.release()
     time.sleep(0.1)
     connected.recover()
     wait_for(connected, lambda s: s.mode is ArmMode.IDLE)
@@ -68,6 +72,14 @@ def wait_for(arm: ArmProcess, what: Callable[[ArmState], bool], patience_s: floa
             return state
         time.sleep(0.01)
     raise AssertionError(f"after {patience_s:g} s the arm still says {state}")
+
+
+def wait_until(twin: TwinProcess, mode: str) -> None:
+    """Wait until the twin says that it is in a mode."""
+    deadline = time.monotonic() + 30.0
+    while not (said := twin.tell("status")).startswith(mode):
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
 
 
 def lead(arm: ArmProcess, offset: np.ndarray, seconds: float = 1.0) -> ArmState:
@@ -103,7 +115,7 @@ def test_joints_follow_and_come_to_rest_when_nobody_leads_them(arm: ArmProcess) 
 
 
 def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
-    for fault in Fault:
+    for fault in FciFault:
         name = fault.name.lower()
         twin.tell(f"fail {name}")
         state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
@@ -150,10 +162,7 @@ def test_a_driver_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProces
     lead(arm, STILL)
     os.kill(arm.pid, signal.SIGSTOP)
     try:
-        deadline = time.monotonic() + 30.0
-        while not twin.tell("status").startswith("reflex") and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert twin.tell("status").startswith("reflex")
+        wait_until(twin, "reflex")
     finally:
         os.kill(arm.pid, signal.SIGCONT)
     wait_for(arm, lambda s: s.faults == ("communication_constraints_violation",))
@@ -196,10 +205,20 @@ def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess,
     assert np.abs(way[:2]).max() < 0.02
 
 
+def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin: TwinProcess) -> None:
+    away = connect(twin.address)
+    lead(away, START + np.array([0.8, 0, 0, 0, 0, 0, 0]) - away.read().positions, 2.0)
+    away.close()
+    command = [Path(sys.executable).with_name("openral"), "robot", "home", "fr3_tabletop", "--yes"]
+    bridge = subprocess.Popen([*command, "--address", twin.address], stdout=subprocess.DEVNULL)
+    wait_until(twin, "move")
+    time.sleep(0.5)
+    bridge.kill()
+    bridge.wait()
+    wait_until(twin, "idle")
+
+
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
     lead(doomed, STILL)
     os.kill(doomed.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10.0
-    while not twin.tell("status").startswith("idle") and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert twin.tell("status").startswith("idle")
+    wait_until(twin, "idle")

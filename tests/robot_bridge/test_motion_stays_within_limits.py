@@ -19,6 +19,7 @@ from openral_robot_bridge.process_main import used_limits
 from openral_robot_bridge.urdf_limits import read_limits
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
+pytestmark = pytest.mark.slow
 CHUNKS = 10_000
 CYCLE_S = 0.004
 SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
@@ -85,11 +86,10 @@ def test_every_check_had_something_to_do(motion: Motion) -> None:
     assert {"joint position", "joint velocity", "workspace", "distance", "singularity"} <= motion.slowed_by
 
 
-def test_joints_keep_half_of_their_margin(motion: Motion) -> None:
+def test_joints_keep_their_margin(motion: Motion) -> None:
     positions, limits = np.array(motion.positions), motion.limits
     room = np.minimum(positions - limits.low, limits.high - positions)
-    print(room.min())
-    assert room.min() > SAFETY.position_margin_rad / 2
+    assert room.min() > 0.9 * SAFETY.position_margin_rad
 
 
 def test_velocities_stay_below_what_the_arm_allows_where_it_is(motion: Motion) -> None:
@@ -123,8 +123,8 @@ def test_hand_and_elbow_stay_in_their_boxes_and_the_arm_keeps_its_distance(motio
             outside.append(np.maximum(low - point, point - high).max())
         distances.append(motion.geometry.distance(position, SAFETY.slow_distance_m))
         conditions.append(motion.geometry.condition(position))
-    print(max(outside), min(distances), max(conditions))
-    # Between two steps the hand's way is not straight; that is what the small numbers are for.
-    assert max(outside) < 0.01
-    assert min(distances) > SAFETY.stop_distance_m - 0.002
-    assert max(conditions) < 1.1 * SAFETY.stop_condition
+    # Between two steps the way is not straight, and after steps that came early the joints cut a corner.
+    assert max(outside) < 0.02
+    assert np.percentile(outside, 99.9) < 0.005
+    assert min(distances) > SAFETY.stop_distance_m
+    assert max(conditions) < 1.2 * SAFETY.stop_condition

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pytest
 
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.control_loop import ControlLoop, LoopSettings
+from openral_control.envelope import Envelope
 from openral_core.errors import ManifestError
+from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
+from openral_core.types import RobotState
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.robot_arm import RobotArm, StepReport
 
@@ -82,6 +88,60 @@ def test_a_halt_ends_the_motion_until_it_is_released(arm: RobotArm) -> None:
     arm.release()
     drive(arm, UP, 20)
     assert np.abs(arm.process.read().positions - stopped).max() > 0.01
+
+
+def test_what_is_led_at_the_moment_of_a_halt_is_not_followed(arm: RobotArm) -> None:
+    start = arm.process.read().positions
+    arm.process.halt()
+    arm.process.lead(start + 0.1, np.zeros(7), 0.05)
+    time.sleep(0.2)
+    assert np.array_equal(arm.process.read().positions, start)
+    assert arm.process.read().mode is ArmMode.IDLE
+
+
+def test_the_control_loop_moves_it_by_chunks_and_the_stop_ends_that(
+    arm: RobotArm, scene_with: Scenes
+) -> None:
+    scene = scene_with("fake")
+    envelope = Envelope(scene, load_robot(scene.robot_id))
+    representation = scene.action.representation
+    executor = ChunkExecutor(scene.control_hz, envelope, arm.hold_action, representation=representation)
+    sink = NoSink()
+    loop = ControlLoop(arm, executor, sink, LoopSettings({}), arm.robot_state())
+    before = float(arm.robot_state().ee_position[2])
+    data = np.tile(UP.astype(np.float32), 10).ravel()
+    loop.post(Chunk(loop.now_s, "a" * 32, "skill", "up", representation, 0, 10, 7, scene.dt, data))
+    end = time.monotonic() + 20.0
+    loop.run(lambda: executor.counters.held < 10 and time.monotonic() < end)
+    assert executor.counters.executed >= 8
+    assert float(arm.robot_state().ee_position[2]) - before > 0.05
+    executor.stop()
+    arm.halt()
+    loop.post(Chunk(loop.now_s, "b" * 32, "skill", "up", representation, 1, 10, 7, scene.dt, data))
+    held = executor.counters.held
+    loop.run(lambda: executor.counters.held < held + 5 and time.monotonic() < end)
+    assert arm.stopped_by == "emergency stop"
+    assert "the emergency stop is latched" in sink.refusals[-1]
+
+
+class NoSink:
+    """Remembers refusals; the rest is nobody's."""
+
+    def __init__(self) -> None:
+        self.refusals: list[str] = []
+
+    def clock(self, stamp_s: float) -> None: ...
+
+    def state(self, state: RobotState) -> None: ...
+
+    def images(self, stamp_s: float, images: Mapping[str, np.ndarray]) -> None: ...
+
+    def rejected(self, chunk: Chunk, reason: str) -> None:
+        self.refusals.append(reason)
+
+    def cut_short(self, reason: str) -> None: ...
+
+    def goal_changed(self) -> None: ...
 
 
 def test_shadow_mode_plans_everything_and_sends_nothing(

@@ -30,7 +30,8 @@ def test_a_shipped_skill_is_complete(folder: Path) -> None:
 
 def test_the_three_of_the_hub_are_those_of_their_makers() -> None:
     shipped = share_directory() / "rskills"
-    assert (shipped / "smolvla-metaworld" / "rskill.yaml").read_bytes() == SEED.read_bytes()
+    smolvla = (shipped / "smolvla-metaworld" / "rskill.yaml").read_bytes()
+    assert smolvla.startswith(SEED.read_bytes())  # what it takes of an accelerator is added
     rldx = load_manifest(shipped / "rldx1-ft-libero-nf4")
     assert not rldx.is_commercial_use_allowed
     assert (rldx.chunk_size, rldx.replay_steps) == (16, 8)

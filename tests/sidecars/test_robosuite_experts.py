@@ -37,6 +37,12 @@ def world(request: pytest.FixtureRequest, recipe: Recipe) -> Iterator[ExpertWorl
         yield opened
 
 
+@pytest.fixture(scope="module")
+def lift() -> Iterator[ExpertWorld]:
+    with closing(open_world(load_recipe("mini_progress_robosuite"), "Lift")) as opened:
+        yield opened
+
+
 def test_an_expert_solves_its_task(world: ExpertWorld) -> None:
     [task] = world.task_ids
     solved = 0
@@ -69,6 +75,17 @@ def test_a_demonstration_is_what_both_cameras_saw_of_a_success(
         assert np.abs(first[eye].astype(int) - last[eye]).mean() > 2
     [again] = perform(unit, recipe, 0, world)
     assert again.images == shown.images, "the same seed gives the same bytes"
+
+
+@pytest.mark.parametrize("behaviour", ["expert", "replayed", "half_done", "parked"])
+def test_misses_are_filmed_for_the_judge_of_these_tasks(behaviour: str, lift: ExpertWorld) -> None:
+    judged = load_recipe("mini_progress_robosuite")
+    [episode] = perform(CollectionUnit("Lift", 4, behaviour), judged, 0, lift)
+    assert list(episode.images) == ["observation.images.camera1"]
+    assert len(episode.images["observation.images.camera1"]) == len(episode) > 10
+    column = judged.task_ids.index("Lift")
+    assert np.isfinite(episode.object_to_target[:, column]).all()
+    assert episode.success[-1, column] == (behaviour == "expert")
 
 
 def test_who_has_no_expert_says_so() -> None:

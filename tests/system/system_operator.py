@@ -44,7 +44,7 @@ class Operator:
         self._clients: dict[str, ActionClient] = {}
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        subscribe = self._node.create_subscription
+        self.subscribe = subscribe = self._node.create_subscription
         subscribe(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
         subscribe(Mission, "/openral/mission", self.missions.append, LATCHED)
         subscribe(ControlStatus, "/openral/control_status", self.status.append, 100)

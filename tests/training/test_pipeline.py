@@ -17,6 +17,8 @@ from safetensors.torch import load_file
 from openral_core.errors import ContractError, ManifestError, NotFoundError
 from openral_data.episode import decode_png, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_rskill.mini.checkpoint import WEIGHTS, read_metadata
+from openral_rskill.store.lock import sha256_of
 from openral_training import bc, collect, reward
 from openral_training.demonstrations import noisy_actor
 from openral_training.recipe import Recipe, load_recipe, metadata_of
@@ -189,6 +191,10 @@ def test_warm_start_goes_on_from_a_checkpoint(
     second = trained.train(dataset, recipe, tmp_path / "second", config, warm_start=tmp_path / "first")
     for (name, a), b in zip(first.state_dict().items(), second.state_dict().values(), strict=True):
         torch.testing.assert_close(a.bfloat16().float(), b.bfloat16().float(), msg=name)
+    if trained is reward:
+        made_of = read_metadata(tmp_path / "second" / WEIGHTS)
+        assert made_of["warm_start_sha256"] == sha256_of(tmp_path / "first" / WEIGHTS)
+        assert "warm_start_sha256" not in read_metadata(tmp_path / "first" / WEIGHTS)
 
 
 def test_hindsight_counts_down_to_the_next_success() -> None:

@@ -116,6 +116,23 @@ def test_called_done_is_three_frames_in_a_row_in_none_of_which_it_is_done():
     }
 
 
+def test_a_second_look_wants_half_a_second_more_of_agreement():
+    thrice = np.where(np.isin(np.arange(FRAMES), (3, 4, 5)), 0.9, 0.1)
+    # The film ends while it is called done, and what stands still then would look the same.
+    at_the_end = np.where(np.arange(FRAMES) > 7, 0.9, 0.1)
+    scored = [
+        film("expert", RISING**0.1, 9),
+        film("replayed", thrice, None),
+        film("parked", at_the_end, None),
+    ]
+    scored.append(film("noisy", thrice, 3))
+    looked = measures(scored, 0.8, None)["second_look"]
+    assert looked["without"]["called_done"]["count"] == 2
+    assert looked["with"]["called_done"]["count"] == 1
+    assert looked["without"]["never_called"]["count"] == 0
+    assert looked["with"]["never_called"]["count"] == 1
+
+
 def test_a_skills_attempt_is_over_when_it_is_rightly_called_done():
     high = np.where(np.arange(FRAMES) > 2, 0.9, 0.1)
     done_then_slipped = film("policy", high, None)

@@ -25,7 +25,8 @@ class InvalidLaunchFileError(Exception):
         elif not args:
             reasons = "".join(f"\n- {type(error).__name__}: {error}" for error in self._likely_errors)
             args = (
-                f"Caught {'multiple exceptions' if len(self._likely_errors) > 1 else 'exception'} when trying to "
+                f"Caught {'multiple exceptions' if len(self._likely_errors) > 1 else 'exception'} when "
+                f"trying to "
                 f"load file of format [{extension.removeprefix('.')}]:{reasons}",
             )
         super().__init__(*args)

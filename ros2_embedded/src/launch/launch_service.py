@@ -86,7 +86,8 @@ class LaunchService:
         `force_sync` is accepted for ROS 2's sake: nothing here runs twice at a time.
 
         Returns:
-            In the loop of the launch, something that may be awaited or made a task of, and need not be; else None.
+            In the loop of the launch, something that may be awaited or made a task of, and need not be; else
+            None.
         """
         self.emit_event(Shutdown(reason="LaunchService.shutdown() called"))
         try:

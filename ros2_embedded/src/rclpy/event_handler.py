@@ -122,7 +122,7 @@ class QoSSubscriptionEventType(IntEnum):
 
 
 class EventHandler(Waitable):
-    """What handles one kind of event in rclpy; for annotations, as events come through `MatchedEvents` here."""
+    """What handles one kind of event in rclpy; here for annotations only."""
 
     def __init__(
         self,

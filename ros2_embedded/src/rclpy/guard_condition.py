@@ -40,7 +40,7 @@ class GuardCondition(Entity):
 
 
 class SignalHandlerGuardCondition(GuardCondition):
-    """A guard condition for whoever wants to be woken by a signal; the contexts wake executors by themselves."""
+    """A guard condition that the end of a context triggers; executors are woken without it."""
 
     def __init__(self, context: Context | None = None) -> None:
         """Make it without a callback; it is triggered when the context (None: the default one) ends."""

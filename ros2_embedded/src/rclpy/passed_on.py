@@ -1,7 +1,9 @@
 """Names that the modules of rclpy pass on from each other, and that programs import from there.
 
-`from rclpy.node import CallbackGroup` works in ROS 2 because `rclpy.node` happens to import the class. The table below
-was made by comparing with rclpy 7.1 (`tests/test_public_names.py`); a name is looked up when it is first asked for.
+`from rclpy.node import CallbackGroup` works in ROS 2 because `rclpy.node` happens to import the class. The
+table below
+was made by comparing with rclpy 7.1 (`tests/test_public_names.py`); a name is looked up when it is first
+asked for.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "rclpy.callback_groups: CallbackGroup MutuallyExclusiveCallbackGroup ReentrantCallbackGroup",
         "rclpy.client: Client",
         "rclpy.event_handler: PublisherEventCallbacks SubscriptionEventCallbacks",
-        "rclpy.exceptions: InvalidHandle InvalidParameterTypeException InvalidParameterValueException InvalidTopicNameException ParameterAlreadyDeclaredException ParameterImmutableException ParameterNotDeclaredException ParameterUninitializedException",
+        "rclpy.exceptions: InvalidHandle InvalidParameterTypeException InvalidParameterValueException "
+        "InvalidTopicNameException ParameterAlreadyDeclaredException ParameterImmutableException "
+        "ParameterNotDeclaredException ParameterUninitializedException",
         "rclpy.executors: Executor",
         "rclpy.guard_condition: GuardCondition",
         "rclpy.parameter: PARAMETER_SEPARATOR_STRING ParameterMsg ParameterType ParameterValue",

@@ -171,7 +171,9 @@ class Field(_Declaration):
 
 
 class MessageSpecification:
-    """A message: `base_type`, `msg_name`, `fields`, `constants` and `annotations` with the comments at its head."""
+    """A message: `base_type`, `msg_name`, `fields`, `constants` and `annotations` with the comments at its
+    head.
+    """
 
     def __init__(
         self, pkg_name: str, msg_name: str, fields: Iterable[Field], constants: Iterable[Constant]
@@ -263,7 +265,8 @@ def _parse_declaration(pkg_name: str, text: str) -> Field | Constant:
 def parse_message_string(pkg_name: str, msg_name: str, message_string: str) -> MessageSpecification:
     """Parse the text of a message.
 
-    Comments at the very start belong to the message; later ones to the declaration that follows them, as do those
+    Comments at the very start belong to the message; later ones to the declaration that follows them, as do
+    those
     of its own line and of the indented lines after it.
 
     Raises:
@@ -308,7 +311,8 @@ def parse_service_string(pkg_name: str, srv_name: str, message_string: str) -> S
     """Parse the text of a service.
 
     Raises:
-        InvalidServiceSpecification: when not exactly one line `---` divides it; else as `parse_message_string`.
+        InvalidServiceSpecification: when not exactly one line `---` divides it; else as
+            `parse_message_string`.
     """
     parts = _sections(message_string)
     if len(parts) != 2:
@@ -329,7 +333,8 @@ def parse_action_string(pkg_name: str, action_name: str, action_string: str) -> 
     """Parse the text of an action.
 
     Raises:
-        InvalidActionSpecification: when not exactly two lines `---` divide it; else as `parse_message_string`.
+        InvalidActionSpecification: when not exactly two lines `---` divide it; else as
+            `parse_message_string`.
     """
     parts = _sections(action_string)
     if len(parts) != 3:

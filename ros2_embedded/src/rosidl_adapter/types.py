@@ -67,7 +67,7 @@ def is_valid_field_name(name: str) -> bool:
 
 
 def is_valid_message_name(name: str) -> bool:
-    """Whether the text may name a message; `Sample_<Name>` and the parts of services and actions count too."""
+    """Whether the text may name a message, such as `Name`, `Sample_Name` or `Name_Request`."""
     return bool(VALID_MESSAGE_NAME_PATTERN.match(_DERIVED.sub("", name.removeprefix("Sample_"))))
 
 
@@ -109,7 +109,8 @@ class BaseType:
         self.pkg_name, self.type = package or context_package_name, name
         if not self.pkg_name or not is_valid_package_name(self.pkg_name):
             raise InvalidResourceName(
-                f"'{self.pkg_name or ''}' is an invalid package name, in type '{type_string}'. It should have the "
+                f"'{self.pkg_name or ''}' is an invalid package name, in type '{type_string}'. It should "
+                f"have the "
                 f"pattern '{VALID_PACKAGE_NAME_PATTERN.pattern}'"
             )
         if not is_valid_message_name(name):

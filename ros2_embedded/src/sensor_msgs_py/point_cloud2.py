@@ -26,7 +26,7 @@ DUMMY_FIELD_PREFIX = "unnamed_field"
 
 
 class PointCloudError(ValueError, AssertionError):
-    """Points, fields and options do not fit each other; sensor_msgs_py raises AssertionError for most of it."""
+    """Points, fields and options do not fit each other; AssertionError, as in ROS 2, and ValueError."""
 
 
 def dtype_from_fields(fields: Iterable[Any], point_step: int | None = None) -> np.dtype[Any]:

@@ -156,7 +156,8 @@ class BufferCore:
         return min((sample.stamp for sample in newest if sample is not None), default=0)
 
     def get_latest_common_time(self, target_frame: str, source_frame: str) -> Time:
-        """The newest time for which the transform is known, zero if it never changes; compares with any clock's.
+        """The newest time for which the transform is known, zero if it never changes; compares with any
+        clock's.
 
         Raises:
             TransformException: as `lookup_transform_core`.

@@ -1,5 +1,6 @@
 """Arguments, conditions, substitutions, events: what launch files say is what happens."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import pytest

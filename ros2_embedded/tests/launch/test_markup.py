@@ -1,5 +1,6 @@
 """XML and YAML launch files: the same tree of actions from both, and errors that name the place."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import io

@@ -1,5 +1,6 @@
 """Whatever happens to the launcher, nothing it started is left."""
 
+# ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
 import os

@@ -98,7 +98,8 @@ def test_descriptions_in_place_of_arrays() -> None:
 
 
 def test_specifications_keep_comments_units_and_defaults() -> None:
-    text = "# head\n\nint32 TWO=2 # why\n# above\nfloat64[3] size [1, 2, 3] # [m]\nstring<=5 name 'x'\nOther[<=4] more\n"
+    text = "# head\n\nint32 TWO=2 # why\n# above\nfloat64[3] size [1, 2, 3] # [m]\n"
+    text += "string<=5 name 'x'\nOther[<=4] more\n"
     found = parse_message_string("pkg", "Thing", text)
     assert found.annotations == {"comment": ["head"]}
     assert [(c.name, c.value, c.annotations["comment"]) for c in found.constants] == [("TWO", 2, ["why"])]

@@ -14,6 +14,7 @@ from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.log_lines import LogLines
 from openral_console.live.robot import DrawnRobot, Frames
 from openral_console.live.views import ControlView, DiagnosticView, ReadingView, SkillView
+from openral_console.teleop.steering import Steer
 from openral_core.mission_record import RecordedMission, RecordedStep
 
 MAX_STEPS, MAX_READINGS = 256, 600
@@ -59,6 +60,28 @@ class LiveDeployment:
         if before and reading.stamp_s < before[-1].stamp_s:
             before = ()
         self.readings = (*before[1 - MAX_READINGS :], reading)
+
+
+class Door(Protocol):
+    """The operator's hand on the arm; `openral_console.ros.teleop_door.TeleopDoor`."""
+
+    holder: str
+    """Who has the arm; empty: nobody."""
+
+    def why_not(self) -> str:
+        """Return why nobody may take the arm now, or nothing."""
+
+    def engage(self, holder: str) -> str:
+        """Give the arm to somebody; return why not, or nothing."""
+
+    def disengage(self, holder: str) -> None:
+        """Take the arm back from its holder: it holds at once."""
+
+    def drive(self, holder: str, steer: Steer) -> str:
+        """Move the arm for a moment; return why it was not moved, or nothing."""
+
+    def toggle_gripper(self, holder: str) -> None:
+        """Close open fingers and open closed ones."""
 
 
 class Controls(Protocol):

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import ControlView, DiagnosticView, SkillView
+from openral_core.teleoperation import TELEOPERATION
 
 LEVELS = ("good", "warn", "stopped", "warn")
 """Dot of each level of diagnostic_msgs/DiagnosticStatus."""
@@ -75,11 +76,10 @@ class SkillsPanel:
     def _fill(self) -> None:
         self._rows.clear()
         with self._rows:
-            if not self._shown:
+            skills = [skill for skill in self._shown.values() if skill.kind != TELEOPERATION]
+            if not skills:
                 ui.label("None is announced").classes("c-soft")
-            for skill in sorted(
-                self._shown.values(), key=lambda each: (each.kind == "ros_action", each.name)
-            ):
+            for skill in sorted(skills, key=lambda each: (each.kind == "ros_action", each.name)):
                 with ui.element("div").classes("c-line").props("data-part=skill"):
                     with ui.element("div").style("display:flex; gap:8px; align-items:baseline"):
                         dot = "moving" if skill.running else "good" if skill.state == "active" else ""

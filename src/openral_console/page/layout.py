@@ -10,6 +10,7 @@ from nicegui import ui
 from openral_console.page.camera_tiles import CameraTiles
 from openral_console.page.context import PageContext
 from openral_console.page.control_panel import ControlPanel, DiagnosticsPanel, SkillsPanel
+from openral_console.page.hand_panel import HandPanel
 from openral_console.page.log_panel import LogPanel
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
@@ -37,9 +38,10 @@ def build_page(context: PageContext, operator: str) -> None:
         operator: whose tab it is.
     """
     settings = {"port": context.options.stop_port, "key": context.sessions.sign(operator, STOP)}
+    scripts = "".join(f'<script src="/assets/{name}.js"></script>' for name in ("stop", "teleop"))
     ui.add_head_html(
-        f"<script>window.openralStop = {json.dumps(settings)}</script>"
-        '<script src="/assets/stop.js"></script><link rel="stylesheet" href="/assets/console.css">'
+        f"<script>window.openralStop = {json.dumps(settings)}</script>{scripts}"
+        '<link rel="stylesheet" href="/assets/console.css">'
     )
     ui.colors(primary="#1d5d8c", negative="#c4281c")
     bar = TopBar(context, operator)
@@ -53,9 +55,10 @@ def build_page(context: PageContext, operator: str) -> None:
             progress = ProgressPanel(context.deployment)
         with ui.element("div").classes("c-column c-side"):
             side = [panel(context.deployment) for panel in (ControlPanel, SkillsPanel, DiagnosticsPanel)]
+            hand = HandPanel(context, operator)
         log = LogPanel(context.deployment)
     fast: list[Part] = [robot, cameras]
-    slow: list[Part] = [bar, prompt, mission, progress, *side, log]
+    slow: list[Part] = [bar, prompt, mission, progress, hand, *side, log]
     ui.timer(FAST_S, lambda: _update(fast))
     ui.timer(SLOW_S, lambda: _update(slow))
     deployment = context.deployment

@@ -13,16 +13,18 @@ from rclpy.signals import SignalHandlerOptions
 from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
+from openral_console.ros.teleop_door import TeleopDoor
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 
 
-def serve(options: ListenOptions | None = None, args: list[str] | None = None) -> int:
+def serve(options: ListenOptions | None = None, scene: str = "", args: list[str] | None = None) -> int:
     """Serve until the process is told to end.
 
     Args:
         options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
-            `passwords` and `run_dir` say.
+            `passwords`, `scene` and `run_dir` say.
+        scene: name or path of the scene, for moving the arm by hand; empty: the node's parameter.
         args: of the command line, for rclpy.
 
     Raises:
@@ -38,7 +40,9 @@ def serve(options: ListenOptions | None = None, args: list[str] | None = None) -
     executor = SingleThreadedExecutor()
     try:
         chosen, actions_file = (options, None) if options else _parameters(node)
-        server = ConsoleServer(deployment, node, chosen, actions_file, node.get_logger().info)
+        scene = scene or str(node.declare_parameter("scene", "").value)
+        door = TeleopDoor(node, deployment, scene)
+        server = ConsoleServer(deployment, node, door, chosen, actions_file, node.get_logger().info)
         executor.add_node(node)
         threading.Thread(target=_spin, args=(executor,), name="ros", daemon=True).start()
         # Not by the logger: whoever reads /rosout would have the token.

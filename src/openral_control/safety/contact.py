@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.step import Step
+from openral_control.safety.step import JointStep
 
 
 class ContactCheck:
@@ -16,6 +16,6 @@ class ContactCheck:
         """Take the threshold [Nm]."""
         self._threshold = threshold_nm
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return 0 in contact, or where a torque is unknown, else 1."""
         return 1.0 if bool((np.abs(step.external) < self._threshold).all()) else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import ArmGeometry, Step
+from openral_control.safety.step import ArmGeometry, JointStep
 
 LEAST_SHARE = 0.25
 """Share of its speed that an arm keeps that is nearly as near to things as it may come."""
@@ -18,7 +18,7 @@ class DistanceCheck:
         """Take the distances [m]."""
         self._geometry, self._slow, self._stop = geometry, slow_m, stop_m
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return the share by which the arm is slowed on its way to where it is nearer to things."""
         after = self._geometry.distance(step.end, self._slow)
         if after >= self._slow or after >= self._geometry.distance(step.start, self._slow):

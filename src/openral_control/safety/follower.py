@@ -12,6 +12,9 @@ from ruckig import ControlInterface, InputParameter, OutputParameter, Result, Ru
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.errors import ControlError
 
+LEAST_RAD_S = 0.02
+"""[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""
+
 
 class MotionFollower:
     """The commanded motion of n joints, cycle by cycle. Used from one thread."""
@@ -48,10 +51,23 @@ class MotionFollower:
         self._input.control_interface = ControlInterface.Position
         self._input.synchronization = Synchronization.Time
         self._input.target_position = positions
-        bound = self._limits.velocity * (1.0 - 1e-6)
-        self._input.target_velocity = np.clip(velocities, -bound, bound)
+        bound = self._speeds_towards(positions, velocities)
+        self._input.max_velocity = bound
+        self._input.target_velocity = np.clip(velocities, -bound * (1.0 - 1e-6), bound * (1.0 - 1e-6))
         self._input.minimum_duration = duration_s
         self._stopping = False
+
+    def _speeds_towards(self, positions: Vector, velocities: Vector) -> Vector:
+        """Return the greatest speeds (n,) [rad/s] on the way to a target, also where they depend on position."""
+        here = np.array(self._input.current_position)
+        ways = np.where(positions >= here, 1.0, -1.0)
+        speeds = []
+        for place in (here, positions):
+            least, greatest = self._limits.speeds_at(place)
+            speeds.append(np.where(ways > 0, greatest, -least))
+        return np.maximum(
+            np.minimum(*speeds), np.minimum(np.abs(velocities) + LEAST_RAD_S, self._limits.velocity)
+        )
 
     def stop(self) -> None:
         """Come to rest as quickly as the limits allow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from openral_control.safety.step import Step
+from openral_control.safety.step import JointStep
 
 
 class HoldToRun:
@@ -25,6 +25,6 @@ class HoldToRun:
         """Tell whether the last sign of life is fresh at a monotonic time [s]."""
         return self._heard <= now_s + 1e-3 and now_s - self._heard <= self._lasts
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return 1 while the last sign of life is fresh, else 0."""
         return 1.0 if self.is_held(step.now_s) else 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.step import PaceCheck, PlaceCheck, Step
+from openral_control.safety.step import JointStep, PaceCheck, PlaceCheck
 
 PLANNED = 0.8
 """Share of the acceleration that is planned with; the rest lets the follower catch up, and ramp with limited jerk."""
@@ -68,7 +68,7 @@ class SafetyFilter:
         # The speed of what is asked for, and a part of what the joints lag behind it.
         velocities = (wanted - self._wanted + CATCH_UP * (self._wanted - self.led)) / self._dt
         self._wanted = np.array(wanted, dtype=np.float64)
-        step = Step(self.led, velocities, self._dt, now_s, measured, external)
+        step = JointStep(self.led, velocities, self._dt, now_s, measured, external)
         slowed = []
         for check in self._paces:
             share = check.share(step)

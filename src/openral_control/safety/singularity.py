@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openral_control.safety.arm_limits import Vector
 from openral_control.safety.distance import LEAST_SHARE
-from openral_control.safety.step import ArmGeometry, Step
+from openral_control.safety.step import ArmGeometry, JointStep
 
 LEAVING = 2.0
 """Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""
@@ -19,7 +19,7 @@ class SingularityCheck:
         """Take the condition numbers."""
         self._geometry, self._slow, self._stop = geometry, slow, stop
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return the share by which the arm is slowed."""
         after = self._geometry.condition(step.end)
         if after <= self._slow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import Step
+from openral_control.safety.step import JointStep
 
 
 class SlowStart:
@@ -34,7 +34,7 @@ class SlowStart:
             f"allowed {self._tolerance:.2f} rad; guide the arm there by hand"
         )
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return the share of the first seconds, 1 after them, and 0 where the arm may not begin."""
         if self.refusal(step.measured):
             return 0.0

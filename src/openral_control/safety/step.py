@@ -9,7 +9,7 @@ from openral_control.safety.arm_limits import Vector
 
 
 @dataclass(frozen=True)
-class Step:
+class JointStep:
     """What is asked for in one control step. Vectors are (n,)."""
 
     start: Vector
@@ -37,7 +37,7 @@ class PaceCheck(Protocol):
     name: str
     """How status, diagnostics and the record call it."""
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return the share of the velocities that is allowed: 1 all, 0 the arm comes to rest."""
         ...
 

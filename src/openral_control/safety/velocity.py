@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.step import Step
+from openral_control.safety.step import JointStep
 
 LEAST_RAD_S = 0.05
 """[rad/s] that the margin leaves of every speed that the arm allows at all."""
@@ -23,7 +23,7 @@ class VelocityCheck:
         self._limits, self._margin, self._braking = limits, margin_rad_s, braking
         self._low, self._high = limits.low + position_margin_rad, limits.high - position_margin_rad
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         """Return the share by which all joints are slowed alike, so that the hand keeps its direction."""
         velocities = step.velocities
         allowed = np.minimum(self.allowed(step.start, velocities), self.allowed(step.end, velocities))

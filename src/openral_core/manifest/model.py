@@ -86,7 +86,7 @@ class RSkillManifest(Schema):
     weights_uri: WeightsUri | None = None
     """Where the weights are."""
     min_vram_gb: dict[Dtype, Positive] = Field(default_factory=dict)
-    """[GB] accelerator memory by number format."""
+    """[GB] accelerator memory at the peak, by number format, for one robot; CUDA takes more for each process."""
     latency_budget: LatencyBudget
     """How long it may take."""
     processors: Processors | None = None

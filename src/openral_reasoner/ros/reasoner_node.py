@@ -30,6 +30,7 @@ from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
+from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
@@ -273,6 +274,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         return Instant(self.get_clock().now().nanoseconds * 1e-9, time.monotonic())
 
     def _on_skill(self, info: SkillInfo) -> None:
+        if info.kind == TELEOPERATION:
+            return
         try:
             skill, returned = self._skill_registry.announce(info, time.monotonic())
         except ContractError as error:

@@ -52,11 +52,6 @@ class TwinArm:
         self.hold(self.positions)
 
     @property
-    def data(self) -> Any:
-        """mujoco.MjData, for who looks at the room."""
-        return self._data
-
-    @property
     def positions(self) -> Vector:
         """(n,) [rad] of the joints."""
         return np.array(self._data.qpos[self._qpos])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
 from openral_rskill.license import check_license, is_evaluated
+from openral_rskill.peak_memory import PeakMemory
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_file import SUFFIX
 from openral_rskill.store.installed import find_lock, snapshot
@@ -107,6 +109,15 @@ def companions(
             continue
         found = f"{name}, kind {other.manifest.kind}"
         yield Finding.of(gate, other.manifest.kind == kind, found, needed, f"name a skill of kind {kind}")
+
+
+def stated_memory(package: RSkillPackage, peak: PeakMemory) -> Finding:
+    """What the manifest says of memory must not be less than the peak that is computed from the weights' shapes."""
+    dtype, stated = package.manifest.quantization.dtype, package.manifest.min_vram_gb
+    said = f"min_vram_gb {dtype} {stated[dtype]:.3g}" if dtype in stated else f"no min_vram_gb for {dtype}"
+    fits = dtype in stated and peak.gb <= stated[dtype]
+    least = math.ceil(10 * peak.gb) / 10
+    return Finding.of("stated memory", fits, said, str(peak), f"write min_vram_gb: {{{dtype}: {least:.1f}}}")
 
 
 def memory(found: Budget) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,13 +38,15 @@ def check(
     from openral_core.robot import load_robot
     from openral_core.scene import SimScene, load_scene
     from openral_rskill.assumptions import assumptions
-    from openral_rskill.checks.package import companions, hashes_fit, memory
+    from openral_rskill.checks.package import companions, hashes_fit, memory, stated_memory
     from openral_rskill.contract import match, package_findings
+    from openral_rskill.peak_memory import peak_of
     from openral_rskill.registry import resolve
     from openral_rskill.vram import budget, default_device
 
-    package = resolve(ref, search or ())
-    manifest, accepted = package.manifest, True if accept_noncommercial else None
+    accepted = True if accept_noncommercial else None
+    package = replace(resolve(ref, search or ()), accept_noncommercial=accepted)
+    manifest = package.manifest
     where = load_scene(scene) if scene else _first_deployment(package)
     findings: list[Finding]
     if where is None:
@@ -58,6 +61,7 @@ def check(
             lockstep=lockstep or isinstance(where, SimScene),  # `openral sim run` waits
         )
     findings += [
+        *([stated_memory(package, peak)] if (peak := peak_of(package)) is not None else []),
         memory(budget([package], device or default_device())),
         *companions(manifest, search or (), accepted),
     ]

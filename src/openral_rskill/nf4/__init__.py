@@ -4,7 +4,7 @@ NF4 is the 4-bit normal-float format of QLoRA (Dettmers et al. 2023, arXiv 2305.
 blocks of 64 weights share one scale, and the scales are themselves stored in 8 bits ("double quantisation"). The
 modules of this package need torch, safetensors and, inside their functions, bitsandbytes: they run in a sidecar.
 
-- rule.py: which linear layers are worth packing
+- sizes.py, rule.py: which matrices are worth packing, and which linear layers of a module
 - weights.py: one weight matrix and its packed form
 - modules.py: a part of a module tree is replaced by another
 - host_embedding.py: an embedding that takes no memory of the accelerator

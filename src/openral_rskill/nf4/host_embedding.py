@@ -17,6 +17,11 @@ class HostEmbedding(nn.Module):
         self.table = table.detach()
         self.num_embeddings, self.embedding_dim = table.shape
 
+    @property
+    def weight(self) -> Tensor:
+        """The table, under the name that transformers looks for when it ties weights."""
+        return self.table
+
     def forward(self, tokens: Tensor) -> Tensor:
         """(...) tokens -> (..., width) on their device."""
         return nn.functional.embedding(tokens.cpu(), self.table).to(tokens.device)

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.load import STATE, opened
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_rskill.nf4.weights import quantize_weight
 from openral_rskill.nf4.writer import SafetensorsWriter
 

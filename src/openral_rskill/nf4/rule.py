@@ -6,16 +6,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-MIN_NUMEL = 4_000_000
-"""Weights below this are left alone: they save little, and the small heads that decide the result stay exact."""
-BLOCK = 64
-"""Weights that share one scale; the default of bitsandbytes for NF4."""
-
-
-def packable(shape: tuple[int, ...], min_numel: int = MIN_NUMEL) -> bool:
-    """Whether a weight of this shape is a matrix, large enough, and made of whole blocks."""
-    numel = shape[0] * shape[1] if len(shape) == 2 else 0
-    return numel >= min_numel and numel % BLOCK == 0
+from openral_rskill.nf4.sizes import MIN_NUMEL, packable
 
 
 def linears_to_pack(

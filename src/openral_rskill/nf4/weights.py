@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from openral_rskill.nf4.rule import BLOCK
+from openral_rskill.nf4.sizes import BLOCK
 
 NESTED_BLOCK = 256
 """Scales that share one scale of their own; fixed in `bitsandbytes.functional.quantize_4bit`."""

@@ -13,6 +13,8 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_training.experts.world import TaskJudgement
+from openral_training.relight import Relighting
+from openral_training.views import CAMERA_OFF_M, View
 
 # MetaWorld's observation: hand xyz and gripper, then the first object's xyz; the goal's xyz are its last three.
 _HAND, _OBJECT, _TARGET = slice(0, 3), slice(4, 7), slice(36, 39)
@@ -31,6 +33,7 @@ class MetaWorldExperts:
         self.task_ids = backend.task_ids
         self._backend = backend
         self._keys = {camera.name: camera.feature_key or camera.name for camera in cameras}
+        self._lights: Relighting | None = None
         self.begin(self.task_ids[0])
 
     def reset(self, task_id: str, init_id: int) -> None:
@@ -73,6 +76,21 @@ class MetaWorldExperts:
         return {
             self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
         }
+
+    def show(self, view: View, rng: np.random.Generator) -> None:
+        """Let the pictures be drawn in a view, drawn anew from `rng`, until the next call."""
+        direction = rng.normal(size=3)
+        off = (
+            CAMERA_OFF_M * direction / np.linalg.norm(direction) if view is View.moved_camera else np.zeros(3)
+        )
+        for name in self._keys:
+            self._backend.world(0).move_camera(name, off)
+        if self._lights is None and view is View.other_look:
+            self._lights = Relighting(self._backend.renderer)
+        if self._lights is not None:
+            self._lights.plain()
+            if view is View.other_look:
+                self._lights.relight(rng)
 
     def step(self, action: NDArray[Any]) -> None:
         """Advance by one control step with `action` (A,)."""

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.errors import SimulationError
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.backends.remote_sim.command import ExpertAction
 from openral_training.experts.world import TaskJudgement
+from openral_training.views import View
 
 
 class RobosuiteExperts:
@@ -69,6 +71,17 @@ class RobosuiteExperts:
         return {
             self._keys[name]: frames[0] for name, frames in self._backend.render(list(self._keys)).items()
         }
+
+    def show(self, view: View, rng: np.random.Generator) -> None:
+        """Let the pictures be drawn in a view; the simulator's own process knows the plain one alone.
+
+        Raises:
+            SimulationError: it is another one.
+        """
+        if view is not View.plain:
+            raise SimulationError(
+                f"view '{view.value}': robosuite's pictures are drawn in its own process, plain"
+            )
 
     def step(self, action: NDArray[Any]) -> None:
         """Advance by one control step with `action` (A,)."""

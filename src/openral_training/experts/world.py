@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.types import RobotState
+from openral_training.views import View
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class ExpertWorld(Protocol):
 
     def images(self) -> Mapping[str, NDArray[np.uint8]]:
         """Return (H, W, 3) uint8 RGB by feature key, for each camera of the scene."""
+        ...
+
+    def show(self, view: View, rng: np.random.Generator) -> None:
+        """Let the pictures be drawn in a view, drawn anew from `rng`, until the next call.
+
+        Raises:
+            SimulationError: this simulator's pictures have no other view.
+        """
         ...
 
     def step(self, action: NDArray[Any]) -> None:

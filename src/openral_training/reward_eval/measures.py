@@ -22,6 +22,8 @@ from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, 
 
 BINS = 10
 DWELL = ProgressThresholds().dwell
+SECOND_LOOK = 5
+"""Frames after those DWELL that must say yes, too, in a second look: half a second."""
 CURVE_POINTS = 21
 """Points of a mean progress curve, over the share of the film that has passed."""
 
@@ -32,12 +34,18 @@ def decision(score: float, calibration: CameraCalibration | None, threshold: flo
     return "abstain" if done is None else "yes" if done else "no"
 
 
-def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float) -> bool:
+def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0) -> bool:
     """Return whether DWELL frames in a row said yes while the task was not done in any of them.
 
     It is the rule by which a mission ends (`openral_core.progress.assess`), at the rate of the films.
+
+    Args:
+        one: the film.
+        calibration: of the camera; None: raw scores count.
+        threshold: at or above it a reading counts as success.
+        more: frames after those that must say yes, too.
     """
-    return False in _calls(one, calibration, threshold)
+    return False in _calls(one, calibration, threshold, more)
 
 
 def ends_rightly(one: Scored, calibration: CameraCalibration | None, threshold: float) -> bool:
@@ -45,11 +53,35 @@ def ends_rightly(one: Scored, calibration: CameraCalibration | None, threshold: 
     return next(iter(_calls(one, calibration, threshold)), False)
 
 
-def _calls(one: Scored, calibration: CameraCalibration | None, threshold: float) -> list[bool]:
-    """Return for all DWELL frames in a row that said yes, in their order, whether it was so in any of them."""
+def _calls(
+    one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0, still: int = 0
+) -> list[bool]:
+    """Return for all DWELL + `more` frames in a row that said yes, in their order, whether it was so in any of them.
+
+    A film ends with an arm that stands still: its last frame is repeated `more` + `still` times.
+    """
     said = np.array([decision(float(score), calibration, threshold) == "yes" for score in one.joint])
-    spans = [slice(start, start + DWELL) for start in range(len(said) - DWELL + 1)]
-    return [bool(one.case.truth[span].any()) for span in spans if said[span].all()]
+    said, truth = (np.pad(values, (0, more + still), mode="edge") for values in (said, one.case.truth))
+    spans = [slice(start, start + DWELL + more) for start in range(len(said) - DWELL - more + 1)]
+    return [bool(truth[span].any()) for span in spans if said[span].all()]
+
+
+def second_look(
+    scored: Sequence[Scored], threshold: float, calibration: CameraCalibration | None
+) -> dict[str, Any]:
+    """Compare the rule by which a mission ends with one that wants SECOND_LOOK more frames to agree.
+
+    Returns:
+        `called_done`: failures called done without and with it; `never_called`: successes that no frames in a row
+        called done.
+    """
+    good, bad = [one for one in scored if one.done], [one for one in scored if not one.done]
+    found: dict[str, Any] = {"frames": SECOND_LOOK}
+    for name, more in (("without", 0), ("with", SECOND_LOOK)):
+        false = sum(called_done(one, calibration, threshold, more) for one in bad)
+        silent = sum(True not in _calls(one, calibration, threshold, more, DWELL - 1) for one in good)
+        found[name] = {"called_done": share(false, len(bad)), "never_called": share(silent, len(good))}
+    return found
 
 
 def measures(
@@ -95,6 +127,7 @@ def measures(
             for kind, names in KINDS.items()
             if (films := [one for one in bad if one.case.behaviour in names and id(one) not in over])
         },
+        "second_look": second_look(scored, threshold, calibration),
         "false_success": _share(bad, said, "yes"),
         "missed_success": _share(good, said, "no"),
         "abstained_on_success": _share(good, said, "abstain"),

@@ -30,7 +30,8 @@ from openral_training.experts.world import ExpertWorld
 from openral_training.misses import act_out, record, scripts_for
 from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import POLICY
-from openral_training.reward_eval.policy_attempts import attempt
+from openral_training.reward_eval.policy_attempts import attempt, tasks_of, with_all_cameras
+from openral_training.views import View
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}
@@ -52,21 +53,24 @@ class JudgedRollout:
     take: int = 0
     skill: Path | None = None
     """Folder of the skill that acts, where the behaviour is POLICY."""
+    view: View = View.plain
 
 
-def planned(recipe: Recipe, init_ids: Sequence[int], skills: Sequence[Path] = ()) -> list[JudgedRollout]:
-    """List every behaviour of every task from every initial state, and attempts of skills."""
+def planned(
+    recipe: Recipe, init_ids: Sequence[int], skills: Sequence[Path] = (), view: View = View.plain
+) -> list[JudgedRollout]:
+    """List every behaviour of every task from every initial state, and attempts of skills at the tasks they fit."""
     scripted = [
-        JudgedRollout(task_id, behaviour, init_id, take)
+        JudgedRollout(task_id, behaviour, init_id, take, view=view)
         for task_id in recipe.task_ids
         for behaviour in (*BEHAVIOURS, *scripts_for(recipe, task_id))
         for init_id in init_ids
         for take in range(TAKES.get(behaviour, 1))
     ]
     attempts = [
-        JudgedRollout(task_id, POLICY, init_id, skill=skill)
+        JudgedRollout(task_id, POLICY, init_id, skill=skill, view=view)
         for skill in skills
-        for task_id in recipe.task_ids
+        for task_id in tasks_of(skill, recipe)
         for init_id in init_ids
     ]
     return scripted + attempts
@@ -83,6 +87,7 @@ def rollouts(
     init_ids: Sequence[int],
     *,
     skills: Sequence[Path] = (),
+    view: View = View.plain,
     seed: int = 1,
     workers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
@@ -95,18 +100,22 @@ def rollouts(
         recipe: tasks and scenes; see `filmed` for the rate of the frames.
         init_ids: initial states.
         skills: folders of skills whose attempts are wanted, too.
+        view: how the worlds are seen.
         seed: of every disturbance.
         workers: processes that roll out.
         progress: called with the number of rollouts that have become ready.
     """
     recipe = filmed(recipe)
-    todo = planned(recipe, init_ids, skills)
-    files = {rollout: _file(recipe, rollout, seed) for rollout in todo}
+    todo = planned(recipe, init_ids, skills, view)
+    worlds = {(task_id, skill): _described(recipe, task_id, skill) for task_id, skill in _worlds_of(todo)}
+    files = {
+        rollout: _file(worlds[rollout.task_id, rollout.skill], recipe, rollout, seed) for rollout in todo
+    }
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
-    by_task = [[r for r in missing if r.task_id == task_id] for task_id in recipe.task_ids]
+    by_world = [[r for r in missing if (r.task_id, r.skill) == world] for world in _worlds_of(missing)]
     # Halves, so that the last task does not keep one worker alone.
-    batches = [part for batch in by_task for part in (batch[::2], batch[1::2]) if part]
+    batches = [part for batch in by_world for part in (batch[::2], batch[1::2]) if part]
     with worker_pool(workers) as pool:
         jobs = [pool.submit(_film, recipe, batch, [files[r] for r in batch], seed) for batch in batches]
         for job in as_completed(jobs):
@@ -115,20 +124,34 @@ def rollouts(
         yield from load_shard(files[rollout])
 
 
-def _file(recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
-    scene = recipe.scene_for(rollout.task_id)
-    content = {
+def _worlds_of(rollouts: Sequence[JudgedRollout]) -> list[tuple[str, Path | None]]:
+    """Return what a worker opens a world for: each task, and who acts in it."""
+    return list(dict.fromkeys((rollout.task_id, rollout.skill) for rollout in rollouts))
+
+
+def _described(recipe: Recipe, task_id: str, skill: Path | None) -> dict[str, object]:
+    """Return the part of what decides a film that all films of one world share."""
+    recipe = with_all_cameras(recipe) if skill else recipe
+    scene = recipe.scene_for(task_id)
+    return {
         "format": FORMAT,
         "scene": scene.model_dump(mode="json"),
         "look": asdict(profile(str(scene.scene.backend_options.get("render_profile", "fast")))),
         "tasks": recipe.task_ids,
-        "world": recipe.world_of(rollout.task_id),
+        "world": recipe.world_of(task_id),
         "state_layout": recipe.state_layout,
         "record_every": recipe.record_every,
+        "skill": weights_sha256(load_package(skill)) if skill else None,
+        "simulators": {name: _version(name) for name in SIMULATORS},
+    }
+
+
+def _file(world: dict[str, object], recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:
+    content = {
+        **world,
         "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, rollout.take, seed],
         "gestures_of": [_gestures(recipe, rollout.init_id)[0], len(_gestures(recipe, rollout.init_id))],
-        "skill": weights_sha256(load_package(rollout.skill)) if rollout.skill else None,
-        "simulators": {name: _version(name) for name in SIMULATORS},
+        **({} if rollout.view is View.plain else {"view": rollout.view.value}),
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return cache_home() / "rollouts" / digest[:2] / f"{digest}.npz"
@@ -142,7 +165,8 @@ def _version(name: str) -> str | None:
 
 
 def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: int) -> int:
-    """Make rollouts of one task; return how many."""
+    """Make rollouts of one task, by scripts or by one skill; return how many."""
+    recipe = with_all_cameras(recipe) if batch[0].skill else recipe
     world = open_world(recipe, batch[0].task_id)
     try:
         for rollout, file in zip(batch, files, strict=True):
@@ -158,6 +182,8 @@ def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: i
 
 def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: int) -> Episode:
     task_id, init_id, behaviour = rollout.task_id, rollout.init_id, rollout.behaviour
+    seen_by = [seed, init_id, zlib.crc32(f"{rollout.view.value} {behaviour}".encode()), rollout.take]
+    world.show(rollout.view, np.random.default_rng(seen_by))
     if rollout.skill is not None:
         world.reset(task_id, init_id)
         world.begin(task_id)

@@ -27,10 +27,17 @@ from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures
 from openral_training.reward_eval.rollouts import FRAMES_PER_S, filmed, planned, rollouts
+from openral_training.views import CAMERA_OFF_M, View
 
 LATENCY_FRAMES = 8
 """Frames of one scoring, as the monitor has them scored."""
 LATENCY_CALLS = 30
+VIEWS = {
+    View.plain: "",
+    View.other_look: ", in other lights and tints, drawn anew for each film",
+    View.moved_camera: f", the camera {100 * CAMERA_OFF_M:g} cm off in a direction drawn for each film",
+}
+"""What is said of a view in the result."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,13 @@ class EvaluationPlan:
     workers: int = 1
     skills: tuple[Path, ...] = ()
     """Folders of skills whose attempts are judged, too."""
+    view: View = View.plain
+    """How the worlds are seen."""
 
     @property
     def films(self) -> int:
         """How many rollouts it needs."""
-        return len(planned(self.recipe, self.init_ids, self.skills))
+        return len(planned(self.recipe, self.init_ids, self.skills, self.view))
 
     @property
     def words(self) -> dict[str, list[str]]:
@@ -185,6 +194,7 @@ def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int
         plan.recipe,
         plan.init_ids,
         skills=plan.skills,
+        view=plan.view,
         seed=plan.seed,
         workers=plan.workers,
         progress=progress,
@@ -242,7 +252,7 @@ def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
             "frame; experts, disturbed ones, under wrong words, backwards; gestures replayed at other states, constant "
             "and random motion, half done, undone, parked and stopped",
             "deviations": f"render profile {' or '.join(looks)}, camera {camera.name} at {camera.width} px, "
-            f"{FRAMES_PER_S:g} frames/s",
+            f"{FRAMES_PER_S:g} frames/s{VIEWS[plan.view]}",
         },
         "eval_config": {
             "init_ids": [plan.init_ids[0], plan.init_ids[-1]],

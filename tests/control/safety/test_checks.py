@@ -17,7 +17,7 @@ from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.slow_start import SlowStart
-from openral_control.safety.step import PaceCheck, Step
+from openral_control.safety.step import JointStep, PaceCheck
 from openral_control.safety.velocity import VelocityCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.errors import ManifestError
@@ -38,8 +38,8 @@ joints = st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7).map(
 velocities = st.lists(st.floats(-20.0, 20.0), min_size=7, max_size=7).map(np.array)
 
 
-def step(start: Vector, asked: Vector, **changes: object) -> Step:
-    return replace(Step(start, asked, DT, 0.0, start, np.zeros(7)), **changes)  # type: ignore[arg-type]
+def step(start: Vector, asked: Vector, **changes: object) -> JointStep:
+    return replace(JointStep(start, asked, DT, 0.0, start, np.zeros(7)), **changes)  # type: ignore[arg-type]
 
 
 class PointArm:
@@ -154,7 +154,7 @@ class Stop:
     name = "stop"
     on = False
 
-    def share(self, step: Step) -> float:
+    def share(self, step: JointStep) -> float:
         return 0.0 if self.on else 1.0
 
 

@@ -147,7 +147,7 @@ class ExecuteLocal(Action):
 
     @property
     def name(self) -> Any:
-        """The process's name in the launch, such as `talker-1`; before the visit the substitutions, or None."""
+        """The process's name in the launch, such as `talker-1`; before the visit its substitutions."""
         return self.__description.final_name or self.__description.name
 
     @property

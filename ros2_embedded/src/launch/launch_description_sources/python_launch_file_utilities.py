@@ -42,7 +42,8 @@ def load_python_launch_file_as_module(python_launch_file_path: str) -> ModuleTyp
 
 
 def get_launch_description_from_python_launch_file(python_launch_file_path: str) -> LaunchDescription:
-    """Return what `generate_launch_description()` of a file returns; raise InvalidPythonLaunchFileError without
+    """Return what `generate_launch_description()` of a file returns; raise InvalidPythonLaunchFileError
+    without
     it."""
     path = python_launch_file_path
     module = load_python_launch_file_as_module(path)

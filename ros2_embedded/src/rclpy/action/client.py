@@ -277,7 +277,7 @@ class ActionClient:
         self._node.destroy_subscription(self._status)
 
     def _destroy_of(self, node: Node) -> bool:
-        """Destroy the client if it is one of this node and was not destroyed before; returns whether it was."""
+        """Destroy the client if it is one of this node and is still there; returns whether it was."""
         if self._node is not node or self._goal_client._destroyed:
             return False
         self.destroy()

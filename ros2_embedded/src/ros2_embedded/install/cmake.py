@@ -1,6 +1,7 @@
 """The rules of a `CMakeLists.txt` that put files somewhere, as far as no compiler is needed for them.
 
-This is no CMake: conditions and loops are not evaluated, the calls inside `if` are all followed, and variables are
+This is no CMake: conditions and loops are not evaluated, the calls inside `if` are all followed, and
+variables are
 those of `set` and `project`.
 """
 
@@ -23,7 +24,8 @@ class CMakeRules:
     """What is to be installed.
 
     Attributes:
-        copies: pairs of a path below the package's folder and a path below the prefix; a path that ends with a slash
+        copies: pairs of a path below the package's folder and a path below the prefix; a path that ends with
+            a slash
             stands for the content of the folder. The third says whether files become executable.
         python: pairs of the name of a Python package or module and its path below the package's folder.
         has_interfaces: whether interfaces are generated.

@@ -66,7 +66,9 @@ def install_package(package: SourcePackage, prefix: Path) -> Report:
 
 
 def _run_setup(package: SourcePackage, prefix: Path) -> None:
-    """Have `setup.py` install the package, as colcon does: `setup.cfg` says that its programs go to lib/<package>."""
+    """Have `setup.py` install the package, as colcon does: `setup.cfg` says that its programs go to
+    lib/<package>.
+    """
     if importlib.util.find_spec("setuptools") is None:
         raise InstallError(f"the setup.py of '{package.name}' needs setuptools: pip install setuptools")
     with tempfile.TemporaryDirectory() as folder:

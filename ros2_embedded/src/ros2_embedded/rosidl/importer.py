@@ -72,7 +72,7 @@ class _InterfaceLoader:
 
 
 def find_interface_spec(package: str, kind: str, leaf: str = "") -> ModuleSpec | None:
-    """The spec of `package` (kind empty), `package.kind` or `package.kind._leaf`, or None for another module."""
+    """The spec of `package` (kind empty), `package.kind` or `package.kind._leaf`; None for others."""
     if not _is_candidate(package):
         return None
     from ros2_embedded.rosidl.module_names import parts_of, snake_case

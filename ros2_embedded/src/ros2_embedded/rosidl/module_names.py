@@ -19,7 +19,7 @@ _PARTS = {
 
 @cache
 def snake_case(name: str) -> str:
-    """`LaserScan` as `laser_scan`: the rule of `rosidl_pycommon.convert_camel_case_to_lower_case_underscore`."""
+    """`LaserScan` as `laser_scan`, by the rule of `rosidl_pycommon`."""
     words = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 

@@ -58,7 +58,7 @@ def has_duplicates(values: list[Any]) -> bool:
 
 
 def get_node_names(*, node: Any, include_hidden_nodes: bool = False) -> list[NodeName]:
-    """Return the nodes of the graph; those whose name starts with an underscore only if they are asked for."""
+    """Return the nodes of the graph; hidden ones, which start with an underscore, only if asked for."""
     return [
         NodeName(name, namespace, f"{namespace.rstrip('/')}/{name}")
         for name, namespace in node.get_node_names_and_namespaces()

@@ -16,7 +16,9 @@ DEFAULT_WINDOW_SIZE = 10000
 
 
 class HzResult(NamedTuple):
-    """The rate [Hz], the shortest and the longest gap [s], their standard deviation [s], and their number plus 1."""
+    """The rate [Hz], the shortest and the longest gap [s], their standard deviation [s], and their number
+    plus 1.
+    """
 
     rate: float
     min_delta: float
@@ -57,7 +59,7 @@ class ROSTopicHz:
         known.append(self._clock.now().nanoseconds)
 
     def get_hz(self, topic: str | None = None) -> HzResult | None:
-        """Return the rate, None before there are two messages and when nothing came since the last question."""
+        """Return the rate, None before there are two messages and when none came since the last call."""
         known = list(self._arrivals.get(topic, ()))
         if len(known) < 2 or self._printed.get(topic) == known[-1]:
             return None

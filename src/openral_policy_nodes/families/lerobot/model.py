@@ -140,9 +140,8 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any) -> Any:
         if "from_pretrained" in vars(cls):  # pi0 and X-VLA rename tensors while they load
             policy = cls.from_pretrained(checkpoint.folder, config=config)
         else:
-            policy = cls._load_as_safetensor(
-                policy, str(checkpoint.folder / WEIGHTS), config.device, strict=False
-            )
+            # Read into the host's memory: on the device there would be two copies for a moment.
+            policy = cls._load_as_safetensor(policy, str(checkpoint.folder / WEIGHTS), "cpu", strict=False)
             _refuse_missing(policy, checkpoint)
     except OSError as error:
         raise PolicyError(_backbone_fix(checkpoint, error)) from error

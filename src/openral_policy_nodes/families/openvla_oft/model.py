@@ -20,7 +20,8 @@ from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, Propri
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.modules import cast_parameters
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}

@@ -21,7 +21,8 @@ from openral_core.errors import PolicyError
 from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.modules import cast_parameters, replace
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 
 BACKBONE = "backbone"
 """Name of the part that is packed, in upstream's `RLDX` (rldx/model/core/rldx.py)."""

@@ -16,7 +16,8 @@ from openral_reward_monitor.models.robometer.rbm import RBM
 from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.metadata import check_metadata
-from openral_rskill.nf4.rule import MIN_NUMEL, linears_to_pack
+from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.nf4.sizes import MIN_NUMEL
 
 EMBEDDING = "model.language_model.embed_tokens"
 """0.78 GB of the 4-B model in bf16, of which a scoring reads a few thousand rows."""

@@ -19,7 +19,7 @@ import torch
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES
-from openral_rskill.nf4.rule import MIN_NUMEL
+from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from openral_robot_bridge.twins.fci.connection import Connection, Request
+from openral_robot_bridge.twins.fci.connection import Connection, FciRequest
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.wire import (
     ARM_HEADER,
@@ -19,12 +19,12 @@ from openral_robot_bridge.twins.fci.wire import (
     CYCLE_S,
     MOVE,
     STATE,
+    ArmReply,
     Command,
     Controller,
-    Fault,
+    FciFault,
     Mode,
     MoveReply,
-    Reply,
 )
 
 _HAND_IN_FLANGE = np.array(
@@ -84,7 +84,7 @@ class ArmServer:
         """Press or release the user stop beside the arm."""
         self._finish(self._controller.user_stop(pressed))
 
-    def fail(self, fault: Fault) -> None:
+    def fail(self, fault: FciFault) -> None:
         """Let a reflex befall the arm."""
         self._finish(self._controller.fail(fault))
 
@@ -109,7 +109,7 @@ class ArmServer:
                 return command
         return None
 
-    def _serve(self, request: Request) -> None:
+    def _serve(self, request: FciRequest) -> None:
         controller, command = self._controller, request.command
         if command == Command.MOVE and len(request.payload) == MOVE.size:
             fields = MOVE.unpack(request.payload)
@@ -118,11 +118,11 @@ class ArmServer:
                 self._move_id = request.id
             self._connection.answer(command, request.id, begun)
             return
-        reply, text = Reply.SUCCESS, b""
+        reply, text = ArmReply.SUCCESS, b""
         if command == Command.STOP_MOVE:
             self._finish(controller.stop())
         elif command == Command.AUTOMATIC_ERROR_RECOVERY:
-            reply = Reply.SUCCESS if controller.recover() else Reply.NOT_POSSIBLE
+            reply = ArmReply.SUCCESS if controller.recover() else ArmReply.NOT_POSSIBLE
         elif command == Command.GET_ROBOT_MODEL:
             text = self._urdf
         elif command == Command.SET_COLLISION_BEHAVIOR:
@@ -132,7 +132,7 @@ class ArmServer:
             self._state["m_load"], self._state["F_x_Cload"] = load[0], load[1:4]
             self._state["I_load"] = load[4:13]
         elif command not in set(Command) or command == Command.MOVE:
-            reply = Reply.INVALID_ARGUMENT
+            reply = ArmReply.INVALID_ARGUMENT
         self._connection.answer(command, request.id, reply, text)
 
     def _finish(self, reply: MoveReply | None) -> None:

@@ -13,7 +13,7 @@ MAX_FRAME = 4096
 
 
 @dataclass(frozen=True)
-class Request:
+class FciRequest:
     """A command of the client."""
 
     command: int
@@ -53,7 +53,7 @@ class Connection:
         """Whether a client wants states."""
         return self._states_to is not None
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[FciRequest]:
         """Return the commands that have come; Connect is answered here."""
         if self._client is None:
             try:
@@ -108,7 +108,7 @@ class Connection:
             self._drop()
         self._received += data
 
-    def _frames(self) -> list[Request]:
+    def _frames(self) -> list[FciRequest]:
         found = []
         while len(self._received) >= self._header.size:
             command, id_, size = self._header.unpack_from(self._received)
@@ -117,11 +117,11 @@ class Connection:
                 break
             if len(self._received) < size:
                 break
-            found.append(Request(command, id_, self._received[self._header.size : size]))
+            found.append(FciRequest(command, id_, self._received[self._header.size : size]))
             self._received = self._received[size:]
         return found
 
-    def _connects(self, request: Request) -> bool:
+    def _connects(self, request: FciRequest) -> bool:
         """Answer a Connect; tell whether it was one."""
         if self._states_to is not None or request.command != 0 or len(request.payload) != CONNECT.size:
             return False

@@ -12,7 +12,15 @@ import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.fci.wire import CYCLE_S, JOINTS, Controller, Fault, Generator, Mode, MoveReply
+from openral_robot_bridge.twins.fci.wire import (
+    CYCLE_S,
+    JOINTS,
+    Controller,
+    FciFault,
+    Generator,
+    Mode,
+    MoveReply,
+)
 
 MISSED_CYCLES = 20
 """Commands missed in a row at which a motion ends."""
@@ -29,9 +37,9 @@ TORQUE_THRESHOLD = 20.0
 FILTER = 0.1
 """Share of a new external torque in the filtered one: about 10 ms."""
 
-_VELOCITY_JUMP = Fault.JOINT_MOTION_GENERATOR_VELOCITY_DISCONTINUITY
-_OUT_OF_RANGE = Fault.JOINT_MOTION_GENERATOR_POSITION_LIMITS_VIOLATION
-_TOO_FAST = Fault.JOINT_MOTION_GENERATOR_VELOCITY_LIMITS_VIOLATION
+_VELOCITY_JUMP = FciFault.JOINT_MOTION_GENERATOR_VELOCITY_DISCONTINUITY
+_OUT_OF_RANGE = FciFault.JOINT_MOTION_GENERATOR_POSITION_LIMITS_VIOLATION
+_TOO_FAST = FciFault.JOINT_MOTION_GENERATOR_VELOCITY_LIMITS_VIOLATION
 
 
 @dataclass
@@ -50,9 +58,9 @@ class ArmController:
     def __init__(self, arm: TwinArm, limits: ArmLimits) -> None:
         self.arm, self._limits = arm, limits
         self.mode = Mode.IDLE
-        self.faults: set[Fault] = set()
+        self.faults: set[FciFault] = set()
         """Errors of the present."""
-        self.reflex: set[Fault] = set()
+        self.reflex: set[FciFault] = set()
         """Why the last motion was ended."""
         self.thresholds = np.full(JOINTS, TORQUE_THRESHOLD)
         """(7,) [Nm] of external torque that is a collision."""
@@ -110,7 +118,7 @@ class ArmController:
         self._settle()
         return ended
 
-    def fail(self, fault: Fault) -> MoveReply | None:
+    def fail(self, fault: FciFault) -> MoveReply | None:
         """Let a reflex befall the arm; return the last answer to the Move that it ended."""
         ended = self._abort(fault) if self.motion is not None else None
         self.faults, self.reflex, self.mode = {fault}, {fault}, Mode.REFLEX
@@ -131,7 +139,7 @@ class ArmController:
         if command is None:
             motion.missed += 1
             if motion.missed >= (MISSED_CYCLES if motion.heard else FIRST_CYCLES):
-                return self._abort(Fault.COMMUNICATION_CONSTRAINTS_VIOLATION)
+                return self._abort(FciFault.COMMUNICATION_CONSTRAINTS_VIOLATION)
             if motion.controller is not Controller.EXTERNAL:
                 self._lead(self.position + self.velocity * CYCLE_S)
             return None
@@ -148,7 +156,7 @@ class ArmController:
 
     def _push(self, torque: Vector) -> MoveReply | None:
         if (np.abs(torque - self.torque) > TORQUE_STEP * TOLERANCE).any():
-            return self._abort(Fault.CONTROLLER_TORQUE_DISCONTINUITY)
+            return self._abort(FciFault.CONTROLLER_TORQUE_DISCONTINUITY)
         self.torque = np.array(torque)
         self.position, self.velocity = self.arm.positions, self.arm.velocities
         self.arm.push(self.torque)
@@ -185,15 +193,15 @@ class ArmController:
             (positions > limits.high) & (velocities > 0)
         )
         for broken, fault in (
-            (np.abs(self.external) > self.thresholds, Fault.JOINT_REFLEX),
-            (outside, Fault.JOINT_POSITION_LIMITS_VIOLATION),
-            (np.abs(velocities) > limits.velocity, Fault.JOINT_VELOCITY_VIOLATION),
+            (np.abs(self.external) > self.thresholds, FciFault.JOINT_REFLEX),
+            (outside, FciFault.JOINT_POSITION_LIMITS_VIOLATION),
+            (np.abs(velocities) > limits.velocity, FciFault.JOINT_VELOCITY_VIOLATION),
         ):
             if broken.any():
                 return self._abort(fault)
         return None
 
-    def _abort(self, fault: Fault) -> MoveReply:
+    def _abort(self, fault: FciFault) -> MoveReply:
         self.faults, self.reflex = {fault}, {fault}
         return self._end(Mode.REFLEX, MoveReply.REFLEX_ABORTED)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.fci.connection import Connection, Request
+from openral_robot_bridge.twins.fci.connection import Connection, FciRequest
 from openral_robot_bridge.twins.fci.wire import (
     CYCLE_S,
     GRASP,
@@ -36,7 +36,7 @@ TEMPERATURE = 30
 
 @dataclass
 class _Task:
-    request: Request
+    request: FciRequest
     width: float
     low: float
     high: float
@@ -76,7 +76,7 @@ class GripperServer:
         """Close the port."""
         self._connection.close()
 
-    def _serve(self, request: Request) -> None:
+    def _serve(self, request: FciRequest) -> None:
         command, payload = request.command, request.payload
         self._end(GripperReply.ABORTED)
         if command == GripperCommand.HOMING:
@@ -95,7 +95,7 @@ class GripperServer:
 
     def _begin(
         self,
-        request: Request,
+        request: FciRequest,
         width: float,
         speed: float,
         force: float,
@@ -124,5 +124,5 @@ class GripperServer:
             self._answer(self._task.request, reply)
         self._task = None
 
-    def _answer(self, request: Request, reply: GripperReply) -> None:
+    def _answer(self, request: FciRequest, reply: GripperReply) -> None:
         self._connection.answer(request.command, request.id, reply)

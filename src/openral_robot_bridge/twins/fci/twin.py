@@ -17,7 +17,7 @@ from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
-from openral_robot_bridge.twins.fci.wire import CYCLE_S, Fault
+from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
 from openral_robot_bridge.urdf_limits import read_limits
 
 HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, status, quit"
@@ -78,8 +78,8 @@ class FciTwin:
         words = line.split()
         if words[:1] == ["user_stop"] and words[1:] in (["on"], ["off"]):
             self._arm.press_user_stop(words[1] == "on")
-        elif words[:1] == ["fail"] and words[1:] and words[1].upper() in Fault.__members__:
-            self._arm.fail(Fault[words[1].upper()])
+        elif words[:1] == ["fail"] and words[1:] and words[1].upper() in FciFault.__members__:
+            self._arm.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
             self._arm.lose = int(words[1])
         elif words == ["quit"]:

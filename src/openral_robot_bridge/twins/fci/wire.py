@@ -59,7 +59,7 @@ class GripperCommand(IntEnum):
     STOP = 4
 
 
-class Reply(IntEnum):
+class ArmReply(IntEnum):
     """First byte of the arm's answer to a command other than Move."""
 
     SUCCESS = 0
@@ -124,7 +124,7 @@ class Controller(IntEnum):
     OTHER = 3
 
 
-class Fault(IntEnum):
+class FciFault(IntEnum):
     """Places in `errors` and `reflex_reason` of the state, of those that the twin raises."""
 
     JOINT_POSITION_LIMITS_VIOLATION = 0

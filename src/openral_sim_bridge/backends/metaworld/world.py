@@ -74,6 +74,7 @@ class MetaWorldWorld:
         self._hand, self._right, self._left = (
             int(self.model.body(name).id) for name in ("hand", "rightclaw", "leftclaw")
         )
+        self._camera_positions = self.model.cam_pos.copy()
         self._last_action = np.zeros(4)
         self.steps = 0
 
@@ -96,6 +97,12 @@ class MetaWorldWorld:
     def active_task(self) -> str:
         """The task that the world was reset to."""
         return self._active
+
+    def move_camera(self, name: str, offset_m: NDArray[np.float64]) -> None:
+        """Put a camera `offset_m` (3,) [m] away from where it stood when the world was built, for every task."""
+        camera = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+        for env in self._envs.values():
+            env.model.cam_pos[camera] = self._camera_positions[camera] + offset_m
 
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into initial state `init_id` of `task_id`, and every judge beside it."""

@@ -1,0 +1,208 @@
+"""The operator's hand on the arm: announced as skills are, and checked by the same envelope as their chunks.
+
+Nothing is sent by a timer. Each command that comes from a page makes one chunk of `HORIZON_S`, so that the arm holds
+by itself when no more come: a tab that is closed, a network that is gone, a process that hangs.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from array import array
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from geometry_msgs.msg import PointStamped, PoseStamped
+from openral.msg import ActionChunk, SkillInfo
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+
+from openral_console.live.deployment import LiveDeployment
+from openral_console.teleop.steering import HORIZON_S, Steer, actions_for
+from openral_control.motions.arm import MotionArm, MotionRefused
+from openral_core.errors import OpenralError
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene, load_scene
+from openral_core.teleoperation import TELEOPERATION
+from openral_core.types import RobotState
+
+SKILL = "openral/teleoperation"
+HEARTBEAT_S = 1.0
+"""[s] between two announcements."""
+OLD_POSE_S = 0.5
+"""[s] from which the pose of the hand is too old to be answered."""
+
+
+class TeleopDoor:
+    """One operator at a time. Its methods may be called from any thread."""
+
+    def __init__(self, node: Node, deployment: LiveDeployment, scene: str) -> None:
+        """Prepare.
+
+        Args:
+            node: in whose name it speaks.
+            deployment: what is known of the arm.
+            scene: name or path of the scene, whose action contract counts; empty: there is no teleoperation.
+        """
+        self._node, self._deployment = node, deployment
+        self.refusal = ""
+        """Why the arm cannot be moved by hand at all; empty: it can."""
+        self.holder = ""
+        """Who has the arm: an id that the page chose; empty: nobody."""
+        self._lock = threading.RLock()
+        self._goal, self._sequence = "", 0
+        self._gripper: float | None = None
+        self._pose: Any = None
+        self._pose_at_s = 0.0
+        self._target: Any = None
+        self._listening: list[Any] = []
+        self._scene: DeployScene
+        self._arm: MotionArm
+        try:
+            if not scene:
+                raise MotionRefused("scene", "no scene was named: start with --scene, or by the launch file")
+            self._scene = load_scene(scene)
+            self._arm = MotionArm.of(self._scene, load_robot(self._scene.robot_id))
+        except OpenralError as error:
+            self.refusal = str(error)
+            return
+        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+        self._infos = node.create_publisher(SkillInfo, "skills", latched)
+        self._chunks = node.create_publisher(ActionChunk, "action_chunk", 10)
+        node.create_timer(HEARTBEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        # What the gripper was told last it is told on, whoever told it.
+        node.create_subscription(ActionChunk, "action_chunk", self._on_chunk, 10)
+
+    def why_not(self) -> str:
+        """Return why nobody may take the arm now, or nothing."""
+        return self.refusal or self._taken_by_others() or ("another page has the arm" if self.holder else "")
+
+    def engage(self, holder: str) -> str:
+        """Give the arm to somebody; return why not, or nothing."""
+        with self._lock:
+            if why := self.why_not():
+                return why
+            self._goal, self._sequence, self.holder = uuid4().hex, 0, holder
+            subscribe = self._node.create_subscription
+            self._listening = [
+                subscribe(PoseStamped, "ee_pose", self._on_pose, 1),
+                subscribe(PointStamped, "ee_target", self._on_target, 1),
+            ]
+            self._announce()
+            return ""
+
+    def disengage(self, holder: str) -> None:
+        """Take the arm back from its holder: it holds at once."""
+        with self._lock:
+            if not self.holder or holder != self.holder:
+                return
+            self._chunks.publish(ActionChunk(goal_id=self._goal, skill=SKILL))
+            self.holder = self._goal = ""
+            self._announce()
+            for subscription in self._listening:
+                self._node.destroy_subscription(subscription)
+            self._listening, self._pose, self._target = [], None, None
+
+    def drive(self, holder: str, steer: Steer) -> str:
+        """Move the arm for `HORIZON_S`; return why it was not moved, or nothing.
+
+        Whoever else begins to move the arm ends this.
+        """
+        with self._lock:
+            if not self.holder or holder != self.holder:
+                return "you do not have the arm"
+            if why := self._taken_by_others():
+                self.disengage(holder)
+                return why
+            pose = self._pose
+            if pose is None or time.monotonic() - self._pose_at_s > OLD_POSE_S:
+                return "the pose of the hand is not heard"
+            self._send(pose, steer)
+            return ""
+
+    def toggle_gripper(self, holder: str) -> None:
+        """Close open fingers and open closed ones; with the next command."""
+        with self._lock:
+            if holder and holder == self.holder:
+                low, high = float(self._arm.low[-1]), float(self._arm.high[-1])
+                told = low if self._gripper is None else self._gripper
+                self._gripper = high if told < (low + high) / 2 else low
+                self.drive(holder, Steer())
+
+    def _taken_by_others(self) -> str:
+        deployment = self._deployment
+        if deployment.control_is_stale:
+            return "no bridge is heard"
+        if deployment.estopped:
+            return "the emergency stop is latched"
+        own = self._node.get_fully_qualified_name()
+        running = [skill.name for skill in deployment.skills.values() if skill.running and skill.node != own]
+        if running:
+            return f"{running[0]} moves the arm; end the mission first"
+        return ""
+
+    def _send(self, pose: Any, steer: Steer) -> None:
+        position, turn = pose.pose.position, pose.pose.orientation
+        state = RobotState(
+            stamp_s=pose.header.stamp.sec + 1e-9 * pose.header.stamp.nanosec,
+            joint_names=(),
+            joint_positions=np.zeros(0),
+            ee_position=np.array([position.x, position.y, position.z]),
+            ee_quaternion=np.array([turn.x, turn.y, turn.z, turn.w]),
+            gripper_opening=float("nan"),
+            ee_target=self._target,
+        )
+        gripper = float(self._arm.low[-1]) if self._gripper is None else self._gripper
+        data = actions_for(self._arm, state, steer, gripper)
+        chunk = ActionChunk(
+            goal_id=self._goal,
+            skill=SKILL,
+            instruction="by hand",
+            representation=self._scene.action.representation,
+            sequence=self._sequence,
+            horizon=data.shape[0],
+            dim=data.shape[1],
+            dt=self._scene.dt,
+            data=array("f", data.tobytes()),
+        )
+        chunk.header.stamp = pose.header.stamp
+        self._sequence += 1
+        self._chunks.publish(chunk)
+
+    def _announce(self) -> None:
+        """Say who moves the arm, in the way of skills."""
+        name = self._node.get_fully_qualified_name()
+        info = SkillInfo(
+            name=SKILL,
+            slug="teleoperation",
+            kind=TELEOPERATION,
+            license="none",
+            node=name,
+            state="active" if self.holder else "inactive",
+            active=bool(self.holder),
+            horizon_s=HORIZON_S + self._scene.dt,
+            control_hz=self._scene.control_hz,
+            goal_id=self._goal,
+        )
+        info.header.stamp = self._node.get_clock().now().to_msg()
+        self._infos.publish(info)
+
+    def _beat(self) -> None:
+        with self._lock:
+            if self.holder:
+                self._announce()
+
+    def _on_pose(self, message: Any) -> None:
+        self._pose, self._pose_at_s = message, time.monotonic()
+
+    def _on_target(self, message: Any) -> None:
+        self._target = np.array([message.point.x, message.point.y, message.point.z])
+
+    def _on_chunk(self, message: Any) -> None:
+        if message.skill != SKILL and len(message.data) and message.dim == self._arm.dim:
+            told = float(message.data[-1])
+            if np.isfinite(told):
+                self._gripper = float(np.clip(told, self._arm.low[-1], self._arm.high[-1]))

@@ -1,0 +1,5 @@
+"""What an operator's hand on the arm is called in the graph."""
+
+TELEOPERATION = "teleoperation"
+"""Kind in the `openral/msg/SkillInfo` of a node through which an operator moves the arm. It announces itself so that
+the bridge executes its chunks; a reasoner asks nothing of it."""

@@ -1,0 +1,175 @@
+"""Moving the arm by hand: what keys become, and in a real browser that the arm holds when the hand is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from console_browser import actions, open_page, say, until_text
+from openral.msg import ActionChunk
+from system_operator import Operator
+from system_stack import Stack
+
+from openral_console.teleop.hold_to_run import LATE_S, Freshness
+from openral_console.teleop.steering import HORIZON_S, Steer, actions_for
+from openral_control.motions.arm import MotionArm
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
+from openral_core.types import RobotState
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HOLD_S = 0.3
+"""[s] within which the arm must hold after the last sign of life."""
+DT = 1 / 80
+"""[s] one control step of the scene."""
+pytestmark = pytest.mark.timeout(240)
+
+
+def arm_of(name: str) -> MotionArm:
+    scene = load_scene(name)
+    return MotionArm.of(scene, load_robot(scene.robot_id))
+
+
+def state_at(*position: float) -> RobotState:
+    return RobotState(0.0, (), np.zeros(0), np.array(position), np.array([0.0, 0.0, 0.0, 1.0]), 0.05)
+
+
+@pytest.mark.parametrize("scene", ["metaworld_drawer", "tabletop_panda"])
+def test_a_direction_becomes_displacements_at_its_speed(scene: str) -> None:
+    arm = arm_of(scene)
+    middle = (arm.box_low + arm.box_high) / 2
+    rows = actions_for(arm, state_at(*middle), Steer(y=1.0, speed_m_s=0.1), gripper=-1.0)
+    moved = rows[:, :3].sum(axis=0) * arm.step_m
+    np.testing.assert_allclose(moved, [0.0, 0.1 * len(rows) * arm.dt, 0.0], atol=1e-4)
+    assert len(rows) * arm.dt <= HORIZON_S + arm.dt
+    assert (rows[:, -1] <= -0.99).all()
+
+
+def test_at_the_wall_of_the_workspace_it_goes_no_further() -> None:
+    arm = arm_of("metaworld_drawer")
+    at = (arm.box_low + arm.box_high) / 2
+    at[0] = arm.box_high[0]
+    rows = actions_for(arm, state_at(*at), Steer(x=1.0), gripper=0.0)
+    assert rows[:, 0].sum() <= 0.0
+
+
+def test_only_an_arm_whose_actions_turn_the_hand_is_turned() -> None:
+    for scene, turned in (("metaworld_drawer", False), ("tabletop_panda", True)):
+        arm = arm_of(scene)
+        middle = (arm.box_low + arm.box_high) / 2
+        rows = actions_for(arm, state_at(*middle), Steer(turn=1.0), gripper=0.0)
+        assert bool(np.abs(rows[:, :-1]).max() > 0) == turned
+
+
+def test_nothing_pressed_is_no_motion() -> None:
+    arm = arm_of("metaworld_drawer")
+    rows = actions_for(arm, state_at(0.0, 0.6, 0.2), Steer(), gripper=0.5)
+    assert len(rows) == 1
+    assert not rows[:, :3].any()
+    assert (rows[:, -1] == np.float32(0.5)).all()
+
+
+def test_what_a_stalled_network_delivers_late_is_none_of_it_fresh() -> None:
+    freshness = Freshness()
+    assert freshness.admits(100.0, 5.0)
+    assert freshness.admits(100.05, 5.06)
+    assert [freshness.admits(100.1 + 0.05 * n, 6.0) for n in range(3)] == [False, False, False]
+    assert freshness.admits(101.0, 6.0 + LATE_S / 2)
+
+
+class Watcher:
+    """Keeps the chunks of the hand on the arm."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._operator = operator
+        self.chunks: list[Any] = []
+        self._subscription = operator.subscribe(ActionChunk, "/openral/action_chunk", self._on_chunk, 100)
+
+    def _on_chunk(self, message: Any) -> None:
+        if message.skill == "openral/teleoperation" and message.horizon:
+            self.chunks.append(message)
+
+    def until_driven(self) -> None:
+        """Wait until the bridge executes them."""
+        status = self._operator.status
+        self._operator.until(
+            lambda: status[-1].skill == "openral/teleoperation" and not status[-1].holding, "a motion by hand"
+        )
+
+    def until_held(self) -> None:
+        """Wait until the arm holds for good, and see that its last chunk could not have moved it for long."""
+        status = self._operator.status
+        self._operator.until(
+            lambda: all(s.holding and s.executed == status[-1].executed for s in status[-4:]),
+            "that the arm holds",
+        )
+        count, seen, executed = len(self.chunks), len(status), status[-1].executed
+        self._operator.until(lambda: len(status) > seen + 3, "more of the bridge's words")
+        assert (len(self.chunks), status[-1].executed) == (count, executed)
+        assert self.chunks[-1].horizon * DT <= HOLD_S
+
+
+@pytest.fixture
+def watcher(operator: Operator) -> Watcher:
+    return Watcher(operator)
+
+
+def take(page: Page) -> None:
+    page.click("#take")
+    page.wait_for_function("document.documentElement.dataset.hand == 'taken'")
+
+
+def test_held_keys_move_the_arm_and_released_ones_do_not(
+    page: Page, operator: Operator, watcher: Watcher, stack: Stack
+) -> None:
+    take(page)
+    before = operator.positions[-1]
+    page.keyboard.down("r")
+    watcher.until_driven()
+    operator.until(lambda: operator.positions[-1][2] > before[2] + 0.02, "a hand that rises")
+    page.keyboard.up("r")
+    watcher.until_held()
+    page.click("#take")
+    until_text(page, "#take", "Take the arm")
+    assert {"took the arm", "let the arm go"} <= set(actions(stack))
+
+
+@pytest.mark.parametrize("how", ["closed", "blurred"])
+def test_the_arm_holds_when_the_tab_is_gone_while_a_key_is_held(
+    browser: Browser, url: str, operator: Operator, watcher: Watcher, how: str
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context()
+    page = open_page(context, url, faults.append)
+    take(page)
+    page.keyboard.down("f" if how == "closed" else "r")
+    watcher.until_driven()
+    if how == "closed":
+        page.close()
+    else:
+        page.evaluate("window.dispatchEvent(new Event('blur'))")
+    watcher.until_held()
+    context.close()
+    operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
+    assert faults == []
+
+
+def test_the_arm_is_not_taken_from_a_mission_and_a_mission_takes_it_back(
+    page: Page, operator: Operator, watcher: Watcher
+) -> None:
+    say(page, "open the drawer")
+    operator.until_moving()
+    until_text(page, "#hand", "moves the arm; end the mission first")
+    assert page.locator("#take").is_disabled()
+    until_text(page, "#mission-state", "done")
+    take(page)
+    page.keyboard.down("r")
+    watcher.until_driven()
+    operator.say("close the drawer")
+    until_text(page, "#take", "Take the arm")
+    page.keyboard.up("r")
+    until_text(page, "#mission", "close the drawer")
+    until_text(page, "#mission-state", "done")

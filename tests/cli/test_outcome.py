@@ -186,3 +186,17 @@ def test_a_record_that_was_altered_is_named_with_its_line(run_dir):
     (run_dir / "mission.json").write_text("{}")
     with pytest.raises(ManifestError, match=r"mission\.json: id: "):
         load_mission(run_dir)
+
+
+def test_what_disturbed_the_world_is_told_from_the_simulator_s_record(tmp_path):
+    backend, recorder = FakeBackend(TASKS), TruthRecorder(tmp_path, TASKS, HZ)
+    for i in range(1, 9):
+        recorder.step(i / HZ, i / HZ, backend.snapshot(), np.zeros(4), False, np.array([True, False]), "g")
+    recorder.disturbed(0.05, "the gripper was opened")
+    recorder.close()
+    write_mission(tmp_path, [task("open it", TASKS[0], 0.0, 0.1)])
+    outcome = judge(tmp_path)
+    assert outcome.disturbances == ("the gripper was opened, at 0.1 s",)
+    text = io.StringIO()
+    print_outcome(Console(file=text, width=200), outcome)
+    assert "disturbed: the gripper was opened" in text.getvalue()

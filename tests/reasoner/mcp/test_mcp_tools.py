@@ -124,7 +124,7 @@ def test_motions_take_parameters_of_their_schema() -> None:
 
     desk.run(scene)
     assert json.loads(desk.desk.driven[0].params_json) == {"position": position}
-    assert "motion move to" in desk.desk.sent[0].instruction
+    assert "motion move to" in desk.desk.driven[0].instruction
 
 
 def test_a_goal_that_ends_by_its_condition_is_not_tried_again() -> None:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 LAUNCH = ("scene:=metaworld_drawer", "mission:=close the drawer", "exit_when_done:=false")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed after each module: while Playwright is open, its event loop runs, and no test may start another."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
     if CHROMIUM is None:
@@ -35,7 +36,7 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A deployment of a drawer with its console."""
     folder = tmp_path_factory.mktemp("console")
@@ -44,7 +45,7 @@ def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def operator(stack: Stack) -> Iterator[Operator]:
     """The graph as it is beside the console, after the first mission."""
     with Operator(stack) as listening:
@@ -53,7 +54,7 @@ def operator(stack: Stack) -> Iterator[Operator]:
         yield listening
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def url(stack: Stack) -> str:
     return url_of(stack)
 

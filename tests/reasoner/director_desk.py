@@ -78,6 +78,8 @@ class Desk:
     """Outcome of every motion that `motion_fails` does not name; empty: it does not end."""
     motion_fails: tuple[Skill, ...] = ()
     """Motions that end in FAILED."""
+    motions_by_hand: bool = False
+    """Goals of motions are sent and ended as those of policies are."""
     cancelled: list[int] = field(default_factory=list)
     polite: bool = True
     """The policy node answers cancellations."""
@@ -111,7 +113,7 @@ class Desk:
                 plan = self.planner.plan(command.sentence, command.palette)
                 self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):
-                motion = command.skill.kind == MOTION
+                motion = command.skill.kind == MOTION and not self.motions_by_hand
                 (self.driven if motion else self.sent).append(command)
                 now = Instant(self.now, self.now)
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))

@@ -64,7 +64,7 @@ def begun(desk: Desk) -> Steering:
 
 
 def test_a_plan_carries_its_parameters_to_the_goal() -> None:
-    desk = Desk(palette=Palette((MOVE_TO,)), planner=Written(POSITION))
+    desk = Desk(palette=Palette((MOVE_TO,)), planner=Written(POSITION), motions_by_hand=True)
     desk.say("over the drawer")
     assert json.loads(desk.sent[0].params_json) == POSITION
 
@@ -76,7 +76,7 @@ def test_a_goal_without_parameters_has_no_json() -> None:
 
 
 def test_parameters_survive_the_disk(tmp_path: Path) -> None:
-    desk = Desk(palette=Palette((MOVE_TO,)), planner=Written(POSITION))
+    desk = Desk(palette=Palette((MOVE_TO,)), planner=Written(POSITION), motions_by_hand=True)
     desk.say("over the drawer")
     record = MissionWriter(tmp_path)
     record.state(desk.mission)
@@ -87,7 +87,7 @@ def test_parameters_survive_the_disk(tmp_path: Path) -> None:
 
 
 def test_an_agent_gives_parameters_and_may_repeat_a_motion_with_others() -> None:
-    desk, replies = Desk(palette=Palette((MOVE_TO,))), list[Reply]()
+    desk, replies = Desk(palette=Palette((MOVE_TO,)), motions_by_hand=True), list[Reply]()
     steering, now = begun(desk), Instant(desk.now, desk.now)
     asked = [{"position": [0.1, 0.6, height]} for height in (0.3, 0.2, 0.1)]
     for params in asked:
@@ -121,7 +121,7 @@ def test_what_holds_parameters_can_be_hashed(field: str) -> None:
 def test_parameters_that_do_not_fit_are_refused_before_anything_is_sent(
     params: Mapping[str, Any], words: str
 ) -> None:
-    desk, replies = Desk(palette=Palette((MOVE_TO,))), list[Reply]()
+    desk, replies = Desk(palette=Palette((MOVE_TO,)), motions_by_hand=True), list[Reply]()
     steering, now = begun(desk), Instant(desk.now, desk.now)
     request = Execute(MOVE_TO.name, "", "move over the drawer", params=params)
     desk.do(steering.handle(request, replies.append, now))
@@ -131,7 +131,7 @@ def test_parameters_that_do_not_fit_are_refused_before_anything_is_sent(
 
 
 def test_a_motion_is_judged_by_its_own_result_and_by_no_reading() -> None:
-    desk = Desk(palette=Palette((HOME, SKILL)))
+    desk = Desk(palette=Palette((HOME, SKILL)), motions_by_hand=True)
     desk.say("go home, then open the drawer")
     assert [goal.skill.name for goal in desk.sent] == [HOME.name]
     desk.run(4, 0.99)  # the reward monitor was never shown a motion
@@ -143,7 +143,7 @@ def test_a_motion_is_judged_by_its_own_result_and_by_no_reading() -> None:
 
 @pytest.mark.parametrize("outcome", ["FAILED", "REJECTED", "STOPPED"])
 def test_a_motion_that_did_not_arrive_is_not_done(outcome: str) -> None:
-    desk = Desk(palette=Palette((HOME, SKILL)))
+    desk = Desk(palette=Palette((HOME, SKILL)), motions_by_hand=True)
     desk.say("go home")
     desk.run(1, 0.99)
     desk.end(outcome, "motion", "the hand stands 3.1 cm short of the target")

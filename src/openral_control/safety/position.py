@@ -18,9 +18,10 @@ class PositionCheck:
 
     def allows(self, start: Vector, end: Vector) -> bool:
         """Tell whether each joint ends within its range, or not further out than it is."""
-        outside = np.maximum(self._outside(start), 0.0)
-        return bool((self._outside(end) <= outside + 1e-9).all())
+        below, above = self._outside(start)
+        below_then, above_then = self._outside(end)
+        return bool(((below_then <= below + 1e-9) & (above_then <= above + 1e-9)).all())
 
-    def _outside(self, joints: Vector) -> Vector:
-        farther: Vector = np.maximum(self._low - joints, joints - self._high)
-        return farther
+    def _outside(self, joints: Vector) -> tuple[Vector, Vector]:
+        """Return how far [rad] each joint is below and above its range."""
+        return np.maximum(self._low - joints, 0.0), np.maximum(joints - self._high, 0.0)

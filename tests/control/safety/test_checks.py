@@ -97,10 +97,10 @@ def test_distance_slows_and_stops_on_the_way_to_things_only(place: float, speed:
     start, asked = np.zeros(7), np.zeros(7)
     start[0], asked[0] = place, speed
     one = step(start, asked)
-    after = 1.0 - float(one.end[0])
+    before, after = 1.0 - place, 1.0 - float(one.end[0])
     share = check.share(one)
-    assert share == 1.0 if speed <= 0.0 or after >= 0.05 else 0.25 <= share < 1.0
-    assert check.allows(start, one.end) == (after > 0.01 or speed <= 0.0)
+    assert share == 1.0 if after >= min(before, 0.05) else 0.25 <= share < 1.0
+    assert check.allows(start, one.end) == (after > 0.01 or after >= before)
 
 
 @given(st.floats(-4.0, 4.0), st.floats(-5.0, 5.0))

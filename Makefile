@@ -23,7 +23,7 @@ IN_TWO = -n 2 --dist loadfile
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
-	@(cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
+	@(cd ros2_embedded && $(PYTEST) $(IN_TWO) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
 	$(PYTEST) $(IN_TWO) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
 	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target test-system test-faults; \
 	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-system -a -e $(VENV)/.passed-faults

@@ -23,7 +23,7 @@ from openral_sim_bridge.backend import (
     worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.articulation import restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mjcf.control import JOINTS
 from openral_sim_bridge.backends.mjcf.gripper import OPEN
 from openral_sim_bridge.backends.mjcf.naming import SHOWN
@@ -47,7 +47,7 @@ class MjcfBackend:
         self._horizon = horizon
         self._size = (scene.scene.observation_width, scene.scene.observation_height)
         self._worlds = [MjcfWorld(self._scene) for _ in range(num_envs)]
-        self._articulation = scene.articulation(robot)
+        self._articulation = self._scene.articulation(robot)
         self._renderer: OffscreenRenderer | None = None
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
         for camera in scene.cameras:

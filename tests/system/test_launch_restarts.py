@@ -43,7 +43,7 @@ def test_nothing_is_started_while_the_launch_ends(code):
 @pytest.mark.parametrize(("run_dir", "restarted"), [("run", True), ("", False)])
 def test_a_reasoner_without_a_run_folder_has_nothing_to_go_on_with(monkeypatch, run_dir, restarted):
     reactions = []
-    monkeypatch.setattr("node", lambda *arguments: reactions.append(arguments[-1]))
+    monkeypatch.setattr(launch_nodes, "node", lambda *arguments: reactions.append(arguments[-1]))
     values = {"run_dir": run_dir, "exit_when_done": "true", "memory_file": ""}
     launch_nodes.reasoner("open the drawer", True, values, {})
     answer = reactions[0](exits(1), RUNNING)

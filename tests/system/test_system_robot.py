@@ -26,7 +26,6 @@ from twin_process import TwinProcess
 
 SUCCEEDED, FAILED, ESTOPPED = 1, 2, 6
 BEAT_S = 0.05
-MOTIONS = ["rskill://rskills/motion-home", "rskill://rskills/motion-move-to"]
 
 
 class Deployment:
@@ -98,13 +97,13 @@ class Deployment:
 
 
 def write_scene(folder: Path) -> Path:
-    """The scene of the FR3 with motions, and no slow start that would take half a test."""
+    """The scene of the FR3, with a slow start that does not take half a test."""
     content = yaml.safe_load((SHARE / "scenes/robot/fr3_tabletop.yaml").read_text())
     options = content["scene"]["backend_options"]
     options["model"] = str((SHARE / "scenes/robot" / options["model"]).resolve())
     content["arm"]["safety"]["slow_start_s"] = 0.5
     path = folder / "scene.yaml"
-    path.write_text(yaml.safe_dump({**content, "motions": MOTIONS}))
+    path.write_text(yaml.safe_dump(content))
     return path
 
 
@@ -184,15 +183,26 @@ def test_stamps_are_wall_time_and_there_is_no_clock(deployment):
     assert not deployment.clocks
 
 
-def test_in_shadow_mode_nothing_is_sent(tmp_path):
+@pytest.fixture(scope="module")
+def shadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
     with ExitStack() as stacks:
-        deployment = Deployment(stacks, tmp_path, "shadow:=true")
-        deployment.hold(True)
-        before = deployment.until_still()
-        goal = {"position": [0.55, 0.1, 0.25]}
-        result = deployment.operator.run_skill("motion_move_to", "", 4.0, goal)()
-        assert result.outcome != SUCCEEDED
-        assert deployment.operator.status[-1].executed > 0
-        assert np.abs(deployment.until_still() - before).max() < 1e-3
-        deployment.operator.until(lambda: deployment.diagnosed("shadow") == "true", "the diagnosis")
+        yield Deployment(stacks, tmp_path_factory.mktemp("shadow"), "shadow:=true")
+
+
+def test_in_shadow_mode_nothing_is_sent(shadow):
+    shadow.hold(True)
+    before = shadow.until_still()
+    result = shadow.operator.run_skill("motion_move_to", "", 2.0, {"position": [0.55, 0.1, 0.25]})()
+    assert result.outcome != SUCCEEDED
+    assert shadow.operator.status[-1].executed > 0
+    assert np.abs(shadow.until_still() - before).max() < 1e-3
+    shadow.operator.until(lambda: shadow.diagnosed("shadow") == "true", "the diagnosis")
+
+
+def test_without_its_driver_the_deployment_ends_and_says_why(shadow):
+    children = shadow.stack.node("robot_bridge").children()
+    [driver] = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    driver.kill()
+    shadow.stack.wait()
+    assert "the driver's process has ended (-9); the arm is held by its own controller" in shadow.stack.output

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
-from openral_control.pacing import Pacer, RateMeter
+from openral_control.pacing import GIVE_UP_S, Pacer, RateMeter
 from openral_core.errors import ControlError, OpenralError
 from openral_core.types import RobotState
 
@@ -35,6 +35,8 @@ class LoopSettings:
     """`lockstep`, for simulated arms: time stands still until the policy has answered the present observation."""
     real_time_factor: float = 1.0
     """Seconds of the arm's clock per wall second in real time; 0: as fast as possible. Lockstep runs unpaced."""
+    clock: Callable[[], float] | None = None
+    """[s] what stamps follow, such as `time.time`, when the loop was stopped or fell behind; None: they count steps."""
 
 
 class Arm(Protocol):
@@ -150,7 +152,7 @@ class ControlLoop:
 
     @property
     def now_s(self) -> float:
-        """[s] the arm's time since the loop was made; never jumps back."""
+        """[s] the arm's time, counted from when the loop was made, or its clock's; never jumps back."""
         return self._step * self._dt
 
     @property
@@ -224,12 +226,14 @@ class ControlLoop:
             OpenralError: the arm failed.
         """
         self._pacer.restart()
+        self._follow_clock()
         self._observe(set(self._settings.camera_periods))
         while may_go_on():
             self._serve_interruptions()
             if self._settings.mode == "lockstep":
                 self._run_lockstep_window()
             else:
+                self._follow_clock()
                 self._take_chunks()
                 self._advance(self._due_cameras(self._step + 1))
                 self._pacer.wait()
@@ -249,6 +253,15 @@ class ControlLoop:
             self._sink.clock(self.now_s)
             self._sink.state(self._state)
             self._sink.images(self._images_step * self._dt, self._images)
+
+    def _follow_clock(self) -> None:
+        """Skip the control steps whose time went by unused, where stamps follow a clock."""
+        if self._settings.clock is None:
+            return
+        behind_s = self._settings.clock() - self.now_s
+        if behind_s > GIVE_UP_S:
+            self._step += int(behind_s / self._dt)
+            self._state = replace(self._state, stamp_s=self.now_s)
 
     def _take_chunks(self) -> bool:
         """Offer what came in to the executor; tell whether a chunk answered the present observation."""

@@ -80,19 +80,6 @@ def twin(
 
 
 def _scene(ref: str, address: str) -> DeployScene:
-    """Load a scene; its arm is at another address where one is given.
+    from openral_robot_bridge.arm_scene import load_arm_scene
 
-    Raises:
-        ManifestError: the scene has no arm, or the address is malformed.
-    """
-    from openral_core.arm_section import SceneArm
-    from openral_core.errors import ManifestError
-    from openral_core.scene import load_scene
-
-    scene = load_scene(ref)
-    if scene.arm is None:
-        raise ManifestError(f"scene {ref}: arm is missing; name a scene of scenes/robot, or add the section")
-    if not address:
-        return scene
-    arm = SceneArm.model_validate({**scene.arm.model_dump(), "address": address})
-    return scene.model_copy(update={"arm": arm})
+    return load_arm_scene(ref, address)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
@@ -27,6 +27,7 @@ from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
 from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
+from openral_sim_bridge.backend import RobotModel
 from openral_sim_bridge.backends.mjcf.control import JOINTS, make_control
 from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
@@ -88,8 +89,9 @@ class RobotArm:
                 f"too short for {scene.control_hz:g} Hz; write at least {1.5 * scene.dt:g}"
             )
         self._scene, self._shadow, self._report = scene, shadow, report
-        robot = load_robot(scene.robot_id)
+        robot = self._robot = load_robot(scene.robot_id)
         self._compiled = CompiledScene(scene, robot)
+        self._articulation = self._compiled.articulation(robot)
         self._model, self._data = self._compiled.model, mujoco.MjData(self._compiled.model)
         self._control = make_control(scene.action, self._compiled.robot, scene.dt)
         self._compiled.states.put(self._data, self._compiled.options.tasks[0], 0)
@@ -135,7 +137,20 @@ class RobotArm:
 
     def robot_state(self) -> RobotState:
         """Return the arm's state as the bridge publishes it; its stamp counts control steps."""
-        return self._compiled.robot.state(self._data, self._steps / self.control_hz)
+        state, target = (
+            self._compiled.robot.state(self._data, self._steps / self.control_hz),
+            self._control.hand,
+        )
+        return replace(state, ee_target=None if target is None else target.copy())
+
+    def describe(self) -> RobotModel:
+        """Return the URDF of the scene's robot, and where it stands."""
+        robot, base = self._robot, self._compiled.naming.in_model(self._robot.base_frame)
+        return self._articulation.describe(self._data, robot.name, base)
+
+    def joint_positions(self) -> Mapping[str, float]:
+        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
+        return self._articulation.positions(self._data)
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is led, given the last one executed."""

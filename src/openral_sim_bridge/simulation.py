@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
+from openral_control.control_run import ControlRun
 from openral_control.envelope import Envelope
 from openral_core.errors import ContractError, SimulationError
 from openral_core.message_fields import text_field
@@ -27,10 +28,6 @@ MAX_TASK = 128
 """Characters of the name of a task."""
 MAX_SEED = 2**31 - 1
 """Greatest initial state that can be asked for."""
-SLOW = 0.9
-"""Share of the wanted control rate below which the bridge calls itself slow."""
-OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
-"""Levels of diagnostic_msgs/DiagnosticStatus."""
 
 
 def read_reset(message: Any) -> tuple[str, int]:
@@ -76,7 +73,7 @@ class BridgeOptions:
     """What goes wrong in the world, by its name in `openral_sim_bridge.disturbances`; empty: nothing does."""
 
 
-class Simulation:
+class Simulation(ControlRun):
     """Owns a world. Make it and call `live` in one thread; the other methods are for other threads."""
 
     def __init__(self, options: BridgeOptions, sink: Sink, backend_factory: Callable[..., Backend]) -> None:
@@ -88,36 +85,36 @@ class Simulation:
         if options.mode not in ("realtime", "lockstep"):
             raise SimulationError(f"mode: '{options.mode}' is not one of realtime, lockstep")
         self.options = options
-        self.scene: DeployScene = load_scene(options.scene)
-        robot = load_robot(self.scene.robot_id)
-        backend = backend_factory(self.scene)
-        if abs(backend.control_hz - self.scene.control_hz) > 1e-6 * backend.control_hz:
+        scene: DeployScene = load_scene(options.scene)
+        robot = load_robot(scene.robot_id)
+        backend = backend_factory(scene)
+        if abs(backend.control_hz - scene.control_hz) > 1e-6 * backend.control_hz:
             raise SimulationError(
-                f"control_hz: {self.scene.control_hz:g} in the scene, {backend.control_hz:g} in its simulator"
+                f"control_hz: {scene.control_hz:g} in the scene, {backend.control_hz:g} in its simulator"
             )
         self._backend = backend
-        action = self.scene.action
-        self.executor = ChunkExecutor(
+        executor = ChunkExecutor(
             backend.control_hz,
-            Envelope(self.scene, robot),
+            Envelope(scene, robot),
             backend.hold_action,
-            representation=action.representation,
+            representation=scene.action.representation,
         )
         self._arm = SimulatedArm(backend)
         run_dir = Path(options.run_dir).expanduser() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
         record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
-        self._task, self._init_id = options.task or backend.task_ids[0], self._initial_state()
+        self._task, self._init_id = options.task or backend.task_ids[0], _initial_state(options, scene)
         state = self._arm.reset(self._task, self._init_id)
         if options.disturbance:
             seed = self._init_id
-            self._arm.disturbance = make_disturbance(options.disturbance, self.scene, robot, backend, seed)
-        self.loop = ControlLoop(self._arm, self.executor, sink, self._loop_settings(), state, record)
+            self._arm.disturbance = make_disturbance(options.disturbance, scene, robot, backend, seed)
+        settings = _loop_settings(options, scene)
+        loop = ControlLoop(self._arm, executor, sink, settings, state, record)
+        super().__init__(scene, executor, loop, settings)
         meshes = run_dir / "meshes" if run_dir else None
         self.robot = backend.robot(robot.name, robot.base_frame, meshes)
         self.links = LinkFrames(self.robot)
-        self.cameras = [backend.camera(camera.name) for camera in self.scene.cameras]
-        self._running = self._finished = False
+        self.cameras = [backend.camera(camera.name) for camera in scene.cameras]
 
     def reset(self, task: str, init_id: int) -> ResetDone:
         """Put the world into an initial state; call it from any thread.
@@ -145,23 +142,6 @@ class Simulation:
         """Return where things are now, (3,) [m] by name; call it from the control thread."""
         return self._backend.object_positions()
 
-    def live(self) -> None:
-        """Step the world while it is started, until `finish`; then write the record and close the world.
-
-        Raises:
-            OpenralError: the simulator failed.
-        """
-        try:
-            while not self._finished:
-                self.loop.stand_by(lambda: self._running or self._finished)
-                if not self._finished:
-                    self.loop.run(lambda: self._running and not self._finished)
-        finally:
-            self.loop.close()
-            if self._recorder is not None:
-                self._recorder.close()
-            self._backend.close()
-
     def describe(self) -> str:
         """Return one line about what is simulated and how."""
         options = self.options
@@ -172,57 +152,25 @@ class Simulation:
             f"{self._task}, initial state {self._init_id}"
         )
 
-    def start(self) -> None:
-        """Let time pass."""
-        self._switch(running=True)
+    def _close(self) -> None:
+        """Write the record and close the world."""
+        if self._recorder is not None:
+            self._recorder.close()
+        self._backend.close()
 
-    def pause(self) -> None:
-        """Stop time after the present control step."""
-        self._switch(running=False)
 
-    def finish(self) -> None:
-        """End `live`."""
-        self._switch(running=False, finished=True)
+def _initial_state(options: BridgeOptions, scene: DeployScene) -> int:
+    """Return the number of the initial state that the world starts in."""
+    if options.init_id >= 0:
+        return options.init_id
+    return int(str(scene.scene.backend_options.get("init_id", 0)))
 
-    def health(self) -> tuple[bytes, str, dict[str, str]]:
-        """Return level, summary and numbers for `/diagnostics`."""
-        counters, executor = self.executor.counters, self.executor
-        values = {
-            "mode": self.options.mode,
-            "effective_hz": f"{self.loop.effective_hz:.1f}",
-            "late_steps": str(self.loop.late_steps),
-            "executed": str(counters.executed),
-            "held": str(counters.held),
-            "rejected": str(counters.rejected),
-            "expired": str(counters.expired),
-            "active_goal": executor.active_goal,
-            "last_rejection": executor.last_rejection,
-        }
-        wanted = self.scene.control_hz * self.options.real_time_factor
-        if executor.estopped:
-            return ERROR, "emergency stop is latched; call /openral/estop_reset", values
-        if executor.last_rejection:
-            return WARN, f"last chunk refused: {executor.last_rejection}", values
-        if self.options.mode == "realtime" and 0 < self.loop.effective_hz < SLOW * wanted:
-            return WARN, f"runs at {self.loop.effective_hz:.1f} Hz, {wanted:.1f} Hz wanted", values
-        return OK, "running" if self._running else "paused", values
 
-    def _initial_state(self) -> int:
-        """Return the number of the initial state that the world starts in."""
-        if self.options.init_id >= 0:
-            return self.options.init_id
-        return int(str(self.scene.scene.backend_options.get("init_id", 0)))
-
-    def _loop_settings(self) -> LoopSettings:
-        return LoopSettings(
-            camera_periods={
-                camera.name: round(self.scene.control_hz / camera.rate_hz)
-                for camera in self.scene.scene.cameras
-            },
-            mode=self.options.mode,
-            real_time_factor=self.options.real_time_factor,
-        )
-
-    def _switch(self, *, running: bool, finished: bool = False) -> None:
-        self._running, self._finished = running, self._finished or finished
-        self.loop.wake()
+def _loop_settings(options: BridgeOptions, scene: DeployScene) -> LoopSettings:
+    return LoopSettings(
+        camera_periods={
+            camera.name: round(scene.control_hz / camera.rate_hz) for camera in scene.scene.cameras
+        },
+        mode=options.mode,
+        real_time_factor=options.real_time_factor,
+    )

@@ -62,11 +62,11 @@ class Spy:
         self.goals += 1
 
 
-def make(mode="realtime", recorder=None, real_time_factor=0.0, fail_after=None):
+def make(mode="realtime", recorder=None, real_time_factor=0.0, fail_after=None, clock=None):
     backend = FakeBackend(["reach", "return"], width=32, height=24, fail_after=fail_after)
     executor = ChunkExecutor(HZ, Finite(), backend.hold_action, representation="r")
     spy = Spy()
-    settings = LoopSettings({"corner2": 4}, mode, real_time_factor)
+    settings = LoopSettings({"corner2": 4}, mode, real_time_factor, clock)
     arm = SimulatedArm(backend)
     state = arm.reset("reach", 3)
     record = WorldRecorder(arm, backend, recorder) if recorder else None
@@ -148,6 +148,27 @@ def test_lockstep_goes_on_after_a_refused_answer():
     assert executor.counters.held >= 8
     assert executor.counters.rejected == len(spy.refusals)
     assert not np.ptp([state.ee_position for state in spy.states], axis=0).any()
+
+
+def test_stamps_follow_a_clock_over_a_gap_and_never_go_back():
+    wall = {"now": 1e9}
+    loop, executor, spy, _ = make(clock=lambda: wall["now"])
+
+    def steps(count):
+        seen = len(spy.states)
+        run(loop, lambda: len(spy.states) > seen + count)
+        return [state.stamp_s for state in spy.states[seen:]]
+
+    assert steps(20)[0] == pytest.approx(1e9, abs=1 / HZ)
+    loop.post(chunk(loop.now_s))
+    executed = executor.counters.executed
+    wall["now"] = loop.now_s + 100.0  # the machine slept: what was planned before is no longer of any use
+    stamps = steps(40)
+    assert stamps[0] == pytest.approx(wall["now"], abs=2 / HZ)
+    assert executor.counters.executed == executed
+    wall["now"] -= 50.0
+    stamps += steps(20)
+    assert (np.diff(stamps) >= 0).all()
 
 
 def test_reset_from_another_thread_and_time_goes_on():

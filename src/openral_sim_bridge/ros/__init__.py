@@ -1,1 +1,1 @@
-"""The node `sim_bridge`: its topics, services and emergency stop."""
+"""The node `sim_bridge`: the topics and services of a simulated world."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import CameraInfo
 
@@ -11,12 +10,6 @@ from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import intrinsics, optical_frame
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-
-
-def to_time(stamp_s: float) -> Time:
-    """Return the message for a stamp [s]."""
-    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
-    return Time(sec=sec, nanosec=nanosec)
 
 
 def camera_info_message(camera: CameraModel) -> CameraInfo:

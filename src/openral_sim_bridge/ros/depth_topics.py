@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
+from openral_control.ros.robot_topics import to_time
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import optical_frame
-from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message, to_time
+from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message
 
 ENCODING = "32FC1"
 """Metres along the optical axis (REP 118)."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from tf2_msgs.msg import TFMessage
 
+from openral_control.ros.robot_topics import to_time
 from openral_sim_bridge.backend import WORLD
-from openral_sim_bridge.ros.camera_messages import to_time
 
 
 class PositionTopic:

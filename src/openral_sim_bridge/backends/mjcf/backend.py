@@ -23,7 +23,7 @@ from openral_sim_bridge.backend import (
     worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.articulation import restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mjcf.control import JOINTS
 from openral_sim_bridge.backends.mjcf.gripper import OPEN
 from openral_sim_bridge.backends.mjcf.naming import SHOWN
@@ -47,7 +47,7 @@ class MjcfBackend:
         self._horizon = horizon
         self._size = (scene.scene.observation_width, scene.scene.observation_height)
         self._worlds = [MjcfWorld(self._scene) for _ in range(num_envs)]
-        self._articulation = self._find_articulation(robot)
+        self._articulation = self._scene.articulation(robot)
         self._renderer: OffscreenRenderer | None = None
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
         for camera in scene.cameras:
@@ -187,20 +187,6 @@ class MjcfBackend:
         return {
             camera: np.stack([draw(self._worlds[env].data, camera) for env in chosen]) for camera in cameras
         }
-
-    def _find_articulation(self, robot: RobotDescription) -> Articulation:
-        names = {theirs: ours for ours, theirs in self._scene.options.names.items()}
-        hand = robot.end_effectors[0].frame
-        naming, options = self._scene.naming, self._scene.options
-        is_site = naming.body_or_site(hand, "model")[0] == mujoco.mjtObj.mjOBJ_SITE
-        return Articulation(
-            self._scene.model,
-            naming.in_model(options.robot_root or robot.base_frame),
-            hidden_groups=options.hidden_groups,
-            is_root=options.robot_root is not None,
-            names=names,
-            sites=[naming.in_model(hand)] if is_site else [],
-        )
 
     def _camera_id(self, name: str) -> int:
         index = int(mujoco.mj_name2id(self._scene.model, mujoco.mjtObj.mjOBJ_CAMERA, name))

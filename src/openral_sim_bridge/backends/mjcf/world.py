@@ -13,6 +13,7 @@ from openral_core.errors import SimulationError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
+from openral_sim_bridge.backends.articulation import Articulation
 from openral_sim_bridge.backends.mjcf.conditions import Conditions
 from openral_sim_bridge.backends.mjcf.control import ArmControl, arm_numbers, make_control
 from openral_sim_bridge.backends.mjcf.initial import InitialStates
@@ -55,6 +56,20 @@ class CompiledScene:
             raise_all(document, self.naming.faults)
         self.robot = found
         self.arm_numbers = arm_numbers(scene.action, found)
+
+    def articulation(self, robot: RobotDescription) -> Articulation:
+        """Return the robot inside the model, known by the names of its robot.yaml."""
+        names = {theirs: ours for ours, theirs in self.options.names.items()}
+        hand = robot.end_effectors[0].frame
+        is_site = self.naming.body_or_site(hand, "model")[0] == mujoco.mjtObj.mjOBJ_SITE
+        return Articulation(
+            self.model,
+            self.naming.in_model(self.options.robot_root or robot.base_frame),
+            hidden_groups=self.options.hidden_groups,
+            is_root=self.options.robot_root is not None,
+            names=names,
+            sites=[self.naming.in_model(hand)] if is_site else [],
+        )
 
 
 class MjcfWorld:

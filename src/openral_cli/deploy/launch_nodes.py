@@ -1,0 +1,255 @@
+"""The nodes of a deployment as its launch files start them, beside whatever moves the arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from openral_core.errors import OpenralError
+from openral_core.files.share import share_directory
+from openral_core.guarded import EXIT_UNFIT
+from openral_core.scene import load_scene
+from openral_reasoner.memory.memory import default_memory_file
+from openral_rskill.registry import resolve
+from openral_sidecar.settings import SidecarSettings
+
+Values = dict[str, str]
+"""Arguments of a launch file as they were given."""
+Common = dict[str, Any]
+"""Parameters of every node."""
+Entities = list[Any]
+ASK_PATIENCE_S = 60.0
+"""[s] the operator has to answer a question of the reasoner."""
+COMEBACK_PATIENCE_S = 30.0
+"""[s] that a task waits for its policy node to begin loading again, which takes Python's imports on a busy machine."""
+RESTARTS = 3
+"""How often a node that broke down is started again."""
+SIGTERM_AFTER_S = "12"
+"""[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
+that `openral deploy sim` gives the launch."""
+SHARED_ARGUMENTS = [
+    DeclareLaunchArgument("mission", default_value="", description="the sentence; empty: the scene's own"),
+    DeclareLaunchArgument(
+        "device", default_value="cpu", description="where skills and reward model infer: cpu, cuda"
+    ),
+    DeclareLaunchArgument(
+        "allow_unevaluated",
+        default_value="false",
+        choices=["true", "false"],
+        description="run skills in a scene they were not evaluated in",
+    ),
+    DeclareLaunchArgument("run_dir", default_value="", description="folder for the record; empty: none"),
+    DeclareLaunchArgument(
+        "memory_file",
+        default_value=str(default_memory_file()),
+        description="notes of a language model, see `openral memory`; empty: it keeps none",
+    ),
+    DeclareLaunchArgument(
+        "enable_reward_monitor",
+        default_value="true",
+        choices=["true", "false"],
+        description="without it no task can be verified",
+    ),
+    DeclareLaunchArgument(
+        "exit_when_done",
+        default_value="true",
+        choices=["true", "false"],
+        description="end the launch with the mission",
+    ),
+    DeclareLaunchArgument(
+        "rviz",
+        default_value="false",
+        choices=["true", "false"],
+        description="open RViz, where it is installed",
+    ),
+    DeclareLaunchArgument(
+        "console",
+        default_value="false",
+        choices=["true", "false"],
+        description="the operator's page in a browser; its address is printed",
+    ),
+    DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
+    DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
+]
+"""Of every launch file of a deployment, but for the scene."""
+
+
+def deployment(context: Any, arguments: list[Any], bridge: Callable[[Values, Common], Any]) -> Entities:
+    """Return the nodes that a scene asks for.
+
+    Args:
+        context: of the launch.
+        arguments: of the launch file; those of a real arm have no `mode`.
+        bridge: returns the node that moves the arm.
+    """
+    values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    try:
+        scene = load_scene(values["scene"])
+        common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
+        nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
+        if scene.motions:
+            nodes.append(motions(values, common))
+        if any(camera.depth for camera in scene.cameras):
+            nodes.append(locator(values, common))
+    except OpenralError as error:
+        raise RuntimeError(f"scene:={values['scene']}: {error}") from None
+    watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
+    if watched:
+        nodes.append(monitor(str(scene.reward_skill), values, common))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
+    if values["console"] == "true":
+        nodes.append(console(values, common))
+    if values["rviz"] == "true":
+        layout = str(share_directory() / "config" / "openral.rviz")
+        nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
+    return nodes
+
+
+def sim_time(values: Values) -> bool:
+    """Whether the nodes follow `/clock`, which a real arm does not publish."""
+    return "mode" in values
+
+
+def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """One skill. While it is away the arm holds, and the decision is the reasoner's."""
+    parameters = {
+        **hosted(skill, values, common),
+        "lockstep": values.get("mode") == "lockstep",
+    }
+    who = f"the policy node of {skill}"
+    on_exit = again(who, partial(policy, skill, values, common), left, without(who))
+    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
+
+
+def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The analytic motions of the scene, all in one node."""
+    parameters = {**common, "lockstep": values.get("mode") == "lockstep", "use_sim_time": sim_time(values)}
+    who = "the node of the motions"
+    on_exit = again(who, partial(motions, values, common), left, without(who))
+    return node("motion_node", values, parameters, on_exit)
+
+
+def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """Where things are, for whoever asks; nothing waits for it."""
+    parameters = {
+        **hosted("", values, common),
+        "sim_positions": values.get("sim_positions") == "true",
+    }
+    who = "the locator"
+    on_exit = again(who, partial(locator, values, common), left, without(who))
+    return node("locator", values, parameters, on_exit)
+
+
+def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The operator's page; nothing waits for it."""
+    parameters = {**common, "port": int(values["console_port"])}
+    who = "the console"
+    return node(
+        "console", values, parameters, again(who, partial(console, values, common), left, without(who))
+    )
+
+
+def monitor(skill: str, values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The reward monitor. It is advisory: while it is away, tasks can only end unverified."""
+    parameters = hosted(skill, values, common)
+    who = "the reward monitor"
+    on_exit = again(who, partial(monitor, skill, values, common), left, without(who))
+    return node("reward_monitor", values, parameters, on_exit)
+
+
+def hosted(skill: str, values: Values, common: Common) -> dict[str, Any]:
+    """Return the parameters of a node that hosts a skill."""
+    return {
+        **common,
+        "skill": text(skill),
+        "device": text(values["device"]),
+        "allow_unevaluated": values["allow_unevaluated"] == "true",
+        "use_sim_time": sim_time(values),
+    }
+
+
+def reasoner(mission: str, watched: bool, values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The mission's keeper; when it ends, the launch ends. After a breakdown it takes its mission up again."""
+    exit_when_done = values["exit_when_done"] == "true"
+    parameters = {
+        **common,
+        "mission": text(mission),
+        "exit_when_done": exit_when_done,
+        "await_monitor": watched,
+        "memory_file": text(values["memory_file"]),
+        # Who keeps a deployment running is there to be asked; a mission of its own ends by itself.
+        "director.ask_patience_s": 0.0 if exit_when_done else ASK_PATIENCE_S,
+        "use_sim_time": sim_time(values),
+        # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
+        "director.palette_patience_s": SidecarSettings().boot_timeout_s,
+        "director.comeback_patience_s": COMEBACK_PATIENCE_S,
+    }
+    left = left if values["run_dir"] else 0  # it would have nothing to go on with
+    start = partial(reasoner, mission, watched, values, common)
+    failed = Shutdown(reason="the reasoner failed, see its last lines")
+    done = Shutdown(reason="the mission has ended")
+    return node("reasoner", values, parameters, again("the reasoner", start, left, failed, done))
+
+
+def node(
+    executable: str, values: Values, parameters: dict[str, Any], on_exit: Any, name: str | None = None
+) -> Any:
+    """Return one of openral's nodes; it configures and activates itself. Without a name it keeps its own."""
+    return Node(
+        package="openral",
+        executable=executable,
+        name=name,
+        parameters=[parameters],
+        ros_arguments=["--log-level", values["log_level"]],
+        additional_env={"OMP_NUM_THREADS": "1"},
+        output="both",
+        sigterm_timeout=SIGTERM_AFTER_S,
+        on_exit=on_exit,
+    )
+
+
+def text(value: str) -> Any:
+    """A parameter that stays a string even if it looks like a number."""
+    return ParameterValue(value, value_type=str)
+
+
+def again(
+    who: str, start: Callable[[int], Any], left: int, lost: Any, done: Any = None
+) -> Callable[..., Any]:
+    """Return the reaction to the end of a node: after a bug or a signal it is started again, so often at most.
+
+    Args:
+        who: what the node is, for the log.
+        start: called with the number of restarts that are then left, returns the node.
+        left: how often it may be started again.
+        lost: what happens when it may not.
+        done: what happens when it ended by itself; None: nothing.
+    """
+
+    def react(event: Any, context: Any) -> Any:
+        if context.is_shutdown:
+            return None
+        if event.returncode == 0:
+            return done
+        if event.returncode == EXIT_UNFIT:
+            return Shutdown(reason=f"{who} failed, see its last lines")
+        if not left:
+            return lost
+        how = f"ended with {event.returncode}"
+        return [
+            LogInfo(msg=f"{who} {how}; it is started again, {left - 1} times more at most"),
+            start(left - 1),
+        ]
+
+    return react
+
+
+def without(who: str) -> Any:
+    """The deployment goes on without a node, and says so."""
+    return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; the deployment goes on without it")

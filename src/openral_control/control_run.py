@@ -1,0 +1,100 @@
+"""A control loop that is started, paused and finished from other threads, and what it says of its health."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.control_loop import ControlLoop, LoopSettings
+from openral_core.scene import DeployScene
+
+SLOW = 0.9
+"""Share of the wanted control rate below which a bridge calls itself slow."""
+OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
+"""Levels of diagnostic_msgs/DiagnosticStatus."""
+
+
+class ControlRun(ABC):
+    """Make it and call `live` in one thread; the other methods are for other threads."""
+
+    def __init__(
+        self, scene: DeployScene, executor: ChunkExecutor, loop: ControlLoop, settings: LoopSettings
+    ) -> None:
+        """Take the loop of a scene's arm, with its settings; it stands by until `start`."""
+        self.scene, self.executor, self.loop, self.settings = scene, executor, loop, settings
+        self._running = self._finished = False
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return one line about what is controlled and how."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Let go of the arm; called once, in the loop's thread."""
+
+    @property
+    def stopped_by(self) -> str:
+        """What keeps the arm from moving, by its check's name; empty: nothing."""
+        return ""
+
+    def live(self) -> None:
+        """Step the arm while it is started, until `finish`; then let go of it.
+
+        Raises:
+            OpenralError: the arm or the simulator failed.
+        """
+        try:
+            while not self._finished:
+                self.loop.stand_by(lambda: self._running or self._finished)
+                if not self._finished:
+                    self.loop.run(lambda: self._running and not self._finished)
+        finally:
+            self.loop.close()
+            self._close()
+
+    def start(self) -> None:
+        """Let time pass."""
+        self._switch(running=True)
+
+    def pause(self) -> None:
+        """Stop time after the present control step."""
+        self._switch(running=False)
+
+    def finish(self) -> None:
+        """End `live`."""
+        self._switch(running=False, finished=True)
+
+    def stop(self) -> None:
+        """Latch the emergency stop: the arm holds until `release`."""
+        self.executor.stop()
+
+    def release(self) -> None:
+        """Undo the emergency stop by hand."""
+        self.executor.release()
+
+    def health(self) -> tuple[bytes, str, dict[str, str]]:
+        """Return level, summary and numbers for `/diagnostics`."""
+        counters, executor = self.executor.counters, self.executor
+        values = {
+            "mode": self.settings.mode,
+            "effective_hz": f"{self.loop.effective_hz:.1f}",
+            "late_steps": str(self.loop.late_steps),
+            "executed": str(counters.executed),
+            "held": str(counters.held),
+            "rejected": str(counters.rejected),
+            "expired": str(counters.expired),
+            "active_goal": executor.active_goal,
+            "last_rejection": executor.last_rejection,
+        }
+        wanted = self.scene.control_hz * self.settings.real_time_factor
+        if executor.estopped:
+            return ERROR, "emergency stop is latched; call /openral/estop_reset", values
+        if executor.last_rejection:
+            return WARN, f"last chunk refused: {executor.last_rejection}", values
+        if self.settings.mode == "realtime" and 0 < self.loop.effective_hz < SLOW * wanted:
+            return WARN, f"runs at {self.loop.effective_hz:.1f} Hz, {wanted:.1f} Hz wanted", values
+        return OK, "running" if self._running else "paused", values
+
+    def _switch(self, *, running: bool, finished: bool = False) -> None:
+        self._running, self._finished = running, self._finished or finished
+        self.loop.wake()

@@ -1,0 +1,1 @@
+"""What the nodes `sim_bridge` and `robot_bridge` share: admission, emergency stop, status, the robot's topics."""

@@ -1,0 +1,305 @@
+"""What the lifecycle nodes that move an arm, simulated or real, have in common."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from numpy.typing import NDArray
+from openral.msg import ControlStatus
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.task import Future
+
+from openral_control.chunk_queue import Chunk
+from openral_control.control_run import ControlRun
+from openral_control.estop_latch import EStopLatch, latch_path
+from openral_control.ros.admission_topics import AdmissionTopics
+from openral_control.ros.estop_services import EStop
+from openral_control.ros.robot_topics import to_time
+from openral_core.errors import OpenralError
+from openral_core.guarded import GuardedCallbacks
+from openral_core.types import RobotState
+
+_READ_ONCE = ParameterDescriptor(read_only=True)
+"""What is controlled is built from the parameters at start; setting one later would change nothing."""
+BRIDGES = ("robot_bridge", "sim_bridge")
+"""Nodes that move the robot; one of them on a domain."""
+Run = TypeVar("Run", bound=ControlRun)
+
+
+class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
+    """Wires a `ControlRun` to the graph. A node of its own says what is run, and offers the topics of it."""
+
+    what: str
+    """What is run, for the log."""
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        """Declare the parameters.
+
+        Args:
+            name: of the node, in the namespace `/openral`.
+            options: name of each parameter -> its default; `run_dir` is one of them. `autostart` comes on top.
+        """
+        super().__init__(name, namespace="/openral")
+        self._option_names = tuple(options)
+        for option, default in options.items():
+            self.declare_parameter(option, default, _READ_ONCE)
+        self.declare_parameter("autostart", True, _READ_ONCE)
+        self.failed: Future[str] = Future()
+        """Done when the run has failed; the result is the reason."""
+        self._run: Run | None = None
+        self._admission: AdmissionTopics | None = None
+        self._estop: EStop | None = None
+        self._status: Any = None
+        self._status_lock = threading.Lock()
+        """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._lasting = self._made_entities()
+
+    # -- what a node of its own says -----------------------------------------------------------------
+
+    @abstractmethod
+    def _make_run(self) -> Run:
+        """Build what is run, in the thread that will step it, or raise an OpenralError."""
+
+    @abstractmethod
+    def _open(self, run: Run) -> None:
+        """Offer topics and services of its own; all but the emergency stop are taken back at cleanup."""
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Let go of what `_open` made."""
+
+    @abstractmethod
+    def clock(self, stamp_s: float) -> None:
+        """The arm's time advanced, or the loop waits and time stands still."""
+
+    @abstractmethod
+    def state(self, state: RobotState) -> None:
+        """The robot after a control step; `stamp_s` is the bridge's clock."""
+
+    @abstractmethod
+    def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
+        """New camera images (H, W, 3) uint8 RGB."""
+
+    # -- lifecycle -----------------------------------------------------------------------------------
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Build what is run in the thread that will step it, and offer the topics and services."""
+        self._closing.clear()
+        self._lasting = self._made_entities()
+        ready: threading.Event = threading.Event()
+        self._thread = threading.Thread(target=self._live, args=(ready,), name="control", daemon=True)
+        self._thread.start()
+        ready.wait()
+        run = self._run
+        if run is None or self._is_second_bridge():
+            return TransitionCallbackReturn.FAILURE
+        if self._estop is None:
+            run_dir, domain = str(self.get_parameter("run_dir").value), self.context.get_domain_id()
+            latch = EStopLatch(latch_path(run_dir, domain, self.get_namespace()))
+            self._estop = EStop(self, latch, self._switch_estop)
+            self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
+        self._open(run)
+        self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._estop.apply()
+        self._admission = AdmissionTopics(self, run.loop.post)
+        wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(0.2, self._publish_status, clock=wall)
+        self.create_timer(1.0, self._publish_diagnostics, clock=wall)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Let time pass."""
+        if self._run is None:
+            return TransitionCallbackReturn.FAILURE
+        self._run.start()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Stop time; nothing moves until the next activation."""
+        if self._run is not None:
+            self._run.pause()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Let go of what was run and take back what was offered; it can be configured again."""
+        self.close()
+        with self._status_lock:
+            self._run = self._thread = self._admission = self._status = None
+            self._forget()
+        publishers, subscriptions, services, timers = (
+            now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
+        )
+        for destroy, entities in (
+            (self.destroy_publisher, publishers),
+            (self.destroy_subscription, subscriptions),
+            (self.destroy_service, services),
+            (self.destroy_timer, timers),
+        ):
+            for entity in entities:
+                destroy(entity)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """Let go of what was run."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def close(self) -> None:
+        """End the control thread; what is recorded is written when this returns."""
+        self._closing.set()  # what is still being built sees this when it is ready
+        if self._run is not None:
+            self._run.finish()
+        if self._thread is not None:
+            self._thread.join(10.0)
+
+    # Further observations of the loop (openral_control.control_loop.Sink), from the control thread.
+
+    def rejected(self, chunk: Chunk, reason: str) -> None:
+        """A chunk was refused."""
+        self.get_logger().warning(
+            f"refused chunk {chunk.sequence} of {chunk.skill or 'an unnamed skill'}, the arm holds: {reason}",
+            throttle_duration_sec=1.0,
+        )
+        self._publish_status()
+
+    def cut_short(self, reason: str) -> None:
+        """What was left of the active goal's chunk was dropped."""
+        self.get_logger().warning(
+            f"dropped what was left of a chunk, the arm holds: {reason}", throttle_duration_sec=1.0
+        )
+        self._publish_status()
+
+    def goal_changed(self) -> None:
+        """The executor's active goal is another one now."""
+        self._publish_status()
+
+    def _live(self, ready: threading.Event) -> None:
+        """Body of the control thread: OpenGL contexts stay in the thread that made them."""
+        try:
+            run = self._make_run()
+            self._run = run
+            if self._closing.is_set():
+                run.finish()
+            ready.set()
+            self.get_logger().info(run.describe())
+            run.live()
+        except OpenralError as error:
+            self._fail(str(error))
+        except Exception as error:  # noqa: BLE001  a simulator raises what it likes; the process must end
+            self._fail(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+        finally:
+            ready.set()
+
+    def _fail(self, reason: str) -> None:
+        if self.context.ok():
+            self.get_logger().fatal(f"{self.what} ended: {reason}")
+        else:
+            # Interrupted while the run was being built: imports fail in their own ways, and none is the reason.
+            self.get_logger().info(f"interrupted before {self.what} was there")
+        self.failed.set_result(reason)
+
+    def _made_entities(self) -> tuple[set[Any], ...]:
+        return set(self.publishers), set(self.subscriptions), set(self.services), set(self.timers)
+
+    def _options(self) -> dict[str, Any]:
+        return {name: self.get_parameter(name).value for name in self._option_names}
+
+    def _is_second_bridge(self) -> bool:
+        """Two bridges on one domain would both publish the robot's state."""
+        nodes = self.get_node_names_and_namespaces()
+        bridges = sum(nodes.count((name, self.get_namespace())) for name in BRIDGES)
+        if bridges < 2:
+            return False
+        self._fail("another bridge runs on this ROS_DOMAIN_ID; stop it, or set another ROS_DOMAIN_ID")
+        return True
+
+    def _switch_estop(self, on: bool) -> None:
+        """Make the arm hold, or allow it to move again; goals from before go on in neither case."""
+        run, admission = self._run, self._admission
+        if run is not None:
+            run.stop() if on else run.release()
+        if admission is not None:
+            admission.end_all()
+        self._publish_status()
+
+    def _publish_status(self) -> None:
+        with self._status_lock:
+            if self._run is not None and self._status is not None:
+                self._status.publish(_status_message(self._run))
+
+    def _publish_diagnostics(self) -> None:
+        run = self._run
+        if run is None:
+            return
+        level, message, values = run.health()
+        if self._admission is not None:
+            values["refused_at_the_door"] = str(self._admission.refused)
+            values["malformed"] = str(self._admission.malformed)
+        status = DiagnosticStatus(
+            level=level,
+            name=f"openral/{self.get_name()}: control",
+            hardware_id=run.scene.robot_id,
+            message=message,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = to_time(run.loop.now_s)
+        self._diagnostics.publish(array)
+
+
+def _status_message(run: ControlRun) -> ControlStatus:
+    """Return what is executed now."""
+    executor, counters = run.executor, run.executor.counters
+    status = ControlStatus(
+        active_goal=executor.active_goal,
+        skill=executor.skill,
+        instruction=executor.instruction,
+        mode=run.settings.mode,
+        holding=executor.holding,
+        estopped=executor.estopped,
+        executed=counters.executed,
+        held=counters.held,
+        rejected=counters.rejected,
+        expired=counters.expired,
+        effective_hz=run.loop.effective_hz,
+        real_time_factor=run.loop.effective_hz / run.scene.control_hz,
+        control_hz=float(run.scene.control_hz),
+        last_rejection=executor.last_rejection,
+        rejected_goal=executor.rejected_goal,
+        rejected_streak=executor.rejected_streak,
+        stopped_by=run.stopped_by,
+    )
+    status.header.stamp = to_time(run.loop.now_s)
+    return status
+
+
+def serve(node: ControlNode[Any]) -> int:
+    """Start the node, serve it until it is told to stop, and end it; 1 when its run failed."""
+    executor = MultiThreadedExecutor(num_threads=4)
+    try:
+        if node.get_parameter("autostart").value:
+            node.trigger_configure()
+            if not node.failed.done():
+                node.trigger_activate()
+        if not node.failed.done():
+            rclpy.spin_until_future_complete(node, node.failed, executor=executor)
+    finally:
+        executor.shutdown()
+        node.close()
+    failed = bool(node.failed.done())
+    node.destroy_node()
+    return 1 if failed else 0

@@ -1,0 +1,1 @@
+"""The node `robot_bridge`: the operator's sign of life, recovery, and the robot's topics on the wall clock."""

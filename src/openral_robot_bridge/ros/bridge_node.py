@@ -1,0 +1,87 @@
+"""The lifecycle node `/openral/robot_bridge`: the only process that moves a real arm."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import rclpy
+from numpy.typing import NDArray
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import ExternalShutdownException
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from std_msgs.msg import Empty
+from std_srvs.srv import Trigger
+
+from openral_control.ros.control_node import ControlNode, serve
+from openral_control.ros.robot_topics import RobotTopics
+from openral_core.errors import OpenralError
+from openral_core.types import RobotState
+from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
+
+NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+"""A sign of life that was held up on its way is none."""
+
+
+class RobotBridgeNode(ControlNode[DeployedArm]):
+    """Wires a `DeployedArm` to the graph. Parameters: see `ArmBridgeOptions`, and `autostart`."""
+
+    what = "the robot bridge"
+
+    def __init__(self) -> None:
+        super().__init__("robot_bridge", vars(ArmBridgeOptions(scene="fr3_tabletop")))
+        self._topics: RobotTopics | None = None
+
+    def clock(self, stamp_s: float) -> None:
+        """The arm's time is everybody's: there is no `/clock`."""
+
+    def state(self, state: RobotState) -> None:
+        """The robot after a control step; `stamp_s` is wall time."""
+        if self._topics is not None:
+            self._topics.state(state)
+            self._topics.links(state.stamp_s)
+
+    def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
+        """Cameras are nodes of their own."""
+
+    def _make_run(self) -> DeployedArm:
+        return DeployedArm(ArmBridgeOptions(**self._options()), self)
+
+    def _open(self, run: DeployedArm) -> None:
+        """Offer the topics of the robot, and listen to its operator."""
+        self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf)
+        alone = MutuallyExclusiveCallbackGroup()  # nothing else may hold up a sign of life
+        self.create_subscription(Empty, "/openral/hold_to_run", self._on_beat, NEWEST, callback_group=alone)
+        self.create_service(Trigger, "/openral/recover", self._on_recover)
+
+    def _forget(self) -> None:
+        self._topics = None
+
+    def _on_beat(self, message: Empty) -> None:
+        if self._run is not None:
+            self._run.beat()
+
+    def _on_recover(self, request: Any, response: Any) -> Any:
+        assert self._run is not None
+        try:
+            response.success, response.message = True, f"the arm is {self._run.recover()}"
+        except OpenralError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the bridge until it is told to stop; 1 when the arm failed."""
+    try:
+        rclpy.init(args=args)
+        return serve(RobotBridgeNode())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -179,6 +179,9 @@ def test_the_latch_survives_the_bridges_life_cycle(shared: Deployed, figure: Any
         assert stand_in.status[-1].executed == executed
     assert_latched(shared)
     assert_lifted(shared)
+    # Long enough for observations to count as stale, were those of the new clock not taken.
+    seen = shared.operator.run_skill(STEADY, "wave", 4.0)()
+    assert (seen.outcome, seen.check) == (DEADLINE, "deadline"), seen.message
     figure(
         row=22,
         injected="E-stop, then deactivate, cleanup, configure, activate of the bridge",

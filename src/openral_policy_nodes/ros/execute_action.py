@@ -174,7 +174,8 @@ class ExecuteServer:
         goal = self._goal
         if goal is None:
             return
-        now = self._now()
+        # The clock's message may come after the observation's.
+        now = Instant(max(self._now().stamp_s, sensors.stamp_ns * 1e-9), time.monotonic())
         if fresh:
             goal.supervisor.on_fresh_observation(now)
         # Before the policy is asked, so that the newest chunk is one that came before this observation.
@@ -200,9 +201,12 @@ class ExecuteServer:
 
     def _now(self) -> Instant:
         """Return this moment; in lockstep that of the newest observation, so that every run tells the same."""
-        newest_s = self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
-        stamp_s = newest_s if self._lockstep and newest_s else max(self._now_s(), newest_s)
-        return Instant(stamp_s, time.monotonic())
+        newest_s = self._newest_s() if self._lockstep else 0.0
+        return Instant(newest_s or self._now_s(), time.monotonic())
+
+    def _newest_s(self) -> float:
+        """Return the stamp [s] of the newest observation; 0: there is none."""
+        return self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
 
     def _now_s(self) -> float:
         return float(self._node.get_clock().now().nanoseconds) * 1e-9
@@ -383,7 +387,7 @@ class ExecuteServer:
             self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
-        now_s = self._now().stamp_s
+        now_s = max(self._now().stamp_s, self._newest_s())
         goal.ended.set_result(
             result_message(
                 verdict,

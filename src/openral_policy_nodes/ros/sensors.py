@@ -29,6 +29,8 @@ LATCHED_QOS = QoSProfile(
 FUTURE_NS = 5_000_000_000
 """[ns] so far ahead of the node's clock, which may lag, no observation can be; one that were believed would make every
 true one look old."""
+SET_BACK_NS = 1_000_000_000
+"""[ns] from which on what is ahead of the node's clock means that the clock was set back."""
 LOG_PERIOD_S = 1.0
 """[s] between two lines of the log about one source."""
 _JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
@@ -132,6 +134,7 @@ class SensorIntake:
     def _add(self, stream: str, message: Any) -> None:
         stamp = stamp_ns(message)
         now = self._node.get_clock().now().nanoseconds
+        self._forget_future(now)
         if 0 < now < stamp - FUTURE_NS:
             text = f"dropped a message of {stream} that is stamped {1e-9 * (stamp - now):.0f} s ahead of the clock"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
@@ -157,6 +160,13 @@ class SensorIntake:
         if self.latest is None or stamp >= self.latest.stamp_ns:
             self.latest = SensorSet(stamp, images, state, found[_POSE].header.frame_id)
             self._on_sensors(self.latest, fresh)
+
+    def _forget_future(self, now: int) -> None:
+        """Forget what a clock stamped that was set back since, as by a bridge that was configured again."""
+        if now > 0 and self._body_ns > now + SET_BACK_NS:
+            self._body_ns, self._body_parts = -1, {}
+        if now > 0 and self.latest is not None and self.latest.stamp_ns > now + SET_BACK_NS:
+            self.latest = None
 
     def _assemble(self, stamp: int, found: Mapping[str, Any]) -> RobotState:
         joints, pose = found[_JOINTS], found[_POSE].pose

@@ -53,10 +53,10 @@ def nanoseconds(stamp):
 class Observer:
     """A node that keeps every message of the bridge."""
 
-    def __init__(self):
+    def __init__(self, name="observer"):
         self.context = rclpy.Context()
         self.context.init(domain_id=DOMAIN)
-        self.node = rclpy.create_node("observer", context=self.context)
+        self.node = rclpy.create_node(name, context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.seen = {key: [] for key in TOPICS}
@@ -356,7 +356,7 @@ def test_motion_ends_when_its_sender_dies(start, observer):
     """Five seconds of motion are planned when the node that planned them leaves the graph without a word."""
     start()
     observer.until(lambda: len(observer.seen["image"]) > 4)
-    sender = Observer()
+    sender = Observer("sender")  # a name of its own: the bridge knows by it who is gone
     sender.begin(horizon_s=5.0)
     sender.until(lambda: sender.seen["status"])
     sender.answer(horizon=400, data=[0.001, 0.0, 0.0, 0.0] * 400)
@@ -365,7 +365,7 @@ def test_motion_ends_when_its_sender_dies(start, observer):
     observer.until(lambda: len(observer.seen["status"]) > count + 5)  # the bridge has seen it in the graph
     sender.close()
     observer.until(lambda: observer.status().holding and not observer.status().active_goal)
-    assert observer.status().executed < 400
+    assert observer.status().executed < 350  # what its silence alone would end ends five seconds after it began
 
 
 def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):

@@ -365,7 +365,7 @@ def test_motion_ends_when_its_sender_dies(start, observer):
     observer.until(lambda: len(observer.seen["status"]) > count + 5)  # the bridge has seen it in the graph
     sender.close()
     observer.until(lambda: observer.status().holding and not observer.status().active_goal)
-    assert observer.status().executed < 350  # what its silence alone would end ends five seconds after it began
+    assert observer.status().executed < 350  # silence alone ends it after five seconds
 
 
 def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):

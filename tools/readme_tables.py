@@ -47,6 +47,8 @@ VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-
 """Ends of the names of a reward model's results, and how the worlds were seen in them."""
 REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
 """The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
+REWARD_BEFORE_MT10 = ROOT / "docs" / "reward_before_mt10.json"
+"""The same of mini-progress-mt10 0.1.0."""
 
 
 def rate(entry: dict[str, Any]) -> str:
@@ -238,7 +240,13 @@ def reward_page(text: str) -> str:
         (words, result["second_look"]) for words, result in zip(list(VIEWS.values())[1:], seen, strict=True)
     ]
     text = with_part(text, "second look", reward_second_look(looks))
-    return with_part(text, "trials", reward_trials(before, now))
+    text = with_part(text, "trials", reward_trials(before, now))
+    skill, recipe = REWARDS[1]
+    shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
+    before, now = (
+        json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE_MT10, shipped)
+    )
+    return with_part(text, "mt10 trials", reward_trials(before, now))
 
 
 def share(entry: dict[str, Any], part: str, whole: str) -> str:

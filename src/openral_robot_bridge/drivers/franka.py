@@ -59,7 +59,9 @@ class FrankaDriver:
             # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.
             self._robot = franky.Robot(self._address, realtime_config=franky.RealtimeConfig.Ignore)
             self._robot.set_collision_behavior(TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N)
-        except Exception as error:
+        except (
+            Exception
+        ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
             hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
             raise ArmError(f"the arm at {self._address} cannot be used: {_words(error)}; {hint}") from error
         try:
@@ -78,7 +80,7 @@ class FrankaDriver:
         """
         try:
             state = self._robot.state
-        except Exception as error:
+        except Exception as error:  # as above
             raise ArmError(f"the arm at {self._address} does not answer: {_words(error)}") from error
         modes = self._franky.RobotMode
         mode = {
@@ -112,7 +114,7 @@ class FrankaDriver:
         if self._tracker is None:
             try:
                 self._tracker = self._franky.JointImpedanceTracker(self._robot, stiffness=np.array(STIFFNESS))
-            except Exception as error:
+            except Exception as error:  # as above
                 raise ArmError(f"the arm cannot be moved: {_words(error)}") from error
         if not self._robot.is_in_control:
             raise ArmError(f"the arm ended its motion: {self._end() or 'no reason was given'}")
@@ -132,7 +134,7 @@ class FrankaDriver:
         self._end()
         try:
             self._robot.recover_from_errors()
-        except Exception as error:
+        except Exception as error:  # as above
             raise ArmError(f"the arm does not recover: {_words(error)}") from error
         due = time.monotonic() + RECOVERY_S
         while (state := self.read()).mode is not ArmMode.IDLE:

@@ -29,8 +29,8 @@ ARGUMENTS = [
 
 def generate_launch_description():
     """Return the arguments, and the nodes as soon as the arguments are known."""
-    nodes = OpaqueFunction(function=partial(deployment, arguments=ARGUMENTS, bridge=bridge))
-    return LaunchDescription([*ARGUMENTS, nodes])
+    start = partial(deployment, arguments=ARGUMENTS, bridge=bridge, use_sim_time=False)
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
 
 
 def bridge(values, common):

@@ -22,7 +22,7 @@ from openral_sidecar.settings import SidecarSettings
 Values = dict[str, str]
 """Arguments of a launch file as they were given."""
 Common = dict[str, Any]
-"""Parameters of every node."""
+"""Parameters that several nodes share."""
 Entities = list[Any]
 ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
@@ -80,40 +80,39 @@ SHARED_ARGUMENTS = [
 """Of every launch file of a deployment, but for the scene."""
 
 
-def deployment(context: Any, arguments: list[Any], bridge: Callable[[Values, Common], Any]) -> Entities:
+def deployment(
+    context: Any, arguments: list[Any], bridge: Callable[[Values, Common], Any], *, use_sim_time: bool
+) -> Entities:
     """Return the nodes that a scene asks for.
 
     Args:
         context: of the launch.
-        arguments: of the launch file; those of a real arm have no `mode`.
+        arguments: of the launch file.
         bridge: returns the node that moves the arm.
+        use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
     try:
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
-        nodes = [bridge(values, common), *(policy(skill, values, common) for skill in scene.skills)]
+        timed = {**common, "use_sim_time": use_sim_time}
+        nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
         if scene.motions:
-            nodes.append(motions(values, common))
+            nodes.append(motions(values, timed))
         if any(camera.depth for camera in scene.cameras):
-            nodes.append(locator(values, common))
+            nodes.append(locator(values, timed))
     except OpenralError as error:
         raise RuntimeError(f"scene:={values['scene']}: {error}") from None
     watched = values["enable_reward_monitor"] == "true" and bool(scene.reward_skill)
     if watched:
-        nodes.append(monitor(str(scene.reward_skill), values, common))
-    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, common))
+        nodes.append(monitor(str(scene.reward_skill), values, timed))
+    nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, timed))
     if values["console"] == "true":
         nodes.append(console(values, common))
     if values["rviz"] == "true":
         layout = str(share_directory() / "config" / "openral.rviz")
         nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
     return nodes
-
-
-def sim_time(values: Values) -> bool:
-    """Whether the nodes follow `/clock`, which a real arm does not publish."""
-    return "mode" in values
 
 
 def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> Any:
@@ -129,7 +128,7 @@ def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> 
 
 def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """The analytic motions of the scene, all in one node."""
-    parameters = {**common, "lockstep": values.get("mode") == "lockstep", "use_sim_time": sim_time(values)}
+    parameters = {**common, "lockstep": values.get("mode") == "lockstep"}
     who = "the node of the motions"
     on_exit = again(who, partial(motions, values, common), left, without(who))
     return node("motion_node", values, parameters, on_exit)
@@ -170,7 +169,6 @@ def hosted(skill: str, values: Values, common: Common) -> dict[str, Any]:
         "skill": text(skill),
         "device": text(values["device"]),
         "allow_unevaluated": values["allow_unevaluated"] == "true",
-        "use_sim_time": sim_time(values),
     }
 
 
@@ -185,7 +183,6 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
         "memory_file": text(values["memory_file"]),
         # Who keeps a deployment running is there to be asked; a mission of its own ends by itself.
         "director.ask_patience_s": 0.0 if exit_when_done else ASK_PATIENCE_S,
-        "use_sim_time": sim_time(values),
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,
         "director.comeback_patience_s": COMEBACK_PATIENCE_S,

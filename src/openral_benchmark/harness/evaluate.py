@@ -72,6 +72,7 @@ def evaluate_missions(
         table.attempt_steps,
         options.device,
         options.allow_unevaluated,
+        table.counts,
         folder / "missions" if trace else None,
     )
     jobs = plan_missions(

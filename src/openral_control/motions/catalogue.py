@@ -176,9 +176,10 @@ def _pick_at(params: PickAt, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
         path.to(above, opened, passes=arm.is_open(state.gripper_opening))
         path.lines.append(Fingers(arm, opened))
         path.to(point, opened, stopped_above_m=params.stopped_above_m)
-        path.lines.append(Fingers(arm, closed))
+        closing = Fingers(arm, closed)
+        path.lines.append(closing)
         path.to(lifted, closed, passes=True)
-        path.lines.append(Holds(arm))
+        path.lines.append(Holds(arm, closing))
         return path.lines
 
     return [point], phases

@@ -28,6 +28,8 @@ FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
+HELD_M = 5e-3
+"""[m] by which fingers come apart at most while they hold something: what they hold gives way, they do not."""
 
 
 class Reach:
@@ -111,20 +113,21 @@ class Fingers:
         self._arm, self._gripper = arm, gripper
         self._guide = HandGuide(arm, None, 0.0)
         self._begun_s = self._since_s = 0.0
-        self._opening_m = 0.0
+        self.opening_m = 0.0
+        """[m] how far they were apart when they last moved; at the end, where they came to rest."""
 
     def begin(self, state: RobotState) -> None:
         """Count from here."""
         self._begun_s = self._since_s = state.stamp_s
-        self._opening_m = state.gripper_opening
+        self.opening_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
         """It ends where the fingers are at rest, and at once where they are open already and are to be."""
         apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
         if self._gripper == self._arm.low[-1] and self._arm.is_open(state.gripper_opening):
             return apart
-        if abs(state.gripper_opening - self._opening_m) > FINGERS_REST_M:
-            self._opening_m, self._since_s = state.gripper_opening, state.stamp_s
+        if abs(state.gripper_opening - self.opening_m) > FINGERS_REST_M:
+            self.opening_m, self._since_s = state.gripper_opening, state.stamp_s
         passed_s = state.stamp_s - self._begun_s
         rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
         if not rests and passed_s < FINGERS_MOST_S:
@@ -137,19 +140,27 @@ class Fingers:
 
 
 class Holds:
-    """A look at whether the closed fingers have something between them; it takes no time."""
+    """A look at whether the closed fingers still have something between them; it takes no time."""
 
     target: Vector | None = None
 
-    def __init__(self, arm: MotionArm) -> None:
-        self._arm = arm
+    def __init__(self, arm: MotionArm, closing: Fingers) -> None:
+        """Take the phase in which the fingers closed on it."""
+        self._arm, self._closing = arm, closing
 
     def begin(self, state: RobotState) -> None:
         """Nothing to begin."""
 
     def look(self, state: RobotState) -> MotionEnd:
-        """It succeeds if the fingers stopped short of closed."""
-        apart = f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart"
+        """It succeeds if the fingers stopped short of closed, and have not come apart since."""
+        apart, closed_m = (
+            f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart",
+            self._closing.opening_m,
+        )
+        if state.gripper_opening > closed_m + HELD_M:
+            return MotionEnd(
+                False, f"{apart}: they were {1e2 * closed_m:.1f} cm apart when they closed, and let go since"
+            )
         if self._arm.holds_something(state.gripper_opening):
             return MotionEnd(True, f"{apart}: they hold something")
         return MotionEnd(False, f"{apart}: they closed on nothing")

@@ -130,8 +130,10 @@ class Recovery:
 
     def _tries_unverified(self, mission: Mission, task: Task, now: Instant) -> bool:
         """Whether a task of which nobody can say if it is done is tried in another way: where no operator is asked,
-        and a way is left. Each looks at the world anew, so what is done already is done again."""
-        if mission.open_ended or self._config.ask_patience_s > 0:
+        a way is left, and the end of the next attempt can be measured. Each way looks at the world anew, so what is
+        done already is done again."""
+        operator = mission.open_ended or self._config.ask_patience_s > 0
+        if operator or not (self.can_locate and meaning_of(task.planned).can_be_measured):
             return False
         around = self._around(mission, self._palette, now)
         return next_rung(task, mission, around, self._config, broken_off=False) in WAYS

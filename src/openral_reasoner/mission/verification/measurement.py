@@ -14,7 +14,7 @@ from math import dist
 
 from openral_reasoner.mission.attempt import FindThing
 from openral_reasoner.mission.gate import GateVerdict, Judgement
-from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of
+from openral_reasoner.mission.ladder.task_motions import meaning_of
 from openral_reasoner.mission.ladder.ways import Point
 from openral_reasoner.mission.mission import Task
 from openral_reasoner.palette import MOTION
@@ -28,6 +28,8 @@ PATIENCE_S = 20.0
 """[s] wall time that one answer of the locator may take."""
 KEY = -1000
 """Keys of `FindThing` are below it; those of a preparation are positive."""
+MEASURED = "was measured"
+"""Words of every verdict by measure."""
 _OPEN = (GateVerdict.SUCCEEDED, GateVerdict.UNVERIFIED)
 """Verdicts that a measurement can change: one of failure comes from an attempt that went on until it was over."""
 
@@ -62,10 +64,9 @@ class Measurement:
         """Put a judgement off until the thing and its place are measured, and say so; empty: there is nothing to
         measure."""
         meaning, known, self._known = meaning_of(task.planned), self._known, {}
-        puts = meaning.verb is Verb.PUT and bool(meaning.thing and meaning.place)
-        if not (self.can_locate and puts and judgement.verdict in _OPEN) or judgement.broken_off:
+        if not (self.can_locate and meaning.can_be_measured) or judgement.broken_off:
             return ""
-        if task.planned.skill.kind == MOTION:
+        if judgement.verdict not in _OPEN or task.planned.skill.kind == MOTION:
             return ""
         self._judged, self._asked_wall_s = judgement, None
         self._points = {place: known[place] for place in (meaning.place,) if place in known}
@@ -106,7 +107,7 @@ class Measurement:
             return judged
         thing, place = self._wanted
         away_m = dist(self._points[thing], self._points[place])
-        told = f"the {thing} was measured {100 * away_m:.1f} cm from the {place}"
+        told = f"the {thing} {MEASURED} {100 * away_m:.1f} cm from the {place}"
         if away_m >= ELSEWHERE_M:
             return Judgement(GateVerdict.STALLED, f"{told}: it is not done ({judged.reason})")
         if away_m <= THERE_M:

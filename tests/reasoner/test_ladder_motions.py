@@ -190,6 +190,21 @@ def test_a_motion_that_fails_ends_its_way_and_every_way_is_gone_once() -> None:
     assert len(desk.sent) == 3, "without the thing in the hand the attempt would be the one that failed"
 
 
+def test_what_was_lost_on_the_way_is_looked_for_and_taken_anew() -> None:
+    desk = desk_with(goal=HIGH, lands=0.02)
+    openings = iter([0.04, 0.04, 0.03, 0.04, 0.04, 0.04])
+    desk.opening_m = lambda goal: next(
+        openings
+    )  # of home, of the grasp, and of the way with nothing left in it
+    fail(desk, PLACING)
+    lost, found = [HOME, PICK, MOVE_TO], [HOME, PICK, PLACE]  # where it lies now is as high as the goal
+    assert [goal.skill for goal in desk.driven] == [*lost, *found]
+    looks = [e.reason for e in desk.log if e.kind == "prepare" and e.reason.startswith("where is")]
+    assert looks == ['where is "puck"?', 'where is "goal"?'] * 2
+    assert any("3.0 cm apart, and were 4.0 cm when they took it" in e.reason for e in desk.log)
+    assert (ways(desk), desk.mission.state.value) == (["motions"], "done")
+
+
 @pytest.mark.parametrize(
     ("order", "skills", "locates", "why"),
     [

@@ -53,7 +53,7 @@ class MissionTable(Schema):
     """Deployments, by their names in `openral_benchmark.harness.rows`."""
     variants: Many[Word] = Field(min_length=1)
     """By their names in `openral_benchmark.harness.variants`."""
-    counts: Path | None = None
+    counts: Word | None = None
     """File of counts of what worked on other states, relative to the suite's; absent: nothing is known before."""
 
 
@@ -133,7 +133,7 @@ def _missions(document: Document, table: MissionTable | None, folder: Path) -> M
     if not counts.is_file():
         where, fix = ("missions", "counts"), "name a file beside the suite, or leave counts out"
         raise ManifestError(document.fault(where, f"there is no file {counts}", fix))
-    return table.model_copy(update={"counts": counts})
+    return table.model_copy(update={"counts": str(counts)})
 
 
 def alone(scene: BenchmarkScene) -> Suite:

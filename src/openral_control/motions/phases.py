@@ -24,6 +24,8 @@ YAW_M = 0.1
 """[m/rad] by which an error of the yaw counts beside one of the position."""
 BESIDE_M = 0.025
 """[m] beside the line downwards at which a hand that was stopped above its point still counts as above it."""
+LEANING_M = 0.04
+"""[m] the same for a hand with something in it, which the thing pushes aside as it meets what it is put on."""
 FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
@@ -45,6 +47,7 @@ class Reach:
         tolerance_m: float,
         yaw: float | None = None,
         stopped_above_m: float = 0.0,
+        beside_m: float = BESIDE_M,
         passes: bool = False,
     ) -> None:
         """Take the target.
@@ -57,8 +60,10 @@ class Reach:
             tolerance_m: [m] distance that counts as there.
             yaw: [rad] as `rotation.yaw_of`; None: the hand is not turned.
             stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
+            beside_m: [m] beside the line downwards at which a hand that was stopped still counts as above the target.
             passes: another line follows, so that near enough is enough.
         """
+        self._beside_m = beside_m
         self._arm, self._yaw, self._gripper = arm, yaw, gripper
         self.target: Vector = target
         self._speed_m_s, self._tolerance_m = speed_m_s, max(tolerance_m, 0.02) if passes else tolerance_m
@@ -100,7 +105,7 @@ class Reach:
 
     def _is_stopped_above(self, hand: Vector) -> bool:
         beside = float(np.linalg.norm(hand[:2] - self.target[:2]))
-        return beside <= BESIDE_M and 0.0 <= hand[2] - self.target[2] <= self._above_m
+        return beside <= self._beside_m and 0.0 <= hand[2] - self.target[2] <= self._above_m
 
 
 class Fingers:

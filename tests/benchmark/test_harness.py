@@ -172,7 +172,7 @@ def test_counts_come_from_the_rows_that_are_one_way_each(tmp_path: Path) -> None
 
 
 def row(name: str, variant: str, init_id: int, success: bool, **more: Any) -> dict[str, Any]:
-    base = {"task": "t", "claimed_step": None, "true_at_claim": False, "error": ""}
+    base = {"task": "t", "instruction": "do it", "claimed_step": None, "true_at_claim": False, "error": ""}
     return {"row": name, "variant": variant, "init_id": init_id, "success": success, **base, **more}
 
 

@@ -113,3 +113,8 @@ class Measurement:
         if away_m <= THERE_M:
             return Judgement(GateVerdict.SUCCEEDED, f"{told}: it is done")
         return replace(judged, reason=f"{judged.reason}; {told}")
+
+
+def is_measuring(key: int) -> bool:
+    """Whether the `FindThing` of that key asks for what is measured, and not for where a motion shall go."""
+    return key < KEY

@@ -19,6 +19,7 @@ from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
+from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
@@ -147,6 +148,17 @@ def test_the_counts_that_ship_begin_each_task_with_what_worked_more_often_on_oth
     assert counts.expected(skill, "door-open-v3", "motions", 0.6) < counts.expected(
         skill, "door-open-v3", "first", 0.7
     )
+
+
+def test_a_suite_whose_counts_are_not_there_is_refused_with_the_fix(tmp_path: Path) -> None:
+    suite = tmp_path / "few.yaml"
+    suite.write_text(
+        "heldout_init_ids: {first: 4000, count: 2}\n"
+        "missions: {attempt_steps: 160, rows: [bare], variants: [usual], counts: none.json}\n"
+        "scenes: [metaworld_missions]\n"
+    )
+    with pytest.raises(ManifestError, match=r"missions.counts.*none.json.*leave counts out"):
+        load_suite(suite)
 
 
 def test_counts_come_from_the_rows_that_are_one_way_each(tmp_path: Path) -> None:

@@ -190,6 +190,13 @@ def test_a_motion_that_fails_ends_its_way_and_every_way_is_gone_once() -> None:
     assert len(desk.sent) == 3, "without the thing in the hand the attempt would be the one that failed"
 
 
+def test_a_rung_that_is_left_out_is_never_climbed() -> None:
+    desk = desk_with(goal=TRAY, config=CONFIG.model_copy(update={"left_out": ("motions", "restage")}))
+    desk.say(PLACING)
+    desk.run(80, 0.2)
+    assert ways(desk) == ["grasp", "home", "abandoned"]
+
+
 def test_what_was_lost_on_the_way_is_looked_for_and_taken_anew() -> None:
     desk = desk_with(goal=HIGH, lands=0.02)
     openings = iter([0.04, 0.04, 0.03, 0.04, 0.04, 0.04])

@@ -182,7 +182,7 @@ def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig
 
 def why_no_motions(task: Task, around: Surroundings, config: DirectorConfig) -> str:
     """Return why a task that nobody could do is not done by motions either; empty: they were tried."""
-    if Rung.MOTIONS.value in task.climbed or task.planned.skill.kind == MOTION:
+    if Rung.MOTIONS.value in (*task.climbed, *config.left_out) or task.planned.skill.kind == MOTION:
         return ""
     cost = way_cost(Rung.MOTIONS, task, around, config)
     return (

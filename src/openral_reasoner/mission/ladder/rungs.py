@@ -35,7 +35,7 @@ class Rung(str, Enum):
     GRASP = "grasp"
     """A motion takes the object and carries it to where the skill begins, which goes on with it in the hand."""
     MOTIONS = "motions"
-    """Motions do the whole task, and the reward monitor says whether they did."""
+    """Motions do the whole task; a measurement, or the reward monitor, says whether they did."""
     DECOMPOSE = "decompose"
     ASK = "question"
     GIVE_UP = "abandoned"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from openral_data.lerobot_v3 import Dataset
 from openral_training.checkpoint import identity
@@ -54,8 +53,10 @@ def train(
     settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
     picture_run = identity(settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
-    rows = _rows_of(rollouts, learnt)
-    learn_autoencoder(network, frames, rows, config, out / "pictures.run.safetensors", picture_run, progress)
+    first, last = rollouts.first[learnt], rollouts.last[learnt]
+    learn_autoencoder(
+        network, frames, first, last, config, out / "pictures.run.safetensors", picture_run, progress
+    )
     latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
     learn_members(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
@@ -64,8 +65,3 @@ def train(
     model = WorldModelConfig(shape, rollouts.words, dataset.cameras[0], config.held_out, limit)
     save_world_model(out, network, model, scale, starts_of(rollouts, frames))
     return network
-
-
-def _rows_of(rollouts: Rollouts, episodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of the frames of some episodes."""
-    return np.concatenate([np.arange(rollouts.first[e], rollouts.last[e] + 1) for e in episodes])

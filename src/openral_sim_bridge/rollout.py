@@ -279,7 +279,7 @@ def _execute(
     glances: Container[int],
     cameras: Sequence[str],
 ) -> dict[int, bool]:
-    """Step the worlds whose episodes run; return the episodes that ended, with their success. Idle worlds stand still."""
+    """Step the worlds whose episodes run; return those that ended, with their success. Idle worlds stand still."""
     ended: dict[int, bool] = {}
     frame = steps_a_frame(backend)
     for step in range(steps):

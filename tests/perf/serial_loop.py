@@ -43,9 +43,7 @@ def steps_per_s(
     env = _stock(scene)
     world = scene.scene
     look = profile(str(world.backend_options["render_profile"]))
-    renderer = OffscreenRenderer(
-        env.unwrapped.model, world.observation_width, world.observation_height, look
-    )
+    renderer = OffscreenRenderer(env.unwrapped.model, world.observation_width, world.observation_height, look)
     observe, act = ObservationAdapter(package.manifest, scene), ActionAdapter(package.manifest, scene)
     cameras = [camera.name for camera in observe.cameras]
     if pictures is not Pictures.GYMNASIUM:

@@ -1,8 +1,9 @@
 """`openral benchmark` on MT10 beside loops of one process, and beside vla-eval, with the same skill.
 
-All of it runs on one machine, in turns: half of the loops, the benchmark, the other half, then vla-eval. The benchmark's
-time counts from the start of its processes to its last row; of the others only the time within episodes counts. They
-run less of it, so control steps a second are compared; episodes an hour are those of the benchmark's mean length.
+All of it runs on one machine, in turns: half of the loops, the benchmark, the other half, then vla-eval. The
+benchmark's time counts from the start of its processes to its last row; of the others only the time within episodes
+counts. They run less of it, so control steps a second are compared; episodes an hour are those of the benchmark's mean
+length.
 """
 
 from __future__ import annotations

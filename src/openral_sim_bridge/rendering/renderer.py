@@ -35,7 +35,8 @@ class RenderProfile:
     markers: bool
     """Draw the sites, which hold goal markers that no real camera sees."""
     shadow_map: int = 4096
-    """[px] side of the shadow map, which is made for looks with shadows only; at 1024 a frame costs a third less and looks the same at 480 px."""
+    """[px] side of the shadow map, of looks with shadows; at 1024 a frame costs a third less and looks the same at
+    480 px."""
     max_faces: int | None = None
     """Triangles that a mesh is drawn with; None: all it has."""
 

@@ -176,7 +176,16 @@ class WorldModelEnv:
         states = self._model.states(prediction.latents)
         first = np.stack([self._start(env).frame for env in chosen])
         return ImaginedChunk(
-            prediction.latents, states, likelihood, rewards, executed, success, truncated, lost, self._model, first
+            prediction.latents,
+            states,
+            likelihood,
+            rewards,
+            executed,
+            success,
+            truncated,
+            lost,
+            self._model,
+            first,
         )
 
     def _latents(self, env: int) -> Tensor:

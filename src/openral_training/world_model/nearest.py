@@ -1,4 +1,4 @@
-"""A reference for a world model that learns nothing: the recorded attempt that was most like this one, as it went on."""
+"""A reference for world models that learns nothing: the recorded attempt that was most like this one."""
 
 from __future__ import annotations
 

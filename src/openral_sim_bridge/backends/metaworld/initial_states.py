@@ -76,14 +76,14 @@ def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
     env.do_simulation = lambda control, frames: mujoco.mj_kinematics(env.model, env.data)
     env._freeze_rand_vec, env._set_task_called = False, True
     vectors = []
-    before = np.random.get_state()  # noqa: NPY002  MetaWorld draws from NumPy's global generator
-    np.random.seed(seed)  # noqa: NPY002
+    before = np.random.get_state()  # MetaWorld draws from NumPy's global generator
+    np.random.seed(seed)
     try:
         for _ in range(GOALS_PER_SEED):
             env.reset()
             vectors.append(np.asarray(env._last_rand_vec, dtype=np.float64).copy())
     finally:
-        np.random.set_state(before)  # noqa: NPY002
+        np.random.set_state(before)
     env.close()
     return tuple(vectors)
 

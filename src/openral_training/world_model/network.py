@@ -20,7 +20,7 @@ from openral_core.sentence import EMBEDDING_DIM
 DEPTHS = (24, 48, 64, 64)
 """Channels of the autoencoder's layers, each half as large as the one before."""
 UNCHANGED = -3.0
-"""Added to the mask's logit: before the decoder has learnt anything, most of a frame is as it was."""
+"""The mask's logit before the decoder has learnt anything: most of a frame is as it was."""
 STILL = 1e-4
 """Standard deviation of a step below which a number of the state counts as one that never changes."""
 
@@ -73,7 +73,10 @@ class Autoencoder(nn.Module):
         self.start = nn.Linear(2 * shape.latent, flat)
         layers = []
         for before, after in itertools.pairwise((*DEPTHS[::-1], 4)):
-            layers += [nn.SiLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
+            last = nn.ConvTranspose2d(before, after, 4, 2, 1)
+            layers += [nn.SiLU(), last]
+        assert last.bias is not None, "as torch makes it"
+        nn.init.constant_(last.bias[3], UNCHANGED)
         self.decoder = nn.Sequential(*layers)
 
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
@@ -91,7 +94,7 @@ class Autoencoder(nn.Module):
         """
         told = self.start(torch.cat([latents, latents - begun], -1))
         drawn = self.decoder(told.unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
-        picture, mask = drawn[:, :3], (drawn[:, 3:] + UNCHANGED).sigmoid()
+        picture, mask = drawn[:, :3], drawn[:, 3:].sigmoid()
         found: Tensor = first + mask * (picture - first)
         return found
 

@@ -32,8 +32,8 @@ Work = Callable[[], None]
 
 # Where messages come faster than the executor falls asleep, each one would wake it anew, and the thread that
 # receives and the one that spins would pass the interpreter to each other for each message. After so many
-# waits in a row that ended sooner than SHORT_WAIT_S, the executor lets messages gather for GATHER_S, as network
-# cards do with interrupts.
+# waits in a row that ended sooner than SHORT_WAIT_S, the executor lets messages gather for GATHER_S, as
+# network cards do with interrupts.
 SHORT_WAIT_S = 100e-6
 SHORT_WAITS = 4
 GATHER_S = 200e-6

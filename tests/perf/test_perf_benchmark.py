@@ -28,8 +28,8 @@ from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.registry import resolve
 
 SUITE, SKILL = "metaworld_mt10_fast", "mini-metaworld-mt10"
-EPISODES = 10
-"""A task, of the benchmark."""
+EPISODES = 30
+"""A task, of the benchmark; the start of its processes and the making of ten scenes' worlds count as well."""
 THEIRS = 1
 """A task, of vla-eval."""
 LOOP_STEPS = {Pictures.GYMNASIUM: 12, Pictures.SAME_LOOK: 60, Pictures.LAZY: 120}

@@ -19,6 +19,9 @@ from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
 
+FORM = 2
+"""Of the networks; a training that was killed goes on only with networks of the same form."""
+
 
 def train(
     dataset: Dataset,
@@ -49,9 +52,9 @@ def train(
     shape = WorldShape(rollouts.state.shape[1], rollouts.action.shape[1], size, latent)
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
-    run = identity(config, shape, dataset.info)
+    run = identity(FORM, config, shape, dataset.info)
     settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
-    picture_run = identity(settings, config.held_out, config.seed, size, latent, dataset.info)
+    picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     first, last = rollouts.first[learnt], rollouts.last[learnt]
     learn_autoencoder(

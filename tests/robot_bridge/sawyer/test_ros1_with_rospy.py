@@ -1,0 +1,212 @@
+"""The client of ROS 1 and Debian's real roscore and rospy: both ways, checksums, a master that dies and comes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from real_ros1 import Roscore, missing
+
+from openral_robot_bridge.intera import DEFINITIONS
+from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
+from openral_robot_bridge.ros1.node import Ros1Node
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "ROS 1 is there")
+TYPES = MessageTypes(DEFINITIONS)
+LISTENER = """
+import json, sys, rospy
+from genpy.dynamic import generate_dynamic
+kind = generate_dynamic("intera_core_msgs/JointCommand", sys.stdin.readline().encode().decode("unicode_escape"))
+kind = kind["intera_core_msgs/JointCommand"]
+rospy.init_node("listener")
+def heard(m):
+    print(json.dumps([m.header.seq, m.mode, m.names, m.velocity]))
+rospy.Subscriber("/command", kind, heard)
+print(kind._md5sum)
+rospy.spin()
+"""
+TALKER = """
+import rospy
+from sensor_msgs.msg import JointState
+rospy.init_node("talker", anonymous=True)
+out = rospy.Publisher("/states", JointState, queue_size=1)
+rate, n = rospy.Rate(100), 0
+while not rospy.is_shutdown():
+    out.publish(JointState(name=["right_j0"], position=[n], velocity=[0.5], effort=[]))
+    n += 1
+    rate.sleep()
+"""
+
+
+@pytest.fixture(scope="module")
+def roscore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roscore]:
+    made = Roscore(tmp_path_factory.mktemp("ros"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def node(roscore: Roscore) -> Iterator[Ros1Node]:
+    made = Ros1Node("tested", roscore.address, TYPES)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def run(roscore: Roscore) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(script: str) -> subprocess.Popen[str]:
+        started.append(roscore.rospy(script))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def until(what: Callable[[], Any], name: str, patience_s: float = 30.0) -> None:
+    deadline = time.monotonic() + patience_s
+    while not what():
+        assert time.monotonic() < deadline, f"{name} did not come within {patience_s:g} s"
+        time.sleep(0.02)
+
+
+def command(number: int) -> Any:
+    header = TYPES.header(time.time())
+    header.seq = number
+    empty = np.zeros(0)
+    return TYPES.make(
+        "intera_core_msgs/JointCommand",
+        header=header,
+        mode=2,
+        names=["right_j0", "right_j6"],
+        position=empty,
+        velocity=np.array([0.25, -0.5]),
+        acceleration=empty,
+        effort=empty,
+    )
+
+
+def test_rospy_hears_what_is_published_and_computes_the_same_checksum(node: Ros1Node, run: Any) -> None:
+    out = node.publish("/command", "intera_core_msgs/JointCommand")
+    listener = run(LISTENER)
+    definition, checksum = TYPES.definition("intera_core_msgs/JointCommand")
+    listener.stdin.write(definition.encode("unicode_escape").decode() + "\n")
+    listener.stdin.flush()
+    assert listener.stdout.readline().strip() == checksum
+    until(lambda: out.listeners == 1, "the listener")
+    for number in range(200):
+        out.publish(command(number))
+        time.sleep(0.002)
+    heard = [json.loads(listener.stdout.readline()) for _ in range(150)]
+    # rospy numbers what it hears from a publisher's own headers.
+    numbers = [row[0] for row in heard]
+    assert numbers == sorted(numbers)
+    assert all(row[1:] == [2, ["right_j0", "right_j6"], [0.25, -0.5]] for row in heard)
+    listener.kill()
+    until(lambda: out.listeners == 0, "the end of the listener")
+
+
+def test_what_rospy_publishes_is_heard_in_order(node: Ros1Node, run: Any) -> None:
+    heard: list[float] = []
+    node.subscribe("/states", "sensor_msgs/JointState", lambda m: heard.append(float(m.position[0])))
+    run(TALKER)
+    until(lambda: len(heard) > 100, "a hundred states")
+    assert np.diff(heard[:100]).tolist() == [1.0] * 99
+
+
+def test_a_type_that_nobody_defined_is_read_by_its_publishers_definition(
+    roscore: Roscore, node: Ros1Node, run: Any
+) -> None:
+    heard: list[Any] = []
+    script = TALKER.replace("/states", "/made_up")
+    script = script.replace("from sensor_msgs.msg import JointState\n", MADE_UP)
+    node.subscribe("/made_up", "made_up_msgs/JointState", heard.append)
+    run(script)
+    until(lambda: heard, "a message")
+    assert (heard[0].name, heard[0].velocity.tolist()) == (["right_j0"], [0.5])
+
+
+MADE_UP = """
+from genpy.dynamic import generate_dynamic
+text = "string[] name\\nfloat64[] position\\nfloat64[] velocity\\nfloat64[] effort\\n"
+JointState = generate_dynamic("made_up_msgs/JointState", text)["made_up_msgs/JointState"]
+"""
+
+
+def test_a_topic_of_another_type_is_a_fault_in_rospys_own_words(node: Ros1Node, run: Any) -> None:
+    heard: list[Any] = []
+    subscriber = node.subscribe("/other", "std_msgs/Float64", heard.append)
+    run(TALKER.replace("/states", "/other"))
+    until(lambda: subscriber.faults, "the fault")
+    [words] = subscriber.faults.values()
+    assert words == "/other: topic types do not match: [std_msgs/Float64] vs. [sensor_msgs/JointState]"
+    assert not heard
+
+
+def test_latched_messages_reach_who_comes_later(node: Ros1Node, run: Any) -> None:
+    out = node.publish("/timeout", "std_msgs/Float64", latch=True)
+    out.publish(TYPES.make("std_msgs/Float64", data=0.25))
+    script = (
+        "import rospy\nfrom std_msgs.msg import Float64\nrospy.init_node('late')\n"
+        "print(rospy.wait_for_message('/timeout', Float64, 20).data)"
+    )
+    assert run(script).stdout.readline().strip() == "0.25"
+
+
+def test_parameters_are_read(node: Ros1Node, run: Any) -> None:
+    script = "import rospy\nrospy.set_param('/rethink/software_version', '5.3.0')\nprint('set')"
+    assert run(script).stdout.readline() == "set\n"
+    assert node.parameter("/rethink/software_version") == "5.3.0"
+    assert node.parameter("/nothing", "default") == "default"
+
+
+def test_without_a_master_the_error_names_its_address() -> None:
+    node = Ros1Node("lonely", "127.0.0.1:1", TYPES)
+    try:
+        with pytest.raises(Ros1Error, match=r"registerPublisher was not answered at http://127\.0\.0\.1:1/"):
+            node.publish("/x", "std_msgs/Empty")
+    finally:
+        node.close()
+
+
+def test_connections_outlive_the_master_and_new_ones_are_made_when_it_is_back(
+    roscore: Roscore, node: Ros1Node, run: Any
+) -> None:
+    heard: list[float] = []
+    states = node.subscribe("/states", "sensor_msgs/JointState", lambda m: heard.append(float(m.position[0])))
+    first = run(TALKER)
+    until(lambda: len(heard) > 10, "the first talker")
+    roscore.stop()
+    until(lambda: not node.registered, "the loss of the master")
+    seen = len(heard)
+    until(lambda: len(heard) > seen + 10, "what the first talker goes on to say")
+    roscore.start()
+    until(lambda: node.registered, "the master's memory")
+    first.kill()
+    until(lambda: states.publishers == 0, "the first talker's end")
+    heard.clear()
+    run(TALKER)
+    until(lambda: len(heard) > 10, "the second talker")
+
+
+def test_rospy_lists_its_topics(roscore: Roscore, node: Ros1Node, tmp_path: Path) -> None:
+    node.publish("/command", "intera_core_msgs/JointCommand")
+    done = subprocess.run(
+        ["rostopic", "info", "/command"],
+        env=roscore.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "Type: intera_core_msgs/JointCommand" in done.stdout
+    assert node.name in done.stdout

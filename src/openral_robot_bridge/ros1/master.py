@@ -22,13 +22,13 @@ Answer = tuple[int, str, Any]
 class Ros1Master:
     """Serves until closed. Whoever reaches its port may do everything."""
 
-    def __init__(self, host: str, port: int, parameters: dict[str, Any]) -> None:
+    def __init__(self, host: str, port: int) -> None:
         """Listen on an address of this machine.
 
         Raises:
             OSError: the port is taken, or the address is not of this machine.
         """
-        self._parameters = dict(parameters)
+        self._parameters: dict[str, Any] = {}
         self._types: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
         self._publishers: dict[str, dict[str, str]] = defaultdict(dict)

@@ -46,8 +46,10 @@ class MessageTypes:
     def __contains__(self, name: str) -> bool:
         return _long(name) in self._store.types
 
-    def make(self, name: str, **fields: Any) -> Any:
+    def make(self, name: str, /, **fields: Any) -> Any:
         """Return a value of a type; all its fields are given. Arrays of numbers are (n,) of the field's type."""
+        if name == "std_msgs/Empty":
+            fields = {"structure_needs_at_least_one_member": 0}  # of ROS 2; it is not sent
         return self._store.types[_long(name)](**fields)
 
     def header(self, stamp_s: float) -> Any:

@@ -39,13 +39,13 @@ class Ros1Node:
             own_host: address of this machine to listen on; empty: that towards the master.
 
         Raises:
-            Ros1Error: the master's host is not known, or cannot be reached from here.
+            Ros1Error: the master's address is none, not known, or cannot be reached from here.
         """
-        parts = urlsplit(f"http://{master}")
-        host, port = parts.hostname or "", parts.port or MASTER_PORT
+        host, port = master_address(master)
         self.master_uri = f"http://{host}:{port}/"
         self.name = f"/{name}_{os.getpid()}_{secrets.token_hex(4)}"
-        self._types = types
+        self.types = types
+        """Of all messages."""
         self._host = own_host or _address_towards(host, port)
         self._publishers: dict[str, TopicPublisher] = {}
         self._subscribers: dict[str, TopicSubscriber] = {}
@@ -61,7 +61,7 @@ class Ros1Node:
 
     def publish(self, topic: str, type_name: str, *, latch: bool = False) -> TopicPublisher:
         """Offer a topic. Raises Ros1Error: the master does not answer."""
-        made = TopicPublisher(topic, type_name, self._types, latch)
+        made = TopicPublisher(topic, type_name, self.types, latch)
         with self._lock:
             self._publishers[topic] = made
             self._register_publisher(made)
@@ -69,7 +69,7 @@ class Ros1Node:
 
     def subscribe(self, topic: str, type_name: str, heard: Callable[[Any], None]) -> TopicSubscriber:
         """Listen to a topic; `heard` is called in other threads. Raises Ros1Error: the master does not answer."""
-        made = TopicSubscriber(topic, type_name, self._types, self.name, heard)
+        made = TopicSubscriber(topic, type_name, self.types, self.name, heard)
         with self._lock:
             self._subscribers[topic] = made
             self._register_subscriber(made)
@@ -81,6 +81,10 @@ class Ros1Node:
             return call(self.master_uri, "getParam", self.name, name)
         except Ros1Error:
             return default
+
+    def set_parameter(self, name: str, value: Any) -> None:
+        """Set a parameter of the master. Raises Ros1Error: it does not answer."""
+        call(self.master_uri, "setParam", self.name, name, value)
 
     def close(self) -> None:
         """Take leave of the master, and close all connections and ports."""
@@ -174,6 +178,15 @@ class Ros1Node:
         if topic in self._subscribers:
             self._subscribers[topic].update(str(uri) for uri in publishers)
         return SUCCESS, "", 0
+
+
+def master_address(text: str) -> tuple[str, int]:
+    """Return host and port of a master, from `host` or `host:port`. Raises Ros1Error: the port is none."""
+    try:
+        parts = urlsplit(f"http://{text}")
+        return parts.hostname or "", parts.port or MASTER_PORT
+    except ValueError as error:
+        raise Ros1Error(f"{text} is no address of a master; write `host` or `host:port`") from error
 
 
 def _address_towards(host: str, port: int) -> str:

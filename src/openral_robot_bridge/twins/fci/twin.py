@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +10,7 @@ from openral_control.safety.arm_limits import limits_of
 from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
@@ -26,14 +24,15 @@ HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, status, quit"
 class FciTwin:
     """Serves one arm and its hand. All calls but `tell` come from one thread."""
 
-    def __init__(self, scene_name: str, host: str, say: Callable[[str], None], patience_s: float) -> None:
+    help = HELP
+
+    def __init__(self, scene: DeployScene, host: str, say: Callable[[str], None], patience_s: float) -> None:
         """Compile the scene and listen; see `ArmServer`.
 
         Raises:
             OpenralError: the scene is wrong.
             SimulationError: the ports of `host` are taken, or its robot has no URDF.
         """
-        scene = load_scene(scene_name)
         robot = load_robot(scene.robot_id)
         if robot.urdf is None:
             raise SimulationError(
@@ -87,26 +86,3 @@ class FciTwin:
         elif words != ["status"]:
             return HELP
         return f"{self._arm.mode.name.lower()} cycles={self._arm.cycles} answered={self._arm.answered}"
-
-
-def run_twin(scene_name: str, host: str, patience_s: float, say: Callable[[str], None]) -> None:
-    """Run a twin until it is told to quit on the standard input, or interrupted.
-
-    Args:
-        scene_name: name or path of its scene.
-        host: address of this machine that it listens on.
-        patience_s: see `ArmServer`.
-        say: gets a line when it is ready, and one for each that it was told.
-
-    Raises:
-        OpenralError: see `FciTwin`.
-    """
-    twin = FciTwin(scene_name, host, say, patience_s)
-
-    def listen() -> None:
-        for line in sys.stdin:
-            twin.tell(line)
-
-    threading.Thread(target=listen, name="told", daemon=True).start()
-    say(f"ready: {scene_name} at {host}; {HELP}")
-    twin.serve()

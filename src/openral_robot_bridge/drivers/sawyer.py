@@ -30,6 +30,8 @@ STALE_S = 0.5
 """[s] after which a state counts for nothing; the arm sends a hundred a second."""
 COMMAND_TIMEOUT_S = 0.2
 """[s] without a command after which the arm holds; Intera's default."""
+LATE_S = 0.15
+"""[s] between two commands after which the motion counts as ended, so that it never goes on behind the arm's back."""
 GAIN = 5.0
 """[1/s] share of what a joint is off its target that is added to its velocity."""
 LAG_RAD = 0.3
@@ -132,7 +134,7 @@ class SawyerDriver:
         if state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
             raise self._ended(f"{state.mode.value}: {', '.join(state.faults)}")
         late = now - self._sent_at
-        if self._moving and late > COMMAND_TIMEOUT_S:
+        if self._moving and late > LATE_S:
             raise self._ended(f"command timeout: {late:.2f} s lay between two commands, and the arm holds")
         if self._command.listeners == 0:
             raise self._ended(f"nobody listens to {intera.COMMAND} any more")

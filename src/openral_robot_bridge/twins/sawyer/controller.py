@@ -109,8 +109,9 @@ class SawyerController:
         if self._wanted is not None and self._silence_s > self.timeout_s:
             self.timeouts += 1
             self.hold()
-        if self.colliding:
+        if self.colliding:  # it stands where it was pushed to, and presses no further
             self.hold()
+            self._set_point, self._velocities = self.arm.positions, np.zeros_like(self._velocities)
         for _ in range(STEPS):
             self._advance()
 

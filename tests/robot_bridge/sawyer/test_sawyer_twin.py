@@ -10,28 +10,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from leading import STILL, lead, wait_for, wait_until
+from sawyer_arm import LIMITS, OFFSET, connect
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_control.safety.arm_limits import limits_of
-from openral_core.arm_section import SafetyLimits, SceneArm
-from openral_core.robot import load_robot
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.drivers.sawyer import SawyerDriver
 from openral_robot_bridge.process import ArmProcess
-from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.ros1.master import Ros1Master
-
-LIMITS = limits_of(load_robot("sawyer_rethink"))
-OFFSET = np.array([0.2, -0.1, 0.1, 0.1, 0.2, -0.1, 0.3])
-
-
-def connect(address: str) -> ArmProcess:
-    arm = SceneArm(
-        driver="sawyer", address=address, stream_hz=100, safety=SafetyLimits(command_timeout_s=0.3)
-    )
-    return ArmProcess(HostSettings(arm, LIMITS, STILL))
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ SUCCESS, FAILURE = 1, -1
 """Codes of an answer."""
 
 
-class _Transport(xmlrpc.client.Transport):
+class _RpcTransport(xmlrpc.client.Transport):
     """Gives up after CALL_S."""
 
     def make_connection(self, host: Any) -> http.client.HTTPConnection:
@@ -36,7 +36,7 @@ def call(uri: str, method: str, *arguments: Any) -> Any:
         Ros1Error: nobody answers at `uri`, or the answer is no success, with the peer's words.
     """
     try:
-        proxy = xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
+        proxy = xmlrpc.client.ServerProxy(uri, transport=_RpcTransport(), allow_none=True)
         answer = getattr(proxy, method)(*arguments)
     except (OSError, http.client.HTTPException, xmlrpc.client.Error, ExpatError) as error:
         words = f"{method} was not answered at {uri}: {error}"
@@ -51,7 +51,7 @@ def call(uri: str, method: str, *arguments: Any) -> Any:
     return value
 
 
-class _Handler(SimpleXMLRPCRequestHandler):
+class _RpcHandler(SimpleXMLRPCRequestHandler):
     rpc_paths = ()  # any
 
     def do_POST(self) -> None:
@@ -62,7 +62,7 @@ class _Handler(SimpleXMLRPCRequestHandler):
         super().do_POST()
 
 
-class _Server(ThreadingMixIn, SimpleXMLRPCServer):
+class _RpcServer(ThreadingMixIn, SimpleXMLRPCServer):
     daemon_threads = True
 
 
@@ -75,7 +75,9 @@ class RpcServer:
         Raises:
             OSError: the port is taken, or the address is not of this machine.
         """
-        self._server = _Server((host, port), requestHandler=_Handler, logRequests=False, allow_none=True)
+        self._server = _RpcServer(
+            (host, port), requestHandler=_RpcHandler, logRequests=False, allow_none=True
+        )
         for name, method in methods.items():
             self._server.register_function(method, name)
         self.uri = f"http://{host}:{self._server.server_address[1]}/"

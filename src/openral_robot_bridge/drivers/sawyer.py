@@ -54,6 +54,9 @@ class _Joints:
 class SawyerDriver:
     """One Sawyer, with its electric gripper if it has one."""
 
+    brakes = False
+    """`stop` lets the arm brake as it likes."""
+
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
         """Take the address of the arm's master, `host` or `host:port`, and the names that its joints have."""
         self._address, self._names = address, joint_names

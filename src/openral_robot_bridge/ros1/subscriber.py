@@ -120,7 +120,9 @@ class TopicSubscriber:
         protocol = call(uri, "requestTopic", self._caller_id, self.topic, [["TCPROS"]])
         if not isinstance(protocol, list) or len(protocol) != 3 or protocol[0] != "TCPROS":
             raise Ros1Error(f"{uri} does not offer {self.topic} over TCPROS")
-        host, port = str(protocol[1]), int(protocol[2])
+        host, port = str(protocol[1]), protocol[2]
+        if not isinstance(port, int) or not 0 < port < 1 << 16:
+            raise Ros1Error(f"{uri} offers {self.topic} at port {port}, which is none")
         try:
             return socket.create_connection((host, port), CONNECT_S)
         except socket.gaierror as error:

@@ -127,7 +127,7 @@ class SawyerController:
             self._set_point + self._velocities * STEP_S, positions - LEASH_RAD, positions + LEASH_RAD
         )
         self._set_point = np.clip(ahead, self._limits.low, self._limits.high)
-        self.arm.hold(self._set_point)
+        self.arm.hold(self._set_point, self._velocities)
         self.arm.advance()
 
     def _bounds(self) -> tuple[Vector, Vector]:

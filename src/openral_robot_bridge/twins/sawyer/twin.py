@@ -21,11 +21,12 @@ from openral_robot_bridge.ros1.rpc import call
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.sawyer.controller import STEP_S, STEPS, SawyerController
 from openral_robot_bridge.twins.sawyer.gripper import TwinGripper
+from openral_robot_bridge.twins.trace import TraceKeeper
 
 CYCLE_S = STEP_S * STEPS
 GRIPPER_CYCLES = 5
 """Cycles between two states of the gripper."""
-HELP = "tell me: button on, button off, disable, fail, status, quit"
+HELP = f"tell me: button on, button off, disable, fail, {TraceKeeper.words}, status, quit"
 
 
 class SawyerTwin:
@@ -53,6 +54,7 @@ class SawyerTwin:
         self._node = Ros1Node("sawyer_twin", address, self._types)
         self._events: deque[Callable[[], None]] = deque()
         self._say = say
+        self._trace = TraceKeeper()
         self._ended = False
         self._cycles = 0
         self._offer(limits)
@@ -69,6 +71,7 @@ class SawyerTwin:
                 while self._events:
                     self._events.popleft()()
                 self._controller.cycle()
+                self._trace.note(self._arm)
                 self._cycles += 1
                 self._publish()
                 due = max(due + CYCLE_S, time.monotonic())
@@ -186,7 +189,12 @@ class SawyerTwin:
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
-            return HELP
+            try:
+                known = self._trace.hears(words)
+            except SimulationError as error:
+                return str(error)
+            if not known:
+                return HELP
         state = controller.state
         mode = "moving" if controller.moving else "idle" if state.enabled else "disabled"
         mode = "stopped" if state.stopped else mode

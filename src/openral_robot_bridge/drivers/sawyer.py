@@ -34,6 +34,8 @@ LAG_RAD = 0.3
 """[rad] that a joint may be off its target before the motion counts as blocked."""
 REST_S, REST_RAD_S = 1.0, 0.05
 """[s] in which an arm that is told to stand comes to rest, and [rad/s] what counts as that."""
+SPEED_SHARE = 0.97
+"""Share of a joint's greatest speed that is commanded; the rest is for what it overshoots."""
 BRAKE_CYCLE_S = 0.01
 """[s] between two commands while it brakes."""
 RECOVERY_S = 4.0
@@ -99,22 +101,24 @@ class SawyerDriver:
         Raises:
             ArmError: the arm is not enabled or was stopped, a joint is held back, or the last command is too long ago.
         """
-        state, now = self.read(), time.monotonic()
+        state, before = self.read(), self._sent_at
         if state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
-            raise self._ended(f"{state.mode.value}: {', '.join(state.faults)}")
-        late = now - self._sent_at
-        if self._moving and late > LATE_S:
-            raise self._ended(f"command timeout: {late:.2f} s lay between two commands, and the arm holds")
+            raise _ended(f"{state.mode.value}: {', '.join(state.faults)}")
         if self._command.listeners == 0:
-            raise self._ended(f"nobody listens to {intera.COMMAND} any more")
+            raise _ended(f"nobody listens to {intera.COMMAND} any more")
         off = np.abs(positions - state.positions)
         if off.max() > LAG_RAD:
             joint = self._names[int(off.argmax())]
-            raise self._ended(f"{joint} is {off.max():.2f} rad off its target: something holds it back")
+            raise _ended(f"{joint} is {off.max():.2f} rad off its target: something holds it back")
         assert self._limits is not None  # `connect`
-        most = self._limits.velocity
+        most = SPEED_SHARE * self._limits.velocity
+        goes_on = self._moving
+        if goes_on:
+            self._expect_in_time(before, time.monotonic())
         self._send(np.clip(velocities + GAIN * (positions - state.positions), -most, most))
         self._moving = True
+        if goes_on:  # this process may have been held up between the look and the command
+            self._expect_in_time(before, self._sent_at)
 
     def stop(self) -> None:
         """Brake, and tell the joints to stand until they do; an arm that does not is stopped as by its button.
@@ -173,8 +177,10 @@ class SawyerDriver:
         assert self._node is not None  # `connect`
         return self._node.types
 
-    def _ended(self, why: str) -> ArmError:
-        return ArmError(f"the arm ended its motion: {why}")
+    def _expect_in_time(self, before: float, now: float) -> None:
+        """Raise ArmError: the arm has not been told anything for too long at a time [s], and does not go on."""
+        if now - before > LATE_S:
+            raise _ended(f"command timeout: {now - before:.2f} s lay between two commands, and the arm holds")
 
     def _send(self, velocities: Vector) -> None:
         empty = np.zeros(0)
@@ -212,3 +218,7 @@ class SawyerDriver:
                     "can it reach this computer, and no firewall is between?"
                 )
             time.sleep(0.01)
+
+
+def _ended(why: str) -> ArmError:
+    return ArmError(f"the arm ended its motion: {why}")

@@ -91,7 +91,7 @@ class SawyerGripper:
             "intera_core_msgs/IOComponentCommand", time=stamp, op="set", args=json.dumps(arguments)
         )
         due = time.monotonic() + ACKNOWLEDGED_S
-        while time.monotonic() < due and not self._closed.is_set():
+        while time.monotonic() < due and not (self._closed.is_set() or self._change.is_set()):
             self._commands.publish(message)
             if self._wait(lambda: (stamp.sec, stamp.nanosec) in self._acknowledged, AGAIN_S):
                 return

@@ -29,14 +29,13 @@ Answer = tuple[int, str, Any]
 class Ros1Node:
     """Publishes and subscribes. It listens on the one address of this machine from which the master is reached."""
 
-    def __init__(self, name: str, master: str, types: MessageTypes, own_host: str = "") -> None:
+    def __init__(self, name: str, master: str, types: MessageTypes) -> None:
         """Open the node's ports.
 
         Args:
             name: of the node; a random ending keeps it from taking another's place.
             master: host of the master, with its port where that is not 11311.
             types: of all messages.
-            own_host: address of this machine to listen on; empty: that towards the master.
 
         Raises:
             Ros1Error: the master's address is none, not known, or cannot be reached from here.
@@ -46,7 +45,7 @@ class Ros1Node:
         self.name = f"/{name}_{os.getpid()}_{secrets.token_hex(4)}"
         self.types = types
         """Of all messages."""
-        self._host = own_host or _address_towards(host, port)
+        self._host = _address_towards(host, port)
         self._publishers: dict[str, TopicPublisher] = {}
         self._subscribers: dict[str, TopicSubscriber] = {}
         self._lock = threading.RLock()

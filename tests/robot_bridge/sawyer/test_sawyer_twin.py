@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +88,31 @@ def test_no_joint_goes_faster_than_its_limit(arm: ArmProcess) -> None:
     lead(arm, start - arm.read().positions)
     assert fastest.max() > 0.3
     assert (fastest <= LIMITS.velocity).all()
+
+
+def test_halts_at_random_moments_bring_the_arm_to_rest_within_its_limits(
+    twin: TwinProcess, arm: ArmProcess, tmp_path: Path
+) -> None:
+    random, start, file = np.random.default_rng(0), arm.read().positions, tmp_path / "trace.npz"
+    for _ in range(3):
+        twin.tell(f"trace {file}")
+        target, due = start + random.uniform(-0.3, 0.3, 7), time.monotonic() + random.uniform(0.3, 0.6)
+        while time.monotonic() < due:
+            arm.lead(target, STILL, 0.0)
+            time.sleep(0.02)
+        at = time.monotonic()
+        arm.halt()
+        wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+        time.sleep(0.1)
+        twin.tell("trace end")
+        arm.release()
+        with np.load(file) as trace:
+            speeds, halted = np.abs(trace["velocities"]), int(np.searchsorted(trace["stamps"], at))
+            way = np.abs(trace["positions"][-1] - trace["positions"][halted])
+        assert (speeds <= LIMITS.velocity).all()
+        assert speeds[-1].max() < 0.05
+        # Half a second at the speed of the halt would be a stop that nobody ordered.
+        assert (way <= 0.25 * speeds[halted:].max(axis=0) + 0.05).all()
 
 
 def test_an_arm_that_is_disabled_in_motion_stands_and_says_so(twin: TwinProcess, arm: ArmProcess) -> None:
@@ -176,7 +202,8 @@ def test_an_address_without_an_arm_is_named() -> None:
         driver.close()
 
 
-def test_a_master_without_an_arm_is_named() -> None:
+def test_a_master_without_an_arm_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openral_robot_bridge.drivers.sawyer.FIRST_S", 0.3)
     master = Ros1Master("127.250.250.251", 11311)
     driver = SawyerDriver("127.250.250.251", LIMITS.names)
     try:
@@ -200,7 +227,9 @@ def test_check_recover_and_home_work_on_the_command_line(twin: TwinProcess, arm:
     assert refused.exit_code == 1
     assert "reflex, disabled" in refused.output
     assert "openral robot recover" in refused.output
-    for command in (["recover", *words], ["home", *words, "--yes"], ["check", *words]):
+    moved = CliRunner().invoke(app, ["home", *words, "--yes"])
+    assert "reflex, disabled); release its stop, or run `openral robot recover`" in str(moved.exception)
+    for command in (["recover", *words], ["home", *words, "--yes"]):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
 

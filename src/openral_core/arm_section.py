@@ -61,7 +61,7 @@ class SafetyLimits(Schema):
 class SceneArm(Schema):
     """`arm` of a scene in `scenes/robot/`."""
 
-    driver: Literal["franka", "fake"]
+    driver: Literal["franka", "sawyer", "fake"]
     """What speaks to the arm."""
     address: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:\-]*$", max_length=253)]
     """Host name or IP address of its controller."""

@@ -66,17 +66,19 @@ def twin(
     address: Annotated[str, typer.Option(help="Address of this machine to listen on.")] = "127.0.0.1",
     patience_ms: Annotated[
         float,
-        numbers.real("Wall time that a cycle waits for its command; a real arm: 1 ms.", least=1, most=1000),
+        numbers.real(
+            "Wall time that a Franka's cycle waits for its command; a real arm: 1 ms.", least=1, most=1000
+        ),
     ] = 1.0,
 ) -> None:
     """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`."""
     from openral_core.cli.tables import console
-    from openral_robot_bridge.twins.fci.twin import run_twin
+    from openral_robot_bridge.twins.run import run_twin
 
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
-    run_twin(scene, address, patience_ms * 1e-3, say)
+    run_twin(_scene(scene, ""), address, patience_ms * 1e-3, say)
 
 
 def _scene(ref: str, address: str) -> DeployScene:

@@ -22,6 +22,10 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
         from openral_robot_bridge.drivers.fake import FakeDriver
 
         return FakeDriver(limits, start)
+    if arm.driver == "sawyer":
+        from openral_robot_bridge.drivers.sawyer import SawyerDriver
+
+        return SawyerDriver(arm.address, limits.names)
     from openral_robot_bridge.drivers.franka import FrankaDriver
 
     return FrankaDriver(arm.address, limits.names)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from openral_core.manifest.contracts import Box
+from openral_core.real_camera import RealCamera
 from openral_core.schema import Fault, Positive, Schema, raise_faults
 
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
@@ -69,3 +70,8 @@ class SceneArm(Schema):
     """[Hz] rate of the joint targets between the driver and the arm's client."""
     safety: SafetyLimits = SafetyLimits()
     """What it may do."""
+    cameras: dict[str, RealCamera] = Field(default_factory=dict)
+    """By their names in the scene. What is not here publishes on `/openral/cameras/<name>` by itself, in the scene's
+    size."""
+    pairing_s: Positive = 0.05
+    """[s] by which the stamps of pictures and of the robot's state may differ that a policy takes for one instant."""

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmMode, ArmState
+from openral_robot_bridge.findings import ArmFinding
 from openral_robot_bridge.robot_arm import RobotArm
 
 WATCHED_S = 1.0
 """[s] for which states are asked for."""
-
-
-@dataclass(frozen=True)
-class ArmFinding:
-    """One finding; `fix` counts where it is not `ok`."""
-
-    what: str
-    ok: bool
-    found: str
-    fix: str = ""
 
 
 def check_arm(scene: DeployScene) -> list[ArmFinding]:

@@ -8,6 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+SET_BACK_NS = 1_000_000_000
+"""[ns] by which a stamp is older than the newest of its stream when a clock was set back; less is a message that was
+overtaken."""
+APART = 10
+"""Instants in a row that are incomplete for a stamp that is too far off, until that is a fault: one picture from before
+the first state, or one state that came late, is none."""
 
 
 class StampSynchroniser(Generic[T]):
@@ -64,12 +70,15 @@ class NearestSynchroniser(Generic[T]):
         self._stamps: dict[str, list[int]] = {name: [] for name in (*cameras, state)}
         self._messages: dict[tuple[str, int], T] = {}
         self._found_ns = -1
+        self._incomplete = 0
         self.apart = ""
-        """Which stream was too far off at the last instant, and by how much; empty: it was complete."""
+        """Which stream is too far off, and by how much; empty: instants are complete, or were a moment ago."""
 
     def add(self, stream: str, stamp_ns: int, message: T) -> dict[str, T] | None:
         """Store a message; return one of each stream, keyed by stream, if the newest instant is complete now."""
         stamps = self._stamps[stream]
+        if stamps and stamp_ns < stamps[-1] - SET_BACK_NS:
+            self._forget_after(stream, stamp_ns)
         if (stream, stamp_ns) not in self._messages:
             insort(stamps, stamp_ns)
         self._messages[stream, stamp_ns] = message
@@ -85,20 +94,27 @@ class NearestSynchroniser(Generic[T]):
         off = {name: abs(stamp - instant) for name, stamp in nearest.items()}
         worst = max(off, key=lambda name: off[name])
         if off[worst] > self._tolerance_ns:
+            self._incomplete += 1
+            if self._incomplete < APART:
+                return None
             lagging = min(self._cameras, key=lambda name: self._stamps[name][-1])
             self.apart = (
                 f"{worst} and the pictures of camera '{lagging}' are stamped {1e-9 * off[worst]:.3f} s apart at least, "
                 f"arm.pairing_s of the scene allows {1e-9 * self._tolerance_ns:g} s; see `openral robot check`"
             )
             return None
-        self.apart = ""
+        self._incomplete, self.apart = 0, ""
         return {name: self._messages[name, stamp] for name, stamp in nearest.items()}
 
     def forget_after(self, now_ns: int) -> None:
         """Forget what is stamped later than `now_ns` [ns]: the clock was set back."""
-        for name, stamps in self._stamps.items():
-            while stamps and stamps[-1] > now_ns:
-                del self._messages[name, stamps.pop()]
+        for name in self._stamps:
+            self._forget_after(name, now_ns)
+
+    def _forget_after(self, stream: str, stamp_ns: int) -> None:
+        stamps = self._stamps[stream]
+        while stamps and stamps[-1] > stamp_ns:
+            del self._messages[stream, stamps.pop()]
 
 
 def _nearest(stamps: Sequence[int], instant: int) -> int:

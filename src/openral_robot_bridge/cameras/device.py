@@ -32,7 +32,7 @@ class CameraDevice:
         self,
         device: str,
         capture: CaptureMode | None,
-        on_picture: Callable[[float, Image], None],
+        on_picture: Callable[[int, Image], None],
         on_fault: Callable[[str], None],
     ) -> None:
         """Begin to read.
@@ -40,7 +40,7 @@ class CameraDevice:
         Args:
             device: see `RealCamera.device`.
             capture: what it is asked for.
-            on_picture: called with each picture's time [s] (wall time, when the device handed it over: exposure and
+            on_picture: called with each picture's time [ns] (wall time, when the device handed it over: exposure and
                 transfer are not known) and the picture (H, W, 3) uint8 RGB.
             on_fault: called with why there are no pictures.
         """
@@ -85,7 +85,7 @@ class CameraDevice:
             if not opened.grab():
                 self._on_fault(f"{shown(self._device)} gives no pictures any more")
                 return
-            stamp_s = time.time()
+            stamp_ns = time.time_ns()
             taken, picture = opened.retrieve()
             if taken:
-                self._on_picture(stamp_s, cv2.cvtColor(picture, cv2.COLOR_BGR2RGB).astype("uint8"))
+                self._on_picture(stamp_ns, cv2.cvtColor(picture, cv2.COLOR_BGR2RGB).astype("uint8"))

@@ -7,6 +7,7 @@ from array import array
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
@@ -14,7 +15,6 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_control.control_run import ERROR, OK, WARN
-from openral_control.ros.robot_topics import to_time
 from openral_core.image_message import ENCODING
 from openral_core.real_camera import RealCamera
 from openral_core.scene import SceneCamera
@@ -69,14 +69,15 @@ class CameraRelay:
         turn.x, turn.y, turn.z, turn.w = mount.quaternion
         return frame
 
-    def picture(self, stamp_s: float, image: Image) -> None:
+    def picture(self, stamp_ns: int, image: Image) -> None:
         """Pass a picture on, if its stamp rises and it does not come sooner than the scene has use for it."""
+        stamp_s = 1e-9 * stamp_ns
         if not self.feed.picture(stamp_s, time.time(), image):
             return
         if 0.0 <= stamp_s - self._passed_s < SOONER / self.camera.rate_hz:
             return
         self._passed_s = stamp_s
-        stamp = to_time(stamp_s)
+        stamp = Time(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
         self._image.header.stamp = stamp
         self._image.data = array("B", self._fit.picture(image).tobytes())
         self._images.publish(self._image)

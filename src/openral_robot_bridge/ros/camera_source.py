@@ -42,8 +42,8 @@ class Optics:
 class PictureSink(Protocol):
     """What a source is for. Calls come from the thread of the executor, or of the device."""
 
-    def picture(self, stamp_s: float, image: Image) -> None:
-        """A picture (H, W, 3) uint8 RGB was taken at a wall time [s]."""
+    def picture(self, stamp_ns: int, image: Image) -> None:
+        """A picture (H, W, 3) uint8 RGB was taken at a wall time [ns]."""
         ...
 
     def optics(self, optics: Optics) -> None:
@@ -71,7 +71,8 @@ def open_source(node: Node, name: str, camera: RealCamera, sink: PictureSink) ->
             sink.optics(Optics(k, (camera.capture.width, camera.capture.height)))
         return CameraDevice(camera.device, camera.capture, sink.picture, sink.failed).close
     topic = _CameraTopic(name, sink)
-    kind, heard = ImageMessage, topic.on_image
+    kind: Any = ImageMessage
+    heard = topic.on_image
     if str(camera.topic).endswith("/compressed"):
         kind, heard = CompressedImage, topic.on_compressed
     made = [
@@ -121,8 +122,8 @@ class _CameraTopic:
     def _take(self, message: Any, read: Callable[[], Image]) -> None:
         stamp = message.header.stamp
         try:
-            stamp_s = parse_stamp(self._name, stamp.sec, stamp.nanosec, time.time())
-            self._sink.picture(stamp_s, read())
+            parse_stamp(self._name, stamp.sec, stamp.nanosec, time.time())
+            self._sink.picture(int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec), read())
         except ContractError as error:
             self._sink.failed(str(error))
 

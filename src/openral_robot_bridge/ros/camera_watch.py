@@ -22,9 +22,9 @@ class _Watch:
     def __init__(self, name: str) -> None:
         self.feed = CameraFeed(name)
 
-    def picture(self, stamp_s: float, image: Image) -> None:
+    def picture(self, stamp_ns: int, image: Image) -> None:
         """Note a picture."""
-        self.feed.picture(stamp_s, time.time(), image)
+        self.feed.picture(1e-9 * stamp_ns, time.time(), image)
 
     def optics(self, optics: Optics) -> None:
         """Nothing is judged by the lens."""

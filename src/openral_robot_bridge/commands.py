@@ -79,6 +79,10 @@ def twin(
         float,
         numbers.real("Wall time that a cycle waits for its command; a real arm: 1 ms.", least=1, most=1000),
     ] = 1.0,
+    cameras_port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="Port for pictures of the scene's cameras; 0: none are drawn."),
+    ] = 0,
 ) -> None:
     """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`."""
     from openral_core.cli.tables import console
@@ -87,7 +91,7 @@ def twin(
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
-    run_twin(scene, address, patience_ms * 1e-3, say)
+    run_twin(scene, address, patience_ms * 1e-3, say, cameras_port)
 
 
 def _scene(ref: str, address: str) -> DeployScene:

@@ -77,6 +77,12 @@ class TwinArm:
         return np.array(self._data.qfrc_bias[self._dofs])
 
     @property
+    def world(self) -> Vector:
+        """qpos of the whole model, the arm's and that of things; not to be kept."""
+        seen: Vector = self._data.qpos
+        return seen
+
+    @property
     def hand(self) -> tuple[Vector, Vector]:
         """Position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
         return self._robot.chain.hand(self._data)

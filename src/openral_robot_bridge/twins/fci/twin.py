@@ -15,6 +15,7 @@ from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.cameras import TwinCameras
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
@@ -28,8 +29,10 @@ HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, trace FILE, tra
 class FciTwin:
     """Serves one arm and its hand. All calls but `tell` come from one thread."""
 
-    def __init__(self, scene_name: str, host: str, say: Callable[[str], None], patience_s: float) -> None:
-        """Compile the scene and listen; see `ArmServer`.
+    def __init__(
+        self, scene_name: str, host: str, say: Callable[[str], None], patience_s: float, cameras_port: int = 0
+    ) -> None:
+        """Compile the scene and listen; see `ArmServer`, and for `cameras_port` see `run_twin`.
 
         Raises:
             OpenralError: the scene is wrong.
@@ -56,6 +59,9 @@ class FciTwin:
             raise SimulationError(
                 f"the twin cannot listen on {host}: {error.strerror}; choose another address"
             ) from error
+        self._cameras: TwinCameras | None = None
+        if cameras_port:
+            self._cameras = TwinCameras(scene_name, host, cameras_port, len(arm.world))
         self._say = say
         self._said: deque[str] = deque()
         self._trace: MotionTrace | None = None
@@ -75,7 +81,11 @@ class FciTwin:
                 self._gripper.cycle()
                 if self._trace is not None:
                     self._trace.note(self._body)
+                if self._cameras is not None:
+                    self._cameras.see(self._body.world)
         finally:
+            if self._cameras is not None:
+                self._cameras.close()
             self._arm.close()
             self._gripper.close()
 
@@ -103,7 +113,9 @@ class FciTwin:
         return f"{self._arm.mode.name.lower()} cycles={self._arm.cycles} answered={self._arm.answered}"
 
 
-def run_twin(scene_name: str, host: str, patience_s: float, say: Callable[[str], None]) -> None:
+def run_twin(
+    scene_name: str, host: str, patience_s: float, say: Callable[[str], None], cameras_port: int = 0
+) -> None:
     """Run a twin until it is told to quit on the standard input, or interrupted.
 
     Args:
@@ -111,11 +123,12 @@ def run_twin(scene_name: str, host: str, patience_s: float, say: Callable[[str],
         host: address of this machine that it listens on.
         patience_s: see `ArmServer`.
         say: gets a line when it is ready, and one for each that it was told.
+        cameras_port: of the scene's cameras, as MJPEG over HTTP (`http://HOST:PORT/NAME.mjpg`); 0: nothing is drawn.
 
     Raises:
         OpenralError: see `FciTwin`.
     """
-    twin = FciTwin(scene_name, host, say, patience_s)
+    twin = FciTwin(scene_name, host, say, patience_s, cameras_port)
 
     def listen() -> None:
         for line in sys.stdin:

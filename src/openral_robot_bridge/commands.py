@@ -84,13 +84,25 @@ def twin(
         typer.Option(min=0, max=65535, help="Port for pictures of the scene's cameras; 0: none are drawn."),
     ] = 0,
 ) -> None:
-    """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`."""
+    """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`.
+
+    One behind ros2_control is in the ROS domain that its scene, or the address, names.
+    """
     from openral_core.cli.tables import console
     from openral_robot_bridge.twins.fci.twin import run_twin
 
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
+    arm = _scene(scene, "").arm
+    assert arm is not None  # `load_arm_scene`
+    if arm.driver == "ros2_control":
+        from openral_robot_bridge.ros.trajectory_twin import run_trajectory_twin
+
+        loaded = _scene(scene, address if address.isdigit() else "")
+        assert loaded.arm is not None
+        run_trajectory_twin(loaded, int(loaded.arm.address), say)
+        return
     run_twin(scene, address, patience_ms * 1e-3, say, cameras_port)
 
 

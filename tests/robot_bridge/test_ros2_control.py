@@ -150,9 +150,7 @@ def test_a_controller_that_dies_is_a_fault_until_it_is_recovered(twin: Twin, arm
         time.sleep(0.02)
     assert "fr3_arm_controller is inactive" in arm.read().faults[0]
     with pytest.raises(ArmError, match="inactive"):
-        for _ in range(40):
-            arm.lead(arm.read().positions, STILL, 0.05)
-            time.sleep(0.05)
+        lead(arm, 0.05)
     arm.recover()
     assert arm.read().mode in (ArmMode.IDLE, ArmMode.MOVING)
     target = arm.read().positions - 0.05
@@ -177,14 +175,13 @@ def test_the_gripper_goes_where_it_is_told(arm: ArmProcess) -> None:
 def test_joint_states_that_stop_are_told(twin: Twin, arm: ArmProcess) -> None:
     twin.tell("silence on")
     try:
+        time.sleep(0.5)
         with pytest.raises(ArmError, match="no joint states on /franka/joint_states"):
-            for _ in range(100):
-                arm.read()
-                time.sleep(0.05)
+            arm.read()
     finally:
         twin.tell("silence off")
-    time.sleep(0.2)
-    arm.read()
+    time.sleep(0.5)
+    assert arm.read().mode in (ArmMode.IDLE, ArmMode.MOVING)
 
 
 @pytest.mark.parametrize(

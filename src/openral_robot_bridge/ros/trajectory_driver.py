@@ -46,7 +46,7 @@ class TrajectoryDriver:
     brakes = False
 
     def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits, period_s: float) -> None:
-        """Take the arm's ROS domain, the names in it, the limits of robot.yaml, and the time [s] between two targets."""
+        """Take the arm's ROS domain, the names in it, the limits of robot.yaml, and the stream's period [s]."""
         self._domain, self._names, self._limits, self._period_s = domain, names, limits, period_s
         self._joints = limits.names
         self._context = rclpy.Context()

@@ -21,6 +21,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from openral_control.safety.arm_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_robot_bridge.ros.controller_manager import TRAJECTORY_TYPE
@@ -48,11 +49,7 @@ class TrajectoryTwin:
         assert scene.arm is not None
         names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
         self._names, self._say = names, say
-        self._joints = [
-            joint
-            for joint in robot.joint_names
-            if robot.gripper_joint is None or joint != robot.gripper_joint.name
-        ]
+        self._joints = list(limits_of(robot).names)
         self._arm = TwinArm(scene, robot, CYCLE_S)
         self._lock = threading.Lock()
         self._trajectory = FollowedTrajectory(self._arm.positions)
@@ -74,6 +71,8 @@ class TrajectoryTwin:
             JointTrajectory, f"/{names.controller}/joint_trajectory", self._on_trajectory, 10
         )
         self._states = node.create_publisher(JointState, names.states, 10)
+        own = names.gripper.states if names.gripper is not None else None
+        self._finger_states = None if own is None else node.create_publisher(JointState, own, 10)
         group = ReentrantCallbackGroup()  # fingers take their time, and the services answer meanwhile
         self._actions = []
         if names.gripper is not None:
@@ -109,7 +108,8 @@ class TrajectoryTwin:
             moving = np.abs(self._arm.velocities).max() > 0.01
             fastest, self._fastest = self._fastest, 0.0
         what = "moving" if moving else "still"
-        return f"{what} controller={self.controller} accepted={self.accepted} rejected={self.rejected} fastest={fastest:.3f}"
+        counts = f"accepted={self.accepted} rejected={self.rejected}"
+        return f"{what} controller={self.controller} {counts} fastest={fastest:.3f}"
 
     def serve(self) -> None:
         """Let time pass until told to quit."""
@@ -144,14 +144,21 @@ class TrajectoryTwin:
                 effort=self._arm.carried.tolist(),
             )
             width = self._arm.width
-        gripper = self._names.gripper
-        if gripper is not None:
-            message.name = [*message.name, gripper.joint]
-            message.position = [*message.position, width / gripper.width_scale]
-            message.velocity, message.effort = [*message.velocity, 0.0], [*message.effort, 0.0]
         message.header.stamp = self._node.get_clock().now().to_msg()
         if not self.silent:
-            self._states.publish(message)
+            self._publish(message, width)
+
+    def _publish(self, message: JointState, width: float) -> None:
+        """Publish the arm's joint states, and the finger's with them or on a topic of their own."""
+        gripper = self._names.gripper
+        if gripper is not None:
+            finger = width / gripper.width_scale
+            if self._finger_states is None:
+                message.name, message.position = [*message.name, gripper.joint], [*message.position, finger]
+                message.velocity, message.effort = [*message.velocity, 0.0], [*message.effort, 0.0]
+            else:
+                self._finger_states.publish(JointState(name=[gripper.joint], position=[finger]))
+        self._states.publish(message)
 
     def _stand(self, controller: str, hardware: str) -> None:
         """Hold the arm where it is."""

@@ -1,4 +1,4 @@
-"""What a joint trajectory controller makes of its messages: one trajectory at a time, followed from where it was led."""
+"""What a joint trajectory controller makes of its messages: one trajectory at a time, begun where it is led."""
 
 from __future__ import annotations
 

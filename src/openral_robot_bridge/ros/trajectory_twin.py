@@ -13,7 +13,6 @@ import rclpy
 from control_msgs.action import GripperCommand
 from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers, SetHardwareComponentState, SwitchController
-from franka_msgs.action import ErrorRecovery
 from lifecycle_msgs.msg import State
 from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -80,6 +79,9 @@ class TrajectoryTwin:
                 ActionServer(node, GripperCommand, names.gripper.action, self._on_grip, callback_group=group)
             )
         if names.error_recovery is not None:
+            from franka_msgs.action import ErrorRecovery
+
+            self._recovered = ErrorRecovery.Result
             self._actions.append(
                 ActionServer(
                     node, ErrorRecovery, names.error_recovery, self._on_recover, callback_group=group
@@ -223,7 +225,7 @@ class TrajectoryTwin:
     def _on_recover(self, handle: Any) -> Any:
         self.reflex = False
         handle.succeed()
-        return ErrorRecovery.Result()
+        return self._recovered()
 
     def _on_grip(self, handle: Any) -> Any:
         gripper = self._names.gripper

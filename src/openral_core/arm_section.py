@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from openral_core.hardware.real_camera import RealCamera
+from openral_core.hardware.trajectory_arm import TrajectoryArm
 from openral_core.manifest.contracts import Box
-from openral_core.real_camera import RealCamera
 from openral_core.schema import Fault, Positive, Schema, raise_faults
-from openral_core.trajectory_arm import TrajectoryArm
 
 MAX_DOMAIN = 232
 """Greatest ROS domain."""

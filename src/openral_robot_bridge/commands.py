@@ -97,7 +97,7 @@ def twin(
     arm = _scene(scene, "").arm
     assert arm is not None  # `load_arm_scene`
     if arm.driver == "ros2_control":
-        from openral_robot_bridge.ros.trajectory_twin import run_trajectory_twin
+        from openral_robot_bridge.twins.ros.trajectory_twin import run_trajectory_twin
 
         loaded = _scene(scene, address if address.isdigit() else "")
         assert loaded.arm is not None

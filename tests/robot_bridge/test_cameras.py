@@ -14,7 +14,7 @@ from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_robot_bridge.cameras.camera_check import judge_camera
 from openral_robot_bridge.cameras.device import shown
-from openral_robot_bridge.cameras.feed import CameraFeed
+from openral_robot_bridge.cameras.feed import PictureFeed
 from openral_robot_bridge.cameras.picture_fit import PictureFit
 
 K = np.array([[300.0, 0.0, 160.0], [0.0, 310.0, 120.0], [0.0, 0.0, 1.0]])
@@ -51,8 +51,8 @@ def test_bars_are_black_and_nothing_is_cut_when_padded() -> None:
     assert (PictureFit((80, 80), "crop").picture(image) == 255).all()
 
 
-def feed_of(rate_hz: float, seconds: float, image: Any, age_s: float = 0.03) -> CameraFeed:
-    feed = CameraFeed("front")
+def feed_of(rate_hz: float, seconds: float, image: Any, age_s: float = 0.03) -> PictureFeed:
+    feed = PictureFeed("front")
     for index in range(int(rate_hz * seconds)):
         stamp_s = 100.0 + index / rate_hz
         picture = image(index)
@@ -73,13 +73,13 @@ def test_a_feed_tells_rate_age_and_what_is_wrong() -> None:
     assert "no picture for 2.0 s" in feed_of(30, 3, noise).report(105.0).fault
     assert feed_of(30, 3, lambda index: noise(0)).report(103.0).frozen
     assert feed_of(30, 3, lambda index: np.full((24, 32, 3), index % 3, np.uint8)).report(103.0).dark
-    assert CameraFeed("front").report(0.0).fault == "no picture has come"
+    assert PictureFeed("front").report(0.0).fault == "no picture has come"
     early = feed_of(30, 1, noise, age_s=-0.4)
     assert "0.40 s ahead" in early.report(100.6).fault
 
 
 def test_pictures_whose_stamps_do_not_rise_are_not_passed_on() -> None:
-    feed = CameraFeed("front")
+    feed = PictureFeed("front")
     assert feed.picture(10.0, 10.0, noise(0))
     assert not feed.picture(10.0, 10.1, noise(1))
     assert "do not rise" in feed.report(10.1).fault
@@ -93,7 +93,7 @@ def test_a_camera_is_judged_by_what_its_scene_promises() -> None:
     assert [row.ok for row in rows] == [True, True, True]
     slow = judge_camera(scene, camera, feed_of(15, 3, noise, age_s=0.4).report(103.4))
     assert [row.ok for row in slow] == [False, False, True]
-    [silent] = judge_camera(scene, camera, CameraFeed("front").report(0.0))
+    [silent] = judge_camera(scene, camera, PictureFeed("front").report(0.0))
     assert not silent.ok
     assert "no picture has come" in silent.found
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import cv2
 
-from openral_core.real_camera import CaptureMode
+from openral_core.hardware.real_camera import CaptureMode
 from openral_core.types import Image
 
 REOPEN_S = 1.0

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.camera_health import CameraHealth
 from openral_core.types import Image
+from openral_reward_monitor.health import CameraHealth
 
 WINDOW = 64
 """Pictures over which rate and age are told."""
@@ -44,7 +44,7 @@ class FeedReport:
     """What is wrong, in words; empty: nothing is."""
 
 
-class CameraFeed:
+class PictureFeed:
     """Keeps account of one camera's pictures. May be used from any thread."""
 
     def __init__(self, name: str) -> None:

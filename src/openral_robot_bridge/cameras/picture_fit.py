@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.real_camera import Fit
+from openral_core.hardware.real_camera import Fit
 from openral_core.types import Image
 
 Matrix = NDArray[np.float64]

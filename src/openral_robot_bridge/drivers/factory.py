@@ -23,7 +23,7 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
 
         return FakeDriver(limits, start)
     if arm.driver == "ros2_control":
-        from openral_robot_bridge.ros.trajectory_driver import TrajectoryDriver
+        from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
 
         return TrajectoryDriver(int(arm.address), arm.ros2_control, limits, 1.0 / arm.stream_hz)
     from openral_robot_bridge.drivers.franka import FrankaDriver

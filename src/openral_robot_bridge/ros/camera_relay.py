@@ -15,11 +15,11 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_control.control_run import ERROR, OK, WARN
+from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import ENCODING
-from openral_core.real_camera import RealCamera
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
-from openral_robot_bridge.cameras.feed import CameraFeed
+from openral_robot_bridge.cameras.feed import PictureFeed
 from openral_robot_bridge.cameras.picture_fit import PictureFit
 from openral_robot_bridge.ros.camera_source import NEWEST, Optics, open_source
 from openral_sim_bridge.frames import optical_frame
@@ -41,7 +41,7 @@ class CameraRelay:
             real: where it comes from.
         """
         self.camera, self._real = camera, real
-        self.feed = CameraFeed(camera.name)
+        self.feed = PictureFeed(camera.name)
         """How the camera is doing."""
         self._fit = PictureFit((camera.width, camera.height), real.fit)
         base = f"/openral/cameras/{camera.name}"

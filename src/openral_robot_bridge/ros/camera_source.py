@@ -16,8 +16,8 @@ from sensor_msgs.msg import CameraInfo, CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_core.errors import ContractError
+from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import parse_stamp, unpack_image
-from openral_core.real_camera import RealCamera
 from openral_core.types import Image
 from openral_robot_bridge.cameras.device import CameraDevice
 

@@ -9,10 +9,10 @@ from contextlib import ExitStack
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
-from openral_core.real_camera import RealCamera
+from openral_core.hardware.real_camera import RealCamera
 from openral_core.scene import DeployScene
 from openral_core.types import Image
-from openral_robot_bridge.cameras.feed import CameraFeed, FeedReport
+from openral_robot_bridge.cameras.feed import FeedReport, PictureFeed
 from openral_robot_bridge.ros.camera_source import Optics, open_source
 
 
@@ -20,7 +20,7 @@ class _Watch:
     """Keeps account of what a source hands on."""
 
     def __init__(self, name: str) -> None:
-        self.feed = CameraFeed(name)
+        self.feed = PictureFeed(name)
 
     def picture(self, stamp_ns: int, image: Image) -> None:
         """Note a picture."""

@@ -35,6 +35,7 @@ class CameraServer:
         self._news = threading.Condition()
         self._pictures: dict[str, tuple[int, bytes]] = dict.fromkeys(cameras, (0, b""))
         self._closing = False
+        self._host = host
         self._server = ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="cameras", daemon=True)
@@ -44,7 +45,7 @@ class CameraServer:
 
     def url(self, camera: str) -> str:
         """Return where a camera is seen."""
-        return f"http://{self._server.server_address[0]}:{self.port}/{camera}.mjpg"
+        return f"http://{self._host}:{self.port}/{camera}.mjpg"
 
     def show(self, camera: str, image: Image) -> None:
         """Send a picture (H, W, 3) uint8 RGB to who looks through a camera."""

@@ -23,7 +23,8 @@ from trajectory_msgs.msg import JointTrajectory
 from openral_control.safety.arm_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
-from openral_robot_bridge.ros.controller_manager import TRAJECTORY_TYPE
+from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
+from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
 
@@ -79,13 +80,10 @@ class TrajectoryTwin:
                 ActionServer(node, GripperCommand, names.gripper.action, self._on_grip, callback_group=group)
             )
         if names.error_recovery is not None:
-            from franka_msgs.action import ErrorRecovery
-
-            self._recovered = ErrorRecovery.Result
+            kind = error_recovery()
+            self._recovered = kind.Result
             self._actions.append(
-                ActionServer(
-                    node, ErrorRecovery, names.error_recovery, self._on_recover, callback_group=group
-                )
+                ActionServer(node, kind, names.error_recovery, self._on_recover, callback_group=group)
             )
         self._executor = MultiThreadedExecutor(3, context=self._context)
         self._executor.add_node(node)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from openral_core.real_camera import Topic
+from openral_core.hardware.real_camera import Topic
 from openral_core.schema import Positive, Schema, Word
 
 ControllerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]

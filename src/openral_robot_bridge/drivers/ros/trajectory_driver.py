@@ -18,10 +18,11 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.trajectory_arm import TrajectoryArm
+from openral_core.hardware.trajectory_arm import TrajectoryArm
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.ros.controller_manager import ControllerManager
-from openral_robot_bridge.ros.gripper_client import GripperClient
+from openral_robot_bridge.drivers.ros.controller_manager import ControllerManager
+from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
+from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
 
 NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 STATES_S = 5.0
@@ -144,9 +145,6 @@ class TrajectoryDriver:
             ArmError: one of them refuses.
         """
         if self._names.error_recovery is not None:
-            # Its messages come with franka_ros2, which other arms do not need.
-            from openral_robot_bridge.ros.recovery_action import recover_errors
-
             recover_errors(self._node, self._names.error_recovery)
         self._manager.activate(self._names.hardware)
         self._manager.check(self._joints)

@@ -86,10 +86,10 @@ class ControllerManager:
                 raise ArmError(
                     f"hardware component {hardware} stays {answer.state.label}; see the arm's own log"
                 )
-        request = SwitchController.Request(
+        switch = SwitchController.Request(
             activate_controllers=[self.controller], strictness=SwitchController.Request.BEST_EFFORT
         )
-        self._call(self._switch, request)
+        self._call(self._switch, switch)
         state = self.find().state
         if state != "active":
             raise ArmError(f"controller {self.controller} stays {state}; see the controller manager's log")

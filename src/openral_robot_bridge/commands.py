@@ -100,8 +100,7 @@ def twin(
         from openral_robot_bridge.twins.ros.trajectory_twin import run_trajectory_twin
 
         loaded = _scene(scene, address if address.isdigit() else "")
-        assert loaded.arm is not None
-        run_trajectory_twin(loaded, int(loaded.arm.address), say)
+        run_trajectory_twin(loaded, scene, say, cameras_port)
         return
     run_twin(scene, address, patience_ms * 1e-3, say, cameras_port)
 

@@ -26,6 +26,7 @@ from openral_core.scene import DeployScene
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.cameras import TwinCameras
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
 
 CYCLE_S = 0.001
@@ -40,7 +41,7 @@ HELP = "tell me: kill controller, reflex, silence on, silence off, status, quit"
 class TrajectoryTwin:
     """Serves one arm in a ROS domain. Physics runs in one thread, what comes from the graph in others."""
 
-    def __init__(self, scene: DeployScene, domain: int, say: Callable[[str], None]) -> None:
+    def __init__(self, scene: DeployScene, domain: int) -> None:
         """Compile the scene and offer what ros2_control offers.
 
         Raises:
@@ -48,7 +49,7 @@ class TrajectoryTwin:
         """
         assert scene.arm is not None
         names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
-        self._names, self._say = names, say
+        self._names = names
         self._joints = list(limits_of(robot).names)
         self._arm = TwinArm(scene, robot, CYCLE_S)
         self._lock = threading.Lock()
@@ -57,6 +58,7 @@ class TrajectoryTwin:
         self.reflex = self.silent = self._ended = False
         self.accepted = self.rejected = 0
         self._fastest = 0.0
+        self._cameras: TwinCameras | None = None
         self._context = rclpy.Context()
         self._context.init(domain_id=domain)
         node: Any = rclpy.create_node(names.manager.rpartition("/")[2], context=self._context)
@@ -89,6 +91,15 @@ class TrajectoryTwin:
         self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, name="graph", daemon=True)
         self._thread.start()
+
+    def show(self, cameras: TwinCameras) -> None:
+        """Let cameras see the twin's world from now on."""
+        self._cameras = cameras
+
+    @property
+    def coordinates(self) -> int:
+        """Length of the model's qpos."""
+        return len(self._arm.world)
 
     def tell(self, line: str) -> str:
         """Let something befall the arm; return what it says of itself then, or HELP."""
@@ -144,6 +155,8 @@ class TrajectoryTwin:
                 effort=self._arm.carried.tolist(),
             )
             width = self._arm.width
+            if self._cameras is not None:
+                self._cameras.see(self._arm.world)
         message.header.stamp = self._node.get_clock().now().to_msg()
         if not self.silent:
             self._publish(message, width)
@@ -248,18 +261,27 @@ class TrajectoryTwin:
             return
 
 
-def run_trajectory_twin(scene: DeployScene, domain: int, say: Callable[[str], None]) -> None:
+def run_trajectory_twin(
+    scene: DeployScene, scene_name: str, say: Callable[[str], None], cameras_port: int = 0
+) -> None:
     """Run a twin in a ROS domain until it is told to quit on the standard input, or interrupted.
 
     Args:
         scene: with an arm of driver ros2_control.
-        domain: where it is.
+        scene_name: its name or path, for the process that draws its cameras.
         say: gets a line when it is ready, and one for each that it was told.
+        cameras_port: of the scene's cameras on loopback, as of the twin of an FR3; 0: nothing is drawn.
 
     Raises:
         OpenralError: the scene is wrong.
     """
-    twin = TrajectoryTwin(scene, domain, say)
+    assert scene.arm is not None
+    domain = int(scene.arm.address)
+    twin = TrajectoryTwin(scene, domain)
+    cameras: TwinCameras | None = None
+    if cameras_port:
+        cameras = TwinCameras(scene_name, "127.0.0.1", cameras_port, twin.coordinates)
+        twin.show(cameras)
 
     def listen() -> None:
         for line in sys.stdin:
@@ -267,4 +289,8 @@ def run_trajectory_twin(scene: DeployScene, domain: int, say: Callable[[str], No
 
     threading.Thread(target=listen, name="told", daemon=True).start()
     say(f"ready: {scene.scene.id} in ROS domain {domain}; {HELP}")
-    twin.serve()
+    try:
+        twin.serve()
+    finally:
+        if cameras is not None:
+            cameras.close()

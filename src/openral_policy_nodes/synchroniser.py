@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
@@ -46,10 +46,11 @@ class StampSynchroniser(Generic[T]):
 class NearestSynchroniser(Generic[T]):
     """Puts the pictures of free-running cameras together with each other and with the robot's state.
 
-    The instant is that of the newest picture of the camera that is furthest behind. Every other camera has a newer one
-    then, and as soon as the state is as new, it is known which message of each stream is the nearest: the result does
-    not depend on what arrived first. An instant is found once. A stream whose nearest message is too far off leaves
-    the instant incomplete, so that a camera that lags behind the joints does not pass for one that does not.
+    The instant is that of the newest picture of the camera that is furthest behind, of those that are no newer than the
+    newest state. Every other stream has a newer message then, so that it is known which message of each is the
+    nearest: the result does not depend on what arrived first. Instants only rise. A stream whose nearest message is too
+    far off leaves the instant incomplete, so that a camera that lags behind the joints does not pass for one that
+    does not.
     """
 
     def __init__(self, cameras: Sequence[str], state: str, tolerance_ns: int, depth: int = 64) -> None:
@@ -86,8 +87,10 @@ class NearestSynchroniser(Generic[T]):
             del self._messages[stream, stamps.pop(0)]
         if not all(self._stamps.values()):
             return None
-        instant = min(self._stamps[name][-1] for name in self._cameras)
-        if instant == self._found_ns or self._stamps[self._state][-1] < instant:
+        behind = min(self._cameras, key=lambda name: self._stamps[name][-1])
+        known = bisect_right(self._stamps[behind], self._stamps[self._state][-1])
+        instant = self._stamps[behind][known - 1] if known else self._found_ns
+        if instant <= self._found_ns:
             return None
         self._found_ns = instant
         nearest = {name: _nearest(stamps, instant) for name, stamps in self._stamps.items()}
@@ -97,9 +100,8 @@ class NearestSynchroniser(Generic[T]):
             self._incomplete += 1
             if self._incomplete < APART:
                 return None
-            lagging = min(self._cameras, key=lambda name: self._stamps[name][-1])
             self.apart = (
-                f"{worst} and the pictures of camera '{lagging}' are stamped {1e-9 * off[worst]:.3f} s apart at least, "
+                f"{worst} and the pictures of camera '{behind}' are stamped {1e-9 * off[worst]:.3f} s apart at least, "
                 f"arm.pairing_s of the scene allows {1e-9 * self._tolerance_ns:g} s; see `openral robot check`"
             )
             return None
@@ -113,6 +115,7 @@ class NearestSynchroniser(Generic[T]):
 
     def _forget_after(self, stream: str, stamp_ns: int) -> None:
         stamps = self._stamps[stream]
+        self._found_ns = -1 if self._found_ns > stamp_ns else self._found_ns
         while stamps and stamps[-1] > stamp_ns:
             del self._messages[stream, stamps.pop()]
 

@@ -23,7 +23,7 @@ def stream(
 @pytest.mark.parametrize("seed", range(20))
 def test_each_instant_holds_the_nearest_message_of_each_stream_whatever_came_first(seed: int) -> None:
     rng = random.Random(seed)
-    events = stream("state", STATE_PERIOD, 0, 0, rng)
+    events = stream("state", STATE_PERIOD, 0, rng.randrange(0, 120) * MS, rng)
     for name in ("front", "wrist"):
         period = rng.choice([33, 50, 66]) * MS
         events += stream(name, period, rng.randrange(0, period), rng.randrange(0, 80) * MS, rng)

@@ -99,8 +99,7 @@ def twin(
     if arm.driver == "ros2_control":
         from openral_robot_bridge.twins.ros.trajectory_twin import run_trajectory_twin
 
-        loaded = _scene(scene, address if address.isdigit() else "")
-        run_trajectory_twin(loaded, scene, say, cameras_port)
+        run_trajectory_twin(_scene(scene, address if address.isdigit() else ""), say, cameras_port)
         return
     run_twin(scene, address, patience_ms * 1e-3, say, cameras_port)
 

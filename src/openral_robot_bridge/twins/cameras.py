@@ -13,7 +13,7 @@ import numpy as np
 
 from openral_core.errors import SimulationError
 from openral_core.robot import load_robot
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene
 from openral_core.types import Image
 from openral_robot_bridge.twins.camera_server import CameraServer
 
@@ -26,11 +26,11 @@ NOISE = 1.5
 class TwinCameras:
     """Draws a twin's scene beside the twin, whose cycles do not wait for it."""
 
-    def __init__(self, scene_name: str, host: str, port: int, positions: int) -> None:
+    def __init__(self, scene: DeployScene, host: str, port: int, positions: int) -> None:
         """Begin to draw, and return when pictures are served.
 
         Args:
-            scene_name: name or path.
+            scene: of family mjcf.
             host: address of this machine to listen on.
             port: for HTTP.
             positions: how many numbers the model's qpos has.
@@ -42,7 +42,7 @@ class TwinCameras:
         self._positions: Any = RawArray("d", positions)
         self._seen = np.frombuffer(self._positions)
         ready = context.Event()
-        arguments = (scene_name, host, port, self._positions, ready)
+        arguments = (scene, host, port, self._positions, ready)
         self._process = context.Process(target=_draw, args=arguments, name="twin cameras", daemon=True)
         self._process.start()
         due = time.monotonic() + START_S
@@ -63,7 +63,7 @@ class TwinCameras:
         self._process.join(2.0)
 
 
-def _draw(scene_name: str, host: str, port: int, positions: Any, ready: Event) -> None:
+def _draw(scene: DeployScene, host: str, port: int, positions: Any, ready: Event) -> None:
     """Draw and serve until the twin ends, by whatever death."""
     twin = multiprocessing.parent_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the twin ends this
@@ -72,7 +72,6 @@ def _draw(scene_name: str, host: str, port: int, positions: Any, ready: Event) -
     from openral_sim_bridge.backends.mjcf.world import CompiledScene
     from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
-    scene = load_scene(scene_name)
     compiled = CompiledScene(scene, load_robot(scene.robot_id))
     data: Any = mujoco.MjData(compiled.model)
     look = profile(str(scene.scene.backend_options.get("render_profile", "published")))

@@ -61,7 +61,7 @@ class FciTwin:
             ) from error
         self._cameras: TwinCameras | None = None
         if cameras_port:
-            self._cameras = TwinCameras(scene_name, host, cameras_port, len(arm.world))
+            self._cameras = TwinCameras(scene, host, cameras_port, len(arm.world))
         self._say = say
         self._said: deque[str] = deque()
         self._trace: MotionTrace | None = None

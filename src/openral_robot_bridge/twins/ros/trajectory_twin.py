@@ -261,14 +261,11 @@ class TrajectoryTwin:
             return
 
 
-def run_trajectory_twin(
-    scene: DeployScene, scene_name: str, say: Callable[[str], None], cameras_port: int = 0
-) -> None:
+def run_trajectory_twin(scene: DeployScene, say: Callable[[str], None], cameras_port: int = 0) -> None:
     """Run a twin in a ROS domain until it is told to quit on the standard input, or interrupted.
 
     Args:
         scene: with an arm of driver ros2_control.
-        scene_name: its name or path, for the process that draws its cameras.
         say: gets a line when it is ready, and one for each that it was told.
         cameras_port: of the scene's cameras on loopback, as of the twin of an FR3; 0: nothing is drawn.
 
@@ -280,7 +277,7 @@ def run_trajectory_twin(
     twin = TrajectoryTwin(scene, domain)
     cameras: TwinCameras | None = None
     if cameras_port:
-        cameras = TwinCameras(scene_name, "127.0.0.1", cameras_port, twin.coordinates)
+        cameras = TwinCameras(scene, "127.0.0.1", cameras_port, twin.coordinates)
         twin.show(cameras)
 
     def listen() -> None:

@@ -53,6 +53,7 @@ class CameraRelay:
         )
         self._image.header.frame_id = optical_frame(camera.name)
         self._info: Any = None
+        self._info_size = (0, 0)
         self._passed_s = float("-inf")
         self._close = open_source(node, camera.name, real, self)
 
@@ -81,9 +82,17 @@ class CameraRelay:
         self._image.header.stamp = stamp
         self._image.data = array("B", self._fit.picture(image).tobytes())
         self._images.publish(self._image)
-        if self._info is not None:
-            self._info.header.stamp = stamp
-            self._infos.publish(self._info)
+        if self._info is None:
+            return
+        size = (image.shape[1], image.shape[0])
+        if size != self._info_size:
+            pictures, lens = ("{}x{}".format(*each) for each in (size, self._info_size))
+            self.feed.failed(
+                f"its pictures are {pictures}, its lens is described for {lens}; make them alike"
+            )
+            return
+        self._info.header.stamp = stamp
+        self._infos.publish(self._info)
 
     def optics(self, optics: Optics) -> None:
         """Take what the camera says of its lens."""
@@ -94,7 +103,7 @@ class CameraRelay:
         info.k = [float(value) for value in k.flatten()]
         info.r = [float(value) for value in np.eye(3).flatten()]
         info.p = [float(value) for value in np.hstack([k, np.zeros((3, 1))]).flatten()]
-        self._info = info
+        self._info, self._info_size = info, optics.size
 
     def failed(self, why: str) -> None:
         """Note why there are no pictures."""

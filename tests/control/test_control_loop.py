@@ -39,7 +39,10 @@ class Spy:
 
     def __init__(self):
         self.clocks, self.states, self.shots, self.refusals, self.cuts, self.goals = [], [], [], [], [], 0
-        self.answer = None
+        self.answer, self.steps = None, []
+
+    def executed(self, stamp_s, action, held, goal_id):
+        self.steps.append((stamp_s, tuple(action), held, goal_id))
 
     def clock(self, stamp_s):
         self.clocks.append(stamp_s)

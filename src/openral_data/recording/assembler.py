@@ -1,14 +1,14 @@
 """Puts streams of states, pictures, chunks and executed steps together to frames on a fixed grid of control steps.
 
 Control step n leads to the state with stamp n / control_hz. A frame at step n holds the state n, the newest picture of
-each camera that is not newer than n, and the executed steps n + 1 .. n + K. It is made one frame later than it could
-be, so that messages of other topics have come by then.
+each camera that is not newer than n, and the executed steps n + 1 .. n + K. It is made when all of
+that has come, or when `PATIENCE_S` has gone by.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from openral_data.recording.columns import RecordedColumns
 from openral_data.recording.frame import RecordedFrame
 
+PATIENCE_S = 1.0
+"""[s] of the bridge's clock that a frame waits for a picture or a state that comes late."""
 KEPT_CHUNKS = 8
 """Chunks among which the one is found that asked for a step."""
 GAP_S = 2.0
@@ -59,6 +61,10 @@ class _Camera:
 
     waiting: deque[tuple[float, NDArray[np.uint8]]] = field(default_factory=deque)
     taken: float = -1.0
+
+    @property
+    def newest(self) -> float:
+        return self.waiting[-1][0] if self.waiting else self.taken
 
 
 class FrameAssembler:
@@ -117,26 +123,32 @@ class FrameAssembler:
             self.restart()
         self._newest = max(self._newest, number)
         self._steps[number] = step
-        return self._take(self._newest - 2 * self.columns.steps)
+        return self._take(self._complete)
 
     def finish(self) -> list[RecordedFrame]:
         """Return the frames that are left and complete, and begin anew."""
-        frames = self._take(self._newest - self.columns.steps)
+        frames = self._take(lambda number: self._newest >= number + self.columns.steps)
         self.restart()
         return frames
 
     def _step(self, stamp_s: float) -> int:
         return round(stamp_s * self._hz)
 
-    def _take(self, until: int) -> list[RecordedFrame]:
-        """Return the frames at steps up to `until`, and forget what they used."""
+    def _complete(self, number: int) -> bool:
+        """Whether all of the frame at a control step has come, or is not waited for any more."""
+        ends = number + self.columns.steps
+        come = number in self._states and all(camera.newest >= number for camera in self._cameras.values())
+        return self._newest >= (ends if come else ends + PATIENCE_S * self._hz)
+
+    def _take(self, ready: Callable[[int], bool]) -> list[RecordedFrame]:
+        """Return the frames that are ready, and forget what they used."""
         frames = []
-        while self._next is not None and self._next <= until:
+        while self._next is not None and ready(self._next):
             frame = self._frame(self._next)
             if frame is not None:
                 frames.append(frame)
             self._next += self.columns.steps
-        self._forget(until if self._next is None else self._next)
+        self._forget(self._newest - self.columns.steps if self._next is None else self._next)
         return frames
 
     def _frame(self, number: int) -> RecordedFrame | None:

@@ -26,3 +26,43 @@ def repair(folder: Recording) -> None:
     for line in lines or ["nothing was left behind"]:
         typer.echo(line)
     raise typer.Exit(1 if any("not repaired" in line for line in lines) else 0)
+
+
+@app.command("list")
+def list_datasets(
+    folder: Annotated[Path, typer.Argument(help="Looked through with the folders below it.")] = Path("runs"),
+) -> None:
+    """Print the datasets in a folder and below it."""
+    from openral_core.cli.tables import console
+    from openral_data.datasets.listing import list_table
+
+    console().print(list_table(folder))
+
+
+@app.command()
+def show(folder: Recording) -> None:
+    """Print the episodes of a dataset: what was asked for, who did it, how it ended, and what was dropped."""
+    from openral_core.cli.tables import console
+    from openral_data.datasets.listing import dataset_folder, episode_table
+    from openral_data.lerobot_v3 import open_dataset
+
+    console().print(episode_table(open_dataset(dataset_folder(folder))))
+
+
+@app.command()
+def check(
+    folder: Recording,
+    videos: Annotated[
+        bool, typer.Option("--videos/--no-videos", help="Decode every picture, or look at headers only.")
+    ] = True,
+) -> None:
+    """Validate a LeRobot v3 dataset frame by frame: one line for each fault, exit code 1 with any."""
+    from openral_data.datasets.check import dataset_faults
+    from openral_data.datasets.listing import dataset_folder
+
+    count = 0
+    for fault in dataset_faults(dataset_folder(folder), videos=videos):
+        count += 1
+        typer.echo(fault)
+    typer.echo("no faults" if not count else f"{count} faults")
+    raise typer.Exit(1 if count else 0)

@@ -9,7 +9,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from openral_core.errors import OpenralError
-from openral_data.recording.finishing import delete_segments, finish_episode
+from openral_data.recording.finishing import LEAST_FRAMES, delete_segments, finish_episode
+from openral_data.recording.journal import read_segment
 from openral_data.recording.outcome import UNKNOWN, Verdicts, simulator_verdict
 from openral_data.recording.ring import DatasetRing
 
@@ -76,7 +77,8 @@ class EpisodeFinisher:
 
     def _finish(self, segments: Sequence[Path], about: dict[str, Any], operator: Callable[[], str]) -> None:
         judged = verdict_columns({**about, "operator": operator()}, self._truth, TRUTH_S)
-        self._ring.turn()
+        if sum(read_segment(path).rows.num_rows for path in segments) >= LEAST_FRAMES:
+            self._ring.turn()
         done = finish_episode(self._ring.folder, self._ring.appender, segments, judged)
         self.episodes = len(self._ring.appender)
         if done.number is None:

@@ -31,8 +31,8 @@ from openral_data.recording.video_encoder import VideoEncoder
 FLUSH_S = 0.5
 """[s] between two flushes: what a kill may cost."""
 GIGABYTE = 1e9
-COMES_BACK = 1.1
-"""Recording goes on when so many times the floor is free again."""
+COMES_BACK, RETRY_S = 1.1, 10.0
+"""Recording goes on when so much of the floor is free again, and so long [s] after a write that failed."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class EpisodeRecorder:
         self._last: EpisodeNotes | None = None
         self._sentence = self._sim_task = self._mission = ""
         self._commanded_by = ""
-        self._flushed_s = self._looked_s = 0.0
+        self._flushed_s = self._looked_s = self._retry_s = 0.0
         self._count = 0
 
     # -- what it says of itself --------------------------------------------------------------------
@@ -365,6 +365,7 @@ class EpisodeRecorder:
 
     def _fail(self, error: Exception) -> None:
         self.stopped_by = f"recording stopped: {error}"
+        self._retry_s = time.monotonic() + RETRY_S
         self._say(self.stopped_by, True)
         opened, self._open = self._open, None
         if opened is not None:
@@ -381,6 +382,6 @@ class EpisodeRecorder:
             self._say(self.stopped_by, True)
             if self._open is not None:
                 self._end()
-        elif self.stopped_by and free > COMES_BACK * self._floor:
+        elif self.stopped_by and free > COMES_BACK * self._floor and time.monotonic() > self._retry_s:
             self._say("recording can go on: there is space again", False)
             self.stopped_by = ""

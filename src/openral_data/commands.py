@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from openral_core.cli import numbers
 from openral_data.record_commands import record
 
 app = typer.Typer(help="Recorded episodes: record, look, check, repair, replay.", no_args_is_help=True)
@@ -66,3 +67,19 @@ def check(
         typer.echo(fault)
     typer.echo("no faults" if not count else f"{count} faults")
     raise typer.Exit(1 if count else 0)
+
+
+@app.command()
+def replay(
+    folder: Recording,
+    episode: Annotated[int, numbers.count("Number of the episode.", "--episode", least=0)] = 0,
+    scene: Annotated[str, typer.Option(help="Name or path; default: the one that was recorded.")] = "",
+) -> None:
+    """Send an episode to its simulator through the bridge, and print how far it comes from the recording."""
+    from openral_data.datasets.listing import dataset_folder
+    from openral_data.replay import load_episode
+    from openral_data.ros.replay_node import replay as send
+
+    found = load_episode(dataset_folder(folder), episode, scene)
+    for line in send(found).lines(found):
+        typer.echo(line)

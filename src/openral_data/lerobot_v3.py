@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError, NotFoundError
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.episode import Episode, decode_png
-from openral_data.lerobot_meta import read_episodes, read_info, read_sentences
+from openral_data.lerobot_meta import read_episodes, read_info, read_sentences, tasks_table
 from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
@@ -96,9 +96,7 @@ class DatasetWriter:
             pa.Table.from_pylist(self._episodes), meta / "episodes" / "chunk-000" / "file-000.parquet"
         )
         sentences = [self.form.words[task] for task in self.form.tasks]
-        tasks = pa.table({"task_index": list(range(len(sentences))), "task": sentences})
-        pandas = {"index_columns": ["task"], "columns": [], "column_indexes": []}
-        pq.write_table(tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}), meta / "tasks.parquet")
+        pq.write_table(tasks_table(sentences), meta / "tasks.parquet")
         stats = {name: column.as_dict() for name, column in self._stats.items()}
         (meta / "stats.json").write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
         (meta / "info.json").write_text(json.dumps(self._info(), indent=2) + "\n", encoding="utf-8")

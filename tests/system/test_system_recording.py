@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -125,6 +126,17 @@ def test_the_bag_has_the_same_episode(run: Path) -> None:
     assert counts["/openral/action_chunk"] > 3
 
 
+def test_a_replay_ends_where_the_recording_did(run: Path) -> None:
+    dataset = run / "recording" / "dataset"
+    with Stack(run.parent / "replay", "openral", "data", "replay", str(dataset), "--episode", "0") as stack:
+        assert stack.wait() == 0, stack.output
+    recorded = pq.read_table(dataset / "meta" / "episodes").to_pylist()[0]["outcome"]
+    assert f"{recorded} when it was recorded, {recorded} when it was replayed" in stack.output
+    found = re.search(r"at the end ([\d.]+) mm", stack.output)
+    assert found is not None
+    assert float(found[1]) < 5.0
+
+
 def start_recorder(stacks: ExitStack, folder: Path, scene: Path, strategy: str, *words: str) -> Stack:
     """A bridge of the fake world that is recorded, without skills."""
     arguments = (
@@ -165,6 +177,9 @@ def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
         psutil.wait_procs(family, timeout=10)
         stack.until_says("frames")  # the one that is started again finishes what was left
         rows = rows_of(tmp_path / "run" / "recording" / "dataset")
+        wait_for(
+            lambda: frames_written(tmp_path / "run") > 20, lambda: f"more frames; output:\n{stack.output}"
+        )
         stack.interrupt()
         assert stack.wait() == 0, stack.output
     truth = load_truth(tmp_path / "run")

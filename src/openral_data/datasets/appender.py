@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.videos import join_videos, key_frames
-from openral_data.lerobot_meta import read_info, read_sentences
+from openral_data.lerobot_meta import read_info, read_sentences, tasks_table
 from openral_data.recording.columns import RecordedColumns, whole
 
 CHUNK = 1000
@@ -212,12 +212,7 @@ class DatasetAppender:
         return pa.schema(list(fields.items()))
 
     def _write_tasks(self) -> None:
-        tasks = pa.table({"task_index": list(range(len(self._sentences))), "task": self._sentences})
-        pandas = {"index_columns": ["task"], "columns": [], "column_indexes": []}
-        _write_table(
-            self.root / "meta" / "tasks.parquet",
-            tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}),
-        )
+        _write_table(self.root / "meta" / "tasks.parquet", tasks_table(self._sentences))
 
     def _write_summary(self) -> None:
         """Write what is said of the whole dataset."""

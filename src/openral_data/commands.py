@@ -83,3 +83,51 @@ def replay(
     found = load_episode(dataset_folder(folder), episode, scene)
     for line in send(found).lines(found):
         typer.echo(line)
+
+
+@app.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Recordings or LeRobot v3 datasets, in this order.")],
+    out: Annotated[Path, typer.Option(help="Folder of the new dataset.")],
+) -> None:
+    """Make one dataset of several with the same columns; the others stay."""
+    from openral_data.datasets.listing import dataset_folder
+    from openral_data.datasets.selection import Selection, write_selection
+    from openral_data.lerobot_v3 import open_dataset
+
+    chosen = [Selection.of(open_dataset(dataset_folder(folder))) for folder in folders]
+    typer.echo(f"{write_selection(out, chosen)} episodes in {out}")
+
+
+@app.command()
+def split(
+    folder: Recording,
+    episodes: Annotated[str, typer.Option(help="Numbers, such as 0,3-5.")],
+    out: Annotated[Path, typer.Option(help="Folder of the new dataset.")],
+) -> None:
+    """Make a dataset of some episodes of another, which stays as it is."""
+    from openral_data.datasets.listing import dataset_folder
+    from openral_data.datasets.selection import Selection, parse_episodes, write_selection
+    from openral_data.lerobot_v3 import open_dataset
+
+    chosen = Selection.of(open_dataset(dataset_folder(folder)), parse_episodes(episodes))
+    typer.echo(f"{write_selection(out, [chosen])} episodes in {out}")
+
+
+@app.command()
+def convert(
+    bags: Annotated[list[Path], typer.Argument(help="Folders of bags, or MCAP files.")],
+    scene: Annotated[str, typer.Option(help="Name or path of the scene that they were recorded in.")],
+    out: Annotated[Path, typer.Option(help="Folder of the recording, which may hold one already.")],
+    whole: Annotated[
+        bool, typer.Option("--whole/--by-goal", help="Each bag is one episode, or each goal in it.")
+    ] = False,
+) -> None:
+    """Make a LeRobot v3 dataset of bags with the topics of a deployment."""
+    from openral_data.ros.bag_conversion import convert_bags
+
+    count = convert_bags(
+        bags, scene, out, whole=whole, say=lambda line, trouble: typer.echo(line, err=trouble)
+    )
+    typer.echo(f"{count} episodes in {out}")
+    raise typer.Exit(0 if count else 1)

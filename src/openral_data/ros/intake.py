@@ -59,7 +59,7 @@ class MessageIntake:
         if reader is not None:
             reader(message)
 
-    def take_compressed(self, topic: RecordedTopic, data: bytes) -> None:
+    def take_compressed(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         """Take a picture of a bag (sensor_msgs/CompressedImage). Raises ContractError: it is no picture."""
         message = deserialize_message(data, CompressedImage)
         image = cv2.imdecode(np.frombuffer(message.data, np.uint8), cv2.IMREAD_COLOR)
@@ -67,6 +67,8 @@ class MessageIntake:
             raise ContractError(f"{topic.name}: {len(message.data)} bytes are no picture")
         pixels = np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
+        name = f"{topic.name}{COMPRESSED_SUFFIX}"
+        self._recorder.message(name, COMPRESSED, data, received_ns, latched="")
 
     def _picture(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         message = deserialize_message(data, topic.message_type)

@@ -101,7 +101,7 @@ class EpisodeRecorder:
         self._sentence = self._sim_task = self._mission = ""
         self._commanded_by = ""
         self._flushed_s = self._looked_s = self._retry_s = 0.0
-        self._count = 0
+        self._count = self._received_ns = 0
 
     # -- what it says of itself --------------------------------------------------------------------
 
@@ -124,6 +124,7 @@ class EpisodeRecorder:
 
     def message(self, topic: str, type_name: str, data: bytes, received_ns: int, *, latched: str) -> None:
         """Write a message into the bag of the segment; the newest of each name `latched` goes into later ones, too."""
+        self._received_ns = received_ns
         if latched:
             self._latched[latched] = Latched(topic, type_name, data)
         if self._open is not None:
@@ -286,7 +287,7 @@ class EpisodeRecorder:
             writer = SegmentWriter(path, self.columns, self._encoder)
             bag = EpisodeBag(path / BAG_NAME, self._profiles)
             for message in self._latched.values():
-                bag.write(message.topic, message.type_name, message.data, time.time_ns())
+                bag.write(message.topic, message.type_name, message.data, self._received_ns)
         except (OpenralError, OSError) as error:
             self._fail(error)
             return

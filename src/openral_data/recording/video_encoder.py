@@ -26,17 +26,12 @@ class VideoEncoder:
     def __init__(self, columns: RecordedColumns) -> None:
         """Start the process, which lasts until `close`."""
         self._columns = columns
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = _start()
 
     def begin(self, folder: Path) -> None:
         """Begin the videos of a segment; a process that ended is started again. Raises OutputError: it ends at once."""
         if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "openral_data.recording.video_process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the recorder, which then ends the segment
-            )
+            self._process = _start()
         columns = self._columns
         said = {
             "folder": str(folder),
@@ -94,3 +89,12 @@ class VideoEncoder:
     def _ended(self) -> str:
         code = self._process.poll() if self._process else None
         return f"the video encoder ended ({code}): the disk is full, or the process was killed; see its lines above"
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "openral_data.recording.video_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the recorder, which then ends the segment
+    )

@@ -124,7 +124,7 @@ class ReplayNode(GuardedCallbacks, Node):
 
     def _step(self, message: Any) -> int:
         stamp = message.header.stamp
-        return int(round((stamp.sec + 1e-9 * stamp.nanosec) * self._episode.control_hz))
+        return round((float(stamp.sec) + 1e-9 * float(stamp.nanosec)) * self._episode.control_hz)
 
 
 def replay(episode: ReplayEpisode) -> Deviation:

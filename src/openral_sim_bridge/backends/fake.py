@@ -233,7 +233,7 @@ class FakeBackend:
         width, height = self._size
         x, y, z, opening = self._data[env].qpos
         column, row = (np.array([x, y]) - _LOW[:2]) / (_HIGH - _LOW)[:2] * [width - 1, height - 1]
-        rows, columns = np.mgrid[0:height, 0:width]
+        rows, columns = np.ogrid[0:height, 0:width]
         image = np.full((height, width, 3), 90, dtype=np.uint8)
         disc = (columns - column) ** 2 + (rows - (height - 1 - row)) ** 2 < (
             0.03 * width + 0.1 * width * z

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from openral_core.errors import OutputError
 from openral_data.recording.columns import RecordedColumns
 from openral_data.recording.video_process import COMMAND
 
+PIPE_BYTES = 1 << 20
+"""Of the pipe: a picture of 640x480 at once, where the system has 64 KiB by default."""
 END_S = 10.0
 """[s] that the process has to end by itself."""
 
@@ -92,9 +95,14 @@ class VideoEncoder:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "openral_data.recording.video_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for the recorder, which then ends the segment
     )
+    assert process.stdin is not None
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):  # more than this user may have: it works with less
+            fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return process

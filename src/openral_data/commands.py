@@ -19,8 +19,8 @@ Recording = Annotated[Path, typer.Argument(help="Folder of a recording, or of a 
 @app.command()
 def repair(folder: Recording) -> None:
     """Make episodes of what a recorder left behind when it was killed or its disk was full."""
-    from openral_data.recording.folders import RecordingFolder
     from openral_data.recording.repair import repair_recording
+    from openral_data.recording_folder import RecordingFolder
 
     rings = sorted(folder.glob("ring-*")) or [folder]
     lines = [line for root in {folder, *rings} for line in repair_recording(RecordingFolder(root))]
@@ -92,10 +92,10 @@ def merge(
 ) -> None:
     """Make one dataset of several with the same columns; the others stay."""
     from openral_data.datasets.listing import dataset_folder
-    from openral_data.datasets.selection import Selection, write_selection
+    from openral_data.datasets.selection import EpisodeSelection, write_selection
     from openral_data.lerobot_v3 import open_dataset
 
-    chosen = [Selection.of(open_dataset(dataset_folder(folder))) for folder in folders]
+    chosen = [EpisodeSelection.of(open_dataset(dataset_folder(folder))) for folder in folders]
     typer.echo(f"{write_selection(out, chosen)} episodes in {out}")
 
 
@@ -107,10 +107,10 @@ def split(
 ) -> None:
     """Make a dataset of some episodes of another, which stays as it is."""
     from openral_data.datasets.listing import dataset_folder
-    from openral_data.datasets.selection import Selection, parse_episodes, write_selection
+    from openral_data.datasets.selection import EpisodeSelection, parse_episodes, write_selection
     from openral_data.lerobot_v3 import open_dataset
 
-    chosen = Selection.of(open_dataset(dataset_folder(folder)), parse_episodes(episodes))
+    chosen = EpisodeSelection.of(open_dataset(dataset_folder(folder)), parse_episodes(episodes))
     typer.echo(f"{write_selection(out, [chosen])} episodes in {out}")
 
 

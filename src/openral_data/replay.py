@@ -26,7 +26,7 @@ class ReplayEpisode:
     actions: NDArray[np.float32]
     """(T, K, A) as executed."""
     states: NDArray[np.float32]
-    """(T, 8) hand and fingers before the steps, see `recording.columns.STATE_NAMES`."""
+    """(T, 8) hand and fingers before the steps, see `recorded_columns.STATE_NAMES`."""
 
 
 @dataclass(frozen=True)

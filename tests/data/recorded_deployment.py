@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from openral_core.teleoperation import TELEOPERATION
+from openral_data.recorded_columns import CameraColumn, RecordedColumns
 from openral_data.recording.assembler import ExecutedStep
-from openral_data.recording.columns import CameraColumn, RecordedColumns
-from openral_data.recording.folders import RecordingFolder
 from openral_data.recording.notes import SkillNote
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
+from openral_data.recording_folder import RecordingFolder
 
 HZ, EVERY = 80, 4
 HEIGHT, WIDTH = 48, 64

@@ -15,9 +15,9 @@ from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
 from openral_core.errors import DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.recording.folders import RecordingFolder
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
+from openral_data.recording_folder import RecordingFolder
 
 CAMERA = COLUMNS.cameras[0].key
 

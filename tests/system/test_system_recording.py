@@ -20,7 +20,7 @@ from mcap.reader import make_reader
 from system_files import load_truth
 from system_stack import Stack, wait_for
 
-from openral_data.recording.columns import STATE_NAMES
+from openral_data.recorded_columns import STATE_NAMES
 
 CAMERA = "observation.images.camera1"
 EVERY = 4

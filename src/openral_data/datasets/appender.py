@@ -23,7 +23,7 @@ from openral_core.errors import DatasetError
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.videos import join_videos, key_frames
 from openral_data.lerobot_meta import read_info, read_sentences, tasks_table
-from openral_data.recording.columns import RecordedColumns, whole
+from openral_data.recorded_columns import RecordedColumns, whole
 
 CHUNK = 1000
 """Files in one folder (`chunks_size`)."""

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from openral_core.errors import NotFoundError, OpenralError
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.recording.folders import DATASET, RecordingFolder
+from openral_data.recording_folder import DATASET, RecordingFolder
 
 DEPTH = 6
 """Folders below the one that is looked through."""

@@ -29,7 +29,7 @@ CHUNK = 1000
 
 
 @dataclass(frozen=True)
-class Selection:
+class EpisodeSelection:
     """Episodes of one dataset."""
 
     dataset: Dataset
@@ -37,7 +37,7 @@ class Selection:
     """Numbers, in their order in the dataset."""
 
     @classmethod
-    def of(cls, dataset: Dataset, numbers: Sequence[int] | None = None) -> Selection:
+    def of(cls, dataset: Dataset, numbers: Sequence[int] | None = None) -> EpisodeSelection:
         """Return some episodes, or all. Raises NotFoundError: there is no such episode."""
         there = [int(number) for number in dataset.episodes["episode_index"]]
         missing = sorted(set(numbers or ()) - set(there))
@@ -57,7 +57,7 @@ def parse_episodes(words: str) -> list[int]:
     return numbers
 
 
-def write_selection(out: Path, selections: Sequence[Selection]) -> int:
+def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     """Write a dataset of chosen episodes, one selection after the other, and return their number.
 
     Raises:
@@ -108,7 +108,7 @@ class _SelectionWriter:
     _data_files: int = 0
     _video_files: dict[str, int] = field(default_factory=dict)
 
-    def add(self, selection: Selection) -> None:
+    def add(self, selection: EpisodeSelection) -> None:
         """Add the episodes of one dataset."""
         dataset = selection.dataset
         meta = pa.concat_tables(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
-from openral_data.recording.columns import rate
+from openral_data.recorded_columns import rate
 
 
 def readable_frames(path: Path) -> int:

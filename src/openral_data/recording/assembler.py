@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.frame import RecordedFrame
 
 PATIENCE_S = 1.0
@@ -46,7 +46,7 @@ class CommandedChunk:
 
 
 @dataclass
-class Losses:
+class RecordingLosses:
     """What was not heard, or not written."""
 
     repeated_images: int = 0
@@ -73,7 +73,7 @@ class FrameAssembler:
     def __init__(self, columns: RecordedColumns) -> None:
         """Wait for the first picture of the first camera."""
         self.columns = columns
-        self.losses = Losses()
+        self.losses = RecordingLosses()
         self._hz = columns.control_hz
         self._chunks: deque[CommandedChunk] = deque(maxlen=KEPT_CHUNKS)
         self.restart()

@@ -14,9 +14,9 @@ from openral_core.errors import DatasetError
 from openral_data.bags import complete_bag, join_bags
 from openral_data.datasets.appender import DatasetAppender, NewEpisode
 from openral_data.datasets.videos import readable_frames
-from openral_data.recording.folders import BAG_NAME, RecordingFolder
 from openral_data.recording.journal import Segment, read_segment
 from openral_data.recording.video_process import video_file
+from openral_data.recording_folder import BAG_NAME, RecordingFolder
 
 LEAST_FRAMES = 2
 """A shorter episode is thrown away."""
@@ -25,7 +25,7 @@ NO_WORDS = "unknown task"
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedEpisode:
     """What became of segments."""
 
     number: int | None
@@ -36,7 +36,7 @@ class Finished:
 
 def finish_episode(
     folder: RecordingFolder, appender: DatasetAppender, segments: Sequence[Path], about: Mapping[str, Any]
-) -> Finished:
+) -> FinishedEpisode:
     """Append the segments, joined, as one episode, keep its bag and delete them.
 
     Args:
@@ -57,7 +57,7 @@ def finish_episode(
         number = len(appender) - 1
     elif total < LEAST_FRAMES:
         delete_segments(segments)
-        return Finished(None, total, f"{total} frames are no episode")
+        return FinishedEpisode(None, total, f"{total} frames are no episode")
     else:
         rows = pa.concat_tables(part.rows.slice(0, n) for part, n in zip(parts, counts, strict=True))
         interventions = sum(rows["intervention"].to_pylist())
@@ -78,7 +78,7 @@ def finish_episode(
         )
     _keep_bags([path / BAG_NAME for path in segments], folder.bag_of(number))
     delete_segments(segments)
-    return Finished(number, total, "cut off" if cut_off else "")
+    return FinishedEpisode(number, total, "cut off" if cut_off else "")
 
 
 def _whole_frames(part: Segment) -> int:

@@ -16,7 +16,7 @@ class RecordedFrame:
     stamp_s: float
     """[s] of the instant, on the bridge's clock."""
     state: NDArray[np.float32]
-    """(8,) see `columns.STATE_NAMES`."""
+    """(8,) see `recorded_columns.STATE_NAMES`."""
     joints: NDArray[np.float32]
     """(J,) [rad] or [m]"""
     executed: NDArray[np.float32]

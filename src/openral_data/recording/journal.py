@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from openral_core.errors import DatasetError
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.video_encoder import VideoEncoder
 

@@ -17,16 +17,16 @@ from typing import Any
 
 from openral_core.errors import OpenralError
 from openral_data.bags import EpisodeBag
-from openral_data.recording.assembler import ExecutedStep, FrameAssembler, Losses
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.assembler import ExecutedStep, FrameAssembler, RecordingLosses
 from openral_data.recording.finisher import EpisodeFinisher
-from openral_data.recording.folders import BAG_NAME, RecordingFolder, RecordingLock
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.journal import SegmentWriter
 from openral_data.recording.notes import EpisodeNotes, SkillNote
 from openral_data.recording.ring import DatasetRing
 from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strategy
 from openral_data.recording.video_encoder import VideoEncoder
+from openral_data.recording_folder import BAG_NAME, RecordingFolder, RecordingLock
 
 FLUSH_S = 0.5
 """[s] between two flushes: what a kill may cost."""
@@ -282,7 +282,7 @@ class EpisodeRecorder:
             self._mission,
         )
         self.assembler.restart()
-        self.assembler.losses = Losses()
+        self.assembler.losses = RecordingLosses()
         try:
             writer = SegmentWriter(path, self.columns, self._encoder)
             bag = EpisodeBag(path / BAG_NAME, self._profiles)

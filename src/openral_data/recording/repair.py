@@ -6,11 +6,11 @@ from pathlib import Path
 
 from openral_core.errors import DatasetError, OpenralError
 from openral_data.datasets.appender import DatasetAppender
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.finisher import verdict_columns
 from openral_data.recording.finishing import finish_episode
-from openral_data.recording.folders import RecordingFolder, RecordingLock
 from openral_data.recording.journal import read_segment
+from openral_data.recording_folder import RecordingFolder, RecordingLock
 
 
 def repair_recording(folder: RecordingFolder, columns: RecordedColumns | None = None) -> list[str]:

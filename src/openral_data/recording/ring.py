@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from openral_data.datasets.appender import DatasetAppender
-from openral_data.recording.columns import RecordedColumns
-from openral_data.recording.folders import RecordingFolder
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.strategy import RING_DATASETS, RING_EPISODES, Strategy
+from openral_data.recording_folder import RecordingFolder
 
 RING = "ring-"
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import OutputError
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.video_process import COMMAND
 
 PIPE_BYTES = 1 << 20

@@ -14,7 +14,6 @@ its last whole fragment.
 from __future__ import annotations
 
 import json
-import os
 import struct
 import sys
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 
-from openral_data.recording.columns import CODEC, PIXELS, rate
+from openral_data.recorded_columns import CODEC, PIXELS, rate
 
 COMMAND = struct.Struct("<cI")
 GROUP_S, GROUP = 0.5, 10
@@ -33,8 +32,6 @@ GROUP_S, GROUP = 0.5, 10
 OPTIONS = {"crf": "18", "preset": "ultrafast", "tune": "zerolatency"}
 """Of libx264: hard to tell from the original, quick, and without frames that wait for later ones."""
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
-NICENESS = 10
-"""Added to the priority: whoever moves the arm comes first."""
 
 
 def video_file(folder: Path, key: str) -> Path:
@@ -115,5 +112,4 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(NICENESS)
     serve(sys.stdin.buffer, sys.stdout.buffer)

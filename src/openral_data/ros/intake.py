@@ -15,8 +15,8 @@ from openral_core.errors import ContractError
 from openral_core.image_message import ENCODINGS, decode_image
 from openral_core.message_fields import MAX_WORDS, text_field
 from openral_core.scene_parts import SceneCamera
+from openral_data.recorded_columns import CameraColumn
 from openral_data.recording.assembler import ExecutedStep
-from openral_data.recording.columns import CameraColumn
 from openral_data.recording.notes import SkillNote
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.ros.topics import COMPRESSED, RecordedTopic

@@ -33,23 +33,23 @@ from openral_core.errors import ContractError, OpenralError, OutputError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_data.recording.columns import RecordedColumns
-from openral_data.recording.folders import RecordingFolder
+from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.outcome import OUTCOMES
 from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
 from openral_data.recording.repair import repair_recording
 from openral_data.recording.strategy import strategy_of
+from openral_data.recording_folder import RecordingFolder
 from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics
 
-WAITING_IMAGES = 60
+WAITING_IMAGES = 90
 """Pictures that may wait to be written; later ones are dropped, and counted."""
 POLL_S, STATUS_S = 0.1, 1.0
 """[s] between two looks of the writing thread at time and disk; between two statuses."""
 ORDER_S = 30.0
 """[s] that a service waits for the writing thread."""
 NICENESS = 5
-"""Added to the priority of the process: whoever moves the arm comes first."""
+"""Of this process and of the encoder, which it starts: whoever moves the arm comes first."""
 Order = Callable[[], tuple[bool, str]]
 
 

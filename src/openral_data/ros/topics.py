@@ -22,10 +22,11 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
-from openral_data.recording.columns import RecordedColumns
+from openral_data.recorded_columns import RecordedColumns
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
-BEST_EFFORT = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+BEST_EFFORT = QoSProfile(depth=30, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+"""A second of pictures may wait while the process does not get the processor."""
 
 
 @dataclass(frozen=True)

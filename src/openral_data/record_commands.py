@@ -14,39 +14,39 @@ record = typer.Typer(help="Tell the running recorder what to do.", no_args_is_he
 
 
 @record.command()
-def start(patience: Patience = 5.0) -> None:
+def start(patience: Patience = 15.0) -> None:
     """Begin an episode that lasts until `stop`."""
     _order("start", patience)
 
 
 @record.command()
-def stop(patience: Patience = 5.0) -> None:
+def stop(patience: Patience = 15.0) -> None:
     """End the episode and keep it."""
     _order("stop", patience)
 
 
 @record.command()
-def discard(patience: Patience = 5.0) -> None:
+def discard(patience: Patience = 15.0) -> None:
     """Throw away the episode that is being recorded; `start` records it again."""
     _order("discard", patience)
 
 
 @record.command()
-def highlight(patience: Patience = 5.0) -> None:
+def highlight(patience: Patience = 15.0) -> None:
     """Keep the last half minute as an episode (strategy highlight)."""
     _order("highlight", patience)
 
 
 @record.command()
 def mark(
-    outcome: Annotated[str, typer.Argument(help="success, failure or unknown.")], patience: Patience = 5.0
+    outcome: Annotated[str, typer.Argument(help="success, failure or unknown.")], patience: Patience = 15.0
 ) -> None:
     """Say how the episode that is being recorded ends, or how the last one ended."""
     _order("mark", patience, outcome)
 
 
 @record.command()
-def status(patience: Patience = 5.0) -> None:
+def status(patience: Patience = 15.0) -> None:
     """Print what the recorder does, what it dropped, and why it does not record."""
     from openral_data.ros.record_client import show_status
 

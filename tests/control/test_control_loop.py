@@ -119,6 +119,16 @@ def test_every_fourth_step_has_an_image_on_the_stamp_of_its_state():
     assert executor.counters.held == len(steps) - 1
 
 
+def test_each_step_is_told_with_the_stamp_of_its_state_and_whether_it_is_a_hold():
+    loop, _, spy, _ = make()
+    loop.post(chunk(loop.now_s, value=0.25, horizon=3))
+    loop.run(lambda: len(spy.states) < 7)
+    assert [stamp for stamp, *_ in spy.steps] == [state.stamp_s for state in spy.states[1:]]
+    assert [(action[0], held, goal) for _, action, held, goal in spy.steps] == [(0.25, False, "g")] * 3 + [
+        (0.0, True, "")
+    ] * 3
+
+
 def test_a_policy_in_lockstep_gives_the_same_bytes_twice():
     def rollout():
         loop, executor, spy, _ = make("lockstep")

@@ -162,6 +162,24 @@ def frames_written(run_dir: Path) -> int:
     return count
 
 
+def test_an_operator_begins_ends_and_judges_an_episode(fake_scene: Path, tmp_path: Path) -> None:
+    with ExitStack() as stacks:
+        stack = start_recorder(stacks, tmp_path, fake_scene, "episodes")
+        wait_for(
+            lambda: (tmp_path / "run" / "recording").is_dir(), lambda: f"a recorder; output:\n{stack.output}"
+        )
+        for order in (["start"], ["mark", "failure"], ["stop"]):
+            done = stack.beside("openral", "data", "record", *order, "--patience", "60")
+            assert done.returncode == 0, done.stdout + done.stderr
+        refused = stack.beside("openral", "data", "record", "highlight", "--patience", "60")
+        assert (refused.returncode, "record:=highlight" in refused.stdout) == (1, True)
+        stack.interrupt()
+        assert stack.wait() == 0, stack.output
+    [episode] = pq.read_table(tmp_path / "run" / "recording" / "dataset" / "meta" / "episodes").to_pylist()
+    assert (episode["outcome"], episode["outcome_source"], episode["seed"]) == ("failure", "operator", 3)
+    assert episode["length"] > 5
+
+
 def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
     fake_scene: Path, tmp_path: Path
 ) -> None:

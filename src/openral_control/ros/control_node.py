@@ -12,7 +12,7 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from numpy.typing import NDArray
-from openral.msg import ControlStatus
+from openral.msg import ControlStatus, ExecutedAction
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -34,6 +34,8 @@ _READ_ONCE = ParameterDescriptor(read_only=True)
 """What is controlled is built from the parameters at start; setting one later would change nothing."""
 BRIDGES = ("robot_bridge", "sim_bridge")
 """Nodes that move the robot; one of them on a domain."""
+EXECUTED_DEPTH = 200
+"""Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
 
 
@@ -61,6 +63,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self._admission: AdmissionTopics | None = None
         self._estop: EStop | None = None
         self._status: Any = None
+        self._executed: Any = None
         self._status_lock = threading.Lock()
         """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
         self._thread: threading.Thread | None = None
@@ -113,6 +116,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
         self._open(run)
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        self._executed = self.create_publisher(ExecutedAction, "/openral/executed_action", EXECUTED_DEPTH)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._estop.apply()
         self._admission = AdmissionTopics(self, run.loop.post)
@@ -138,7 +142,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Let go of what was run and take back what was offered; it can be configured again."""
         self.close()
         with self._status_lock:
-            self._run = self._thread = self._admission = self._status = None
+            self._run = self._thread = self._admission = self._status = self._executed = None
             self._forget()
         publishers, subscriptions, services, timers = (
             now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
@@ -167,6 +171,14 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self._thread.join(10.0)
 
     # Further observations of the loop (openral_control.control_loop.Sink), from the control thread.
+
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed."""
+        publisher = self._executed
+        if publisher is not None:
+            message = ExecutedAction(goal_id=goal_id, held=held, data=[float(value) for value in action])
+            message.header.stamp = to_time(stamp_s)
+            publisher.publish(message)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """A chunk was refused."""

@@ -1,4 +1,4 @@
-"""A real ROS 2 from the package index, in an environment of its own, with openral built and installed there by colcon.
+"""A real ROS 2 from the package index, in an environment of its own, with openral built there by colcon.
 
 The wheels hold rclpy, Fast DDS, the interface packages and their generators. What they lack is taken from elsewhere: the
 interfaces of tf2_msgs are built from the files of `ros2_embedded`, whose launch, tf2_ros and `ros2` run on the real
@@ -49,14 +49,13 @@ file(GLOB files RELATIVE ${{CMAKE_CURRENT_SOURCE_DIR}} msg/*.msg srv/*.srv actio
 rosidl_generate_interfaces({name} ${{files}} DEPENDENCIES {depends})
 ament_package()
 """
-_COMMAND = """#!{python}
+_ROS2 = """#!{python}
 import sys
 
-from {module} import {function}
+from ros2cli.cli import main
 
-sys.exit({function}())
+sys.exit(main())
 """
-_COMMANDS = {"openral": ("openral_cli.app", "main"), "ros2": ("ros2cli.cli", "main")}
 
 
 class Unavailable(Exception):
@@ -148,10 +147,11 @@ class RealRos2:
         """Other dependencies, and the packages of ROS 2 that are no wheels, come after what is installed here."""
         paths = [sysconfig.get_path("purelib"), str(ROOT / "ros2_embedded/src")]
         (self._packages / "borrowed.pth").write_text("\n".join(paths) + "\n")
-        for name, (module, function) in _COMMANDS.items():
-            path = self.folder / "bin" / name
-            path.write_text(_COMMAND.format(python=self.python, module=module, function=function))
-            path.chmod(0o755)
+        command = self.folder / "bin" / "ros2"
+        command.write_text(_ROS2.format(python=self.python))
+        command.chmod(0o755)
+        # Tests look for the command beside the interpreter.
+        (self.folder / "bin" / "openral").symlink_to(self.folder / "workspace/install/openral/bin/openral")
 
     def build(self) -> None:
         """Build and install openral, and the interface packages that the index lacks, by colcon.

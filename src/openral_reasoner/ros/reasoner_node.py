@@ -20,8 +20,10 @@ from pydantic import BaseModel
 from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
@@ -31,6 +33,7 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
+from openral_core.told_to_end import ToldToEnd
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
@@ -424,13 +427,14 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._record.state(mission)
 
     def interrupted(self) -> None:
-        """Write the mission off in the run folder; the graph is gone already."""
-        self._publisher = self._steps = self._chunks = None
+        """Write the mission off, in the run folder and to everybody who listens; nothing else is sent any more."""
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
             )
         self._flush()
+        if self._publisher is not None:
+            self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
 
     def _farewell(self) -> None:
         if not (
@@ -455,20 +459,26 @@ def main() -> None:
 
     Exit code 0 in both cases, whatever became of the mission; EXIT_UNFIT if the node could not be configured.
     """
-    rclpy.init()
-    node = ReasonerNode()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: ReasonerNode | None = None
+    executor = SingleThreadedExecutor()
     ready = True
     try:
-        if node.get_parameter("autostart").value:
-            ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+        with ToldToEnd() as told:
+            node = ReasonerNode()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+                if ready:
+                    node.trigger_activate()
             if ready:
-                node.trigger_activate()
-        if ready:
-            rclpy.spin_until_future_complete(node, node.finished)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.interrupted()
+                told.spin(executor, node.finished)
+        if told.told and node is not None:
+            node.interrupted()
     finally:
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.destroy_node()
         rclpy.try_shutdown()
     if not ready:
         raise SystemExit(EXIT_UNFIT)

@@ -26,6 +26,7 @@ NODES = {
     "openral_reward_monitor.ros.monitor_node": {"scene": "metaworld_drawer", "skill": "mini-progress"},
     "openral_perception.ros.locator_node": {"scene": "metaworld_drawer", "skill": "mini-detector"},
 }
+NODES_SEEN = ("sim_bridge", "policy", "motions", "reward_monitor", "locator")
 REASONER = "openral_reasoner.ros.reasoner_node"
 HOSTS = ("/openral/policy/policy", "/openral/motions")
 READY = ("metaworld at 80 Hz", "is loaded", "motions: home", "watches camera", "locates words")
@@ -56,6 +57,9 @@ class Listener:
         while not condition():
             assert time.monotonic() < end, what()
             self._executor.spin_once(timeout_sec=0.05)
+
+    def nodes(self) -> list[str]:
+        return self._node.get_node_names()
 
     def close(self) -> None:
         self._executor.shutdown()
@@ -95,7 +99,10 @@ class Deployment:
     def codes(self) -> dict[str, int | None]:
         """Exit codes, when all have ended."""
         processes = self.processes.values()
-        wait_for(lambda: all(process.poll() is not None for process in processes), "the ends")
+        wait_for(
+            lambda: all(process.poll() is not None for process in processes),
+            lambda: f"the ends: {[process.poll() for process in processes]}\n{self.log()}",
+        )
         return {module: process.returncode for module, process in self.processes.items()}
 
     def close(self) -> None:
@@ -136,7 +143,11 @@ def test_every_node_ends_with_0_and_says_so(deployment: Deployment, number: sign
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_nodes_that_are_still_starting_end_with_0(deployment: Deployment, number: signal.Signals) -> None:
-    wait_for(lambda: any(words in deployment.log() for words in READY), "the first node")
-    deployment.signal(number)
+    """From when they are seen on, which is before they have loaded anything."""
+    listener = Listener(deployment.domain)
+    for process, node in zip(deployment.processes.values(), NODES_SEEN, strict=True):
+        listener.spin_until(lambda node=node: node in listener.nodes(), deployment.log)
+        process.send_signal(number)
+    listener.close()
     codes = deployment.codes()
     assert set(codes.values()) == {0}, f"{codes}\n{deployment.log()}"

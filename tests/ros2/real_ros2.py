@@ -1,8 +1,8 @@
 """A real ROS 2 from the package index, in an environment of its own, with openral built there by colcon.
 
-The wheels hold rclpy, Fast DDS, the interface packages and their generators. What they lack is taken from elsewhere: the
-interfaces of tf2_msgs are built from the files of `ros2_embedded`, whose launch, tf2_ros and `ros2` run on the real
-rclpy. openral's other dependencies are those of the environment that runs the tests.
+The wheels hold rclpy, Fast DDS, the interface packages and their generators. What they lack is taken from elsewhere:
+the interfaces of tf2_msgs are built from the files of `ros2_embedded`, whose launch, tf2_ros and `ros2` run on the
+real rclpy. openral's other dependencies are those of the environment that runs the tests.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from rclpy.task import Future
 from openral_core.errors import ContractError, NotFoundError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_core.told_to_end import ToldToEnd
 from openral_perception.detection import ObjectDetector
 from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError

@@ -19,9 +19,9 @@ from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
-from openral_core.told_to_end import ToldToEnd
 from openral_policy_nodes.inference import PolicyChunk
 from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer, SkillOffer
 from openral_policy_nodes.ros.sensors import STATE_QOS, SensorIntake

@@ -28,7 +28,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_core.guarded import GuardedCallbacks
-from openral_core.told_to_end import ToldToEnd
+from openral_core.process.told_to_end import ToldToEnd
 from openral_reasoner.palette import MOTION
 from openral_reasoner.ros.messages import LATCHED
 

@@ -30,10 +30,10 @@ from std_msgs.msg import Bool
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
-from openral_core.told_to_end import ToldToEnd
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside

@@ -28,7 +28,7 @@ from sensor_msgs.msg import Image, JointState
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
-from openral_core.told_to_end import ToldToEnd
+from openral_core.process.told_to_end import ToldToEnd
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
 from openral_reward_monitor.models.factory import WatchableModel, assemble

@@ -66,7 +66,7 @@ def filled(kind: Any, seed: int = 1) -> Any:
 def value(text: str, seed: int) -> Any:
     """A value of a field type as `get_fields_and_field_types` writes it."""
     if many := re.fullmatch(r"sequence<(.+?)(?:, (\d+))?>", text) or re.fullmatch(r"(.+)\[(\d+)\]", text):
-        count = int(many[2]) if text.endswith("]") else 3
+        count = int(many[2]) if text.endswith("]") else min(3, int(many[2] or 3))
         return [value(many[1], seed + place) for place in range(count)]
     if integer := _INTEGER.fullmatch(text):
         bits = int(integer[2])

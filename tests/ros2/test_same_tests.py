@@ -21,6 +21,7 @@ FILES = (
     "tests/system/test_system_node_endings.py",
     "tests/system/test_system_lost_nodes.py",
     "tests/system/test_system_missions.py",
+    "tests/system/test_system_interrupts.py",
 )
 """Of the nodes: sim_bridge, policy_node, reward_monitor, locator and reasoner; then their ends, and deployments."""
 LIMIT_S = 1200

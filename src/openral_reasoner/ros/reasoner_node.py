@@ -9,6 +9,7 @@ has a thread of its own (`PlanningService`).
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any, get_args
@@ -17,6 +18,7 @@ from uuid import uuid4
 import rclpy
 from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -434,7 +436,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             )
         self._flush()
         if self._publisher is not None:
-            self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
+            with contextlib.suppress(
+                RCLError
+            ):  # of a middleware that has no acknowledgements, as rmw_zenoh_cpp
+                self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
 
     def _farewell(self) -> None:
         if not (

@@ -22,8 +22,10 @@ FILES = (
     "tests/system/test_system_lost_nodes.py",
     "tests/system/test_system_missions.py",
     "tests/system/test_system_interrupts.py",
+    "tests/system/test_system_estop.py",
+    "tests/system/test_system_robot.py",
 )
-"""Of the nodes: sim_bridge, policy_node, reward_monitor, locator and reasoner; then their ends, and deployments."""
+"""Of single nodes, of their ends, and of deployments, one with an arm's twin in place of the simulator."""
 LIMIT_S = 1200
 """[s] How long one file may take."""
 

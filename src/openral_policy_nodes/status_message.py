@@ -9,6 +9,8 @@ from openral_policy_nodes.supervisor import BridgeStatus
 
 MAX_REASON, MAX_MODE = 500, 32
 """Characters."""
+TAKEN_OVER = ("paused", "correcting")
+"""What `intervention` says while an operator has the arm."""
 
 
 def read_status(message: Any) -> BridgeStatus:
@@ -26,4 +28,5 @@ def read_status(message: Any) -> BridgeStatus:
         lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
         holding=bool(message.holding),
         stamp_s=stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec),
+        taken_over=text_field("intervention", message.intervention, MAX_MODE) in TAKEN_OVER,
     )

@@ -153,6 +153,11 @@ def goal_of(status: ControlStatus) -> str:
     return goal_id_field("active_goal", status.active_goal)
 
 
+def operator_of(status: ControlStatus) -> str:
+    """Return who has taken the arm over from the policies, in words; empty: nobody."""
+    return plain_line(status.operator) if status.intervention in ("paused", "correcting") else ""
+
+
 def control_of(status: ControlStatus) -> dict[str, object]:
     """What the bridge says about itself, as plain values for an agent."""
     return {

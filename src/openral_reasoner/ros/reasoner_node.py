@@ -65,6 +65,7 @@ from openral_reasoner.ros.messages import (
     STEPS,
     goal_of,
     message_of,
+    operator_of,
     reading_of,
     step_of,
 )
@@ -312,6 +313,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _on_status(self, status: ControlStatus) -> None:
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
+            self._director.intervention(operator_of(status), self._now())
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:

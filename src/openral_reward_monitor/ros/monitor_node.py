@@ -186,7 +186,14 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         except ContractError as error:
             self._drop("a control status", error)
             return
-        if attempt is None:
+        taken_over = message.intervention in ("paused", "correcting")
+        if cameras.goal is not None and (taken_over or cameras.is_paused):
+            goal = message.paused_goal if taken_over else message.active_goal
+            if goal == cameras.goal.goal_id:
+                cameras.pause(taken_over)
+                return
+        cameras.is_paused = taken_over
+        if attempt is None or taken_over:
             cameras.end()
         elif cameras.goal is None or cameras.goal.goal_id != attempt.goal_id:
             cameras.begin(attempt)
@@ -232,7 +239,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
         """Have the newest frames scored, if it is time to and they are of the camera to look at."""
         due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # a clock may begin anew
-        if self._scorer is None or cameras.words is None or not due:
+        if self._scorer is None or cameras.words is None or cameras.is_paused or not due:
             return
         camera = cameras.watched(self._now_s())
         selection = camera.select()

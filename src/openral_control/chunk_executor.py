@@ -178,12 +178,12 @@ class ChunkExecutor:
                 self._streaks.pop(self.active_goal, None)
                 self._sent = action
                 return action, False
-            self.holding = True
-            self._count(held=1)
+            self.holding = action is None  # what fades out moves the arm, though no chunk says so
+            self._count(held=int(self.holding))
             if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
                 self._set_goal("", "", "")
             self._sent = self._hold_action(self._last) if action is None else action
-            return self._sent, True
+            return self._sent, self.holding
 
     def stop(self) -> None:
         """Latch the emergency stop: hold from the next step on, until `release`. The active goal ends for good."""

@@ -134,7 +134,7 @@ def test_held_keys_move_the_arm_and_released_ones_do_not(
     watcher.until_held()
     page.click("#take")
     until_text(page, "#take", "Take the arm")
-    assert {"took the arm", "let the arm go"} <= set(actions(stack))
+    assert {"took the arm", "gave the arm back"} <= set(actions(stack))
 
 
 @pytest.mark.parametrize("how", ["closed", "blurred"])
@@ -157,19 +157,53 @@ def test_the_arm_holds_when_the_tab_is_gone_while_a_key_is_held(
     assert faults == []
 
 
-def test_the_arm_is_not_taken_from_a_mission_and_a_mission_takes_it_back(
-    page: Page, operator: Operator, watcher: Watcher
+def test_a_policy_is_taken_over_within_its_attempt_corrected_and_goes_on(
+    page: Page, operator: Operator, watcher: Watcher, stack: Stack
 ) -> None:
     say(page, "open the drawer")
-    operator.until_moving()
-    until_text(page, "#hand", "moves the arm; end the mission first")
-    assert page.locator("#take").is_disabled()
-    until_text(page, "#mission-state", "done")
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    goal = operator.status[-1].active_goal
     take(page)
+    operator.until(lambda: operator.status[-1].paused_goal == goal, "a goal that waits")
+    until_text(page, "#state", "has the arm, which holds; the policy waits")
     page.keyboard.down("r")
     watcher.until_driven()
-    operator.say("close the drawer")
-    until_text(page, "#take", "Take the arm")
+    until_text(page, "#state", "moves the arm; the policy waits")
     page.keyboard.up("r")
-    until_text(page, "#mission", "close the drawer")
+    watcher.until_held()
+    page.click("#take")
     until_text(page, "#mission-state", "done")
+    until_text(page, "#steps", "the arm was given back")
+    assert operator.missions[-1].tasks[0].attempts == 1
+    assert {"took the arm", "gave the arm back"} <= set(actions(stack))
+
+
+def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_policy_go_on(
+    browser: Browser, page: Page, url: str, operator: Operator, watcher: Watcher
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context()
+    other = open_page(context, url, faults.append)
+    say(page, "close the drawer")
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    take(other)
+    other.keyboard.down("r")
+    watcher.until_driven()
+    other.close()
+    context.close()
+    watcher.until_held()
+    assert operator.status[-1].paused_goal
+    assert operator.status[-1].intervention == "paused"
+    page.click("#go-on")
+    until_text(page, "#mission-state", "done")
+    assert faults == []

@@ -189,7 +189,8 @@ def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_polic
     faults: list[str] = []
     context = browser.new_context()
     other = open_page(context, url, faults.append)
-    say(page, "close the drawer")
+    operator.reset("drawer-open-v3", 1003)
+    say(page, "open the drawer")
     operator.until(
         lambda: (
             operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
@@ -197,6 +198,7 @@ def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_polic
         "the policy",
     )
     take(other)
+    operator.until(lambda: operator.status[-1].paused_goal, "a goal that waits")
     other.keyboard.down("r")
     watcher.until_driven()
     other.close()

@@ -118,7 +118,7 @@ def watcher(operator: Operator) -> Watcher:
 
 
 def take(page: Page) -> None:
-    page.click("#take")
+    page.evaluate("document.querySelector('#take').click()")  # at once: a policy may need two seconds only
     page.wait_for_function("document.documentElement.dataset.hand == 'taken'")
 
 
@@ -155,6 +155,17 @@ def test_the_arm_holds_when_the_tab_is_gone_while_a_key_is_held(
     context.close()
     operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
     assert faults == []
+
+
+def until_policy(operator: Operator) -> str:
+    """Wait until the policy moves the arm, and return its goal."""
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    return str(operator.status[-1].active_goal)
 
 
 def test_a_policy_is_taken_over_within_its_attempt_corrected_and_goes_on(

@@ -82,6 +82,14 @@ def test_a_policy_that_is_interrupted_waits_replans_and_finishes(tmp_path: Path)
     goals = {s.active_goal for s in operator.status if s.skill == "openral/rskill-mini-metaworld"}
     assert goals == {goal}, "the same goal goes on"
     check_seams(load_truth(tmp_path / "run"))
+    report = (tmp_path / "run" / "report.html").read_text()
+    for words in (
+        "The simulator agrees",
+        "An operator had the arm from",
+        "data:image/png;base64,",
+        "mini-metaworld",
+    ):
+        assert words in report, words
 
 
 def check_seams(truth: Any) -> None:

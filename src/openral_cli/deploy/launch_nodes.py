@@ -11,6 +11,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from openral_cli.deploy.run_facts import keep_record
 from openral_core.errors import OpenralError
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
@@ -96,6 +97,7 @@ def deployment(
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         timed = {**common, "use_sim_time": use_sim_time}
+        keep_record(values["run_dir"], scene, values)
         nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
         if scene.motions:
             nodes.append(motions(values, timed))

@@ -57,6 +57,7 @@ from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import (
@@ -125,6 +126,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._planning = PlanningService(self._director, self._planner)
         self._perception: CameraAndMonitor | None = None
         self._locator: LocateClient | None = None
+        self._pictures: AttemptPictures | None = None
         self._condition_query: ConditionQuery
         self._outside: OutsideAgents | None = None
         self.finished: Any = Future()
@@ -165,6 +167,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
         self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
+        self._pictures = AttemptPictures(Path(run_dir), self._perception) if run_dir else None
         self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
         self._planning = PlanningService(
@@ -251,7 +254,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         for served in (self._perception, self._locator):
             if served:
                 served.close()
-        self._perception = self._locator = None
+        self._perception = self._locator = self._pictures = None
 
     def _release(self) -> None:
         if self._outside:
@@ -411,6 +414,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._steps.publish(step_of(entry))
         if self._record:
             self._record.step(entry, time.time())
+        if self._pictures:
+            self._pictures.heard(entry)
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""

@@ -26,14 +26,18 @@ class RunPage:
         with ui.element("header").classes("c-bar"):
             ui.label(f"openral: run {run.run_dir.name}").classes("c-brand")
             self._play = ui.button(icon="play_arrow", on_click=self._switch).props("flat round id=play")
-            self._slider = ui.slider(
-                min=run.begin_s,
-                max=max(run.end_s, run.begin_s + 0.1),
-                step=0.05,
-                value=run.end_s,
-                on_change=self._show,
-            ).props("id=moment label-always")
-            self._words = ui.label("").classes("c-num").props("id=state")
+            self._slider = (
+                ui.slider(
+                    min=run.begin_s,
+                    max=max(run.end_s, run.begin_s + 0.1),
+                    step=0.05,
+                    value=run.end_s,
+                    on_change=self._show,
+                )
+                .style("flex:1; min-width:120px")
+                .props("id=moment")
+            )
+            self._words = ui.label("").classes("c-num").style("white-space:nowrap").props("id=state")
         with ui.element("main").classes("c-grid"):
             with ui.element("div").classes("c-column"), ui.element("section").classes("c-panel"):
                 ui.label("The attempt's last picture").classes("c-title")

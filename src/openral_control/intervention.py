@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Phase(Enum):
+class InterventionPhase(Enum):
     """What an intervention is at."""
 
     AUTONOMOUS = "autonomous"
@@ -49,11 +49,15 @@ class Intervention:
         """Whether an operator has the arm."""
         return bool(self.operator)
 
-    def phase(self, active_goal: str) -> Phase:
+    def phase(self, active_goal: str) -> InterventionPhase:
         """Return the phase, by the goal whose chunk was accepted last (hex UUID, empty: none)."""
         if not self.is_on:
-            return Phase.AUTONOMOUS
-        return Phase.CORRECTING if active_goal and active_goal == self.goal_id else Phase.PAUSED
+            return InterventionPhase.AUTONOMOUS
+        return (
+            InterventionPhase.CORRECTING
+            if active_goal and active_goal == self.goal_id
+            else InterventionPhase.PAUSED
+        )
 
     def commander(self, active_goal: str) -> str:
         """Return who has the arm, as `openral/msg/ControlStatus` names it: operator, policy or nobody (empty)."""

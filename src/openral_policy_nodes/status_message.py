@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
+from openral_core.teleoperation import TAKEN_OVER
 from openral_policy_nodes.supervisor import BridgeStatus
 
 MAX_REASON, MAX_MODE = 500, 32
 """Characters."""
-TAKEN_OVER = ("paused", "correcting")
-"""What `intervention` says while an operator has the arm."""
 
 
 def read_status(message: Any) -> BridgeStatus:

@@ -17,7 +17,7 @@ from system_stack import BIN
 
 from openral_console.run.finished_run import FinishedRun
 from openral_core.errors import NotFoundError
-from openral_core.run_record import picture_path
+from openral_core.files.run_folder import picture_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

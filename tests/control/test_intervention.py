@@ -8,7 +8,7 @@ import pytest
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_control.envelope import Envelope
-from openral_control.intervention import Phase
+from openral_control.intervention import InterventionPhase
 from openral_control.seam import SEAM_S, Seam
 from openral_core.errors import ControlError
 from openral_core.robot import load_robot
@@ -69,7 +69,7 @@ class Bench:
             self.run(4)
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> InterventionPhase:
         return self.executor.intervention.phase(self.executor.active_goal)
 
     def largest_change(self, first: int, last: int) -> float:
@@ -84,17 +84,20 @@ FAST, BACK = [0.9, -0.9, 0.3, 1.0], [-0.8, 0.8, 0.0, 1.0]
 def test_the_whole_way_is_without_a_jerk_at_either_seam_and_keeps_the_fingers() -> None:
     bench = Bench()
     bench.drive(POLICY, FAST, 24)
-    assert (bench.phase, bench.executor.intervention.commander(POLICY)) == (Phase.AUTONOMOUS, "policy")
+    assert (bench.phase, bench.executor.intervention.commander(POLICY)) == (
+        InterventionPhase.AUTONOMOUS,
+        "policy",
+    )
     taken = bench.step
     bench.executor.take_over("anna", HAND)
-    assert bench.phase is Phase.PAUSED
+    assert bench.phase is InterventionPhase.PAUSED
     bench.run(STEPS + 4)
     assert bench.actions[-1].tolist() == [0.0, 0.0, 0.0, 1.0]  # at rest, and the fingers stay closed
     bench.drive(HAND, BACK, 24)
-    assert bench.phase is Phase.CORRECTING
+    assert bench.phase is InterventionPhase.CORRECTING
     given = bench.step
     bench.executor.give_back()
-    assert (bench.phase, bench.executor.active_goal) == (Phase.AUTONOMOUS, POLICY)
+    assert (bench.phase, bench.executor.active_goal) == (InterventionPhase.AUTONOMOUS, POLICY)
     bench.run(2)
     bench.drive(POLICY, FAST, 24)
     np.testing.assert_allclose(bench.actions[-1], FAST, atol=1e-6)
@@ -141,7 +144,7 @@ def test_a_goal_that_was_broken_off_does_not_go_on_because_the_operator_is_gone(
     bench.executor.offer(Chunk.end_of(HAND), bench.step, bench.state)
     bench.run(1)
     assert bench.executor.holding
-    assert bench.phase is Phase.PAUSED
+    assert bench.phase is InterventionPhase.PAUSED
     assert bench.offer(POLICY, FAST) is not None
     bench.executor.give_back()
     assert bench.offer(POLICY, FAST) is None
@@ -152,7 +155,7 @@ def test_without_a_goal_that_waits_the_arm_is_free_when_the_operator_is_gone() -
     bench.executor.take_over("anna", HAND)
     bench.drive(HAND, BACK, 8)
     bench.executor.offer(Chunk.end_of(HAND), bench.step, bench.state)
-    assert bench.phase is Phase.AUTONOMOUS
+    assert bench.phase is InterventionPhase.AUTONOMOUS
     assert bench.offer(POLICY, FAST) is None
 
 
@@ -173,7 +176,7 @@ def test_the_emergency_stop_ends_an_intervention_at_once_and_refuses_one() -> No
     bench.executor.stop()
     bench.run(1)
     assert not bench.actions[-1][:3].any()
-    assert bench.phase is Phase.AUTONOMOUS
+    assert bench.phase is InterventionPhase.AUTONOMOUS
     with pytest.raises(ControlError, match="emergency stop"):
         bench.executor.take_over("anna", HAND)
 

@@ -11,11 +11,11 @@ from typing import Any
 from openral_cli.deploy.outcome import RunOutcome, TaskOutcome, judge
 from openral_cli.deploy.report import disagreement
 from openral_core.errors import NotFoundError
+from openral_core.files.run_folder import AttemptRecord, attempts_of, decisions_of, load_facts, picture_path
 from openral_core.html.page_parts import begin, fact_rows
 from openral_core.html.plots import PLOT_STYLE, plot
 from openral_core.html.timeline import TIMELINE_STYLE, Bar, timeline
 from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
-from openral_core.run_record import RecordedAttempt, attempts_of, decisions_of, load_facts, picture_path
 
 REPORT_FILE = "report.html"
 STYLE = """
@@ -97,7 +97,7 @@ def _tasks(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[str
     yield "</table></div>"
 
 
-def _bar(attempt: RecordedAttempt, last_s: float) -> Bar:
+def _bar(attempt: AttemptRecord, last_s: float) -> Bar:
     end_s = last_s if attempt.ended_s is None else attempt.ended_s
     spans = tuple((begin_s, end_s if back_s is None else back_s) for begin_s, back_s in attempt.interventions)
     verdict = attempt.verdict or "the record ends here"
@@ -106,7 +106,7 @@ def _bar(attempt: RecordedAttempt, last_s: float) -> Bar:
     )
 
 
-def _attempt(attempt: RecordedAttempt, run_dir: Path, threshold: object, last_s: float) -> str:
+def _attempt(attempt: AttemptRecord, run_dir: Path, threshold: object, last_s: float) -> str:
     """Return one attempt: its last picture, its curves, and how it ended."""
     picture = picture_path(run_dir, attempt.mission, attempt.task, attempt.number)
     shown = "<p>No picture was kept.</p>"
@@ -127,7 +127,7 @@ def _attempt(attempt: RecordedAttempt, run_dir: Path, threshold: object, last_s:
     )
 
 
-def _curves(attempt: RecordedAttempt, threshold: object, end_s: float) -> str:
+def _curves(attempt: AttemptRecord, threshold: object, end_s: float) -> str:
     if not attempt.readings:
         return "<p>The reward monitor said nothing.</p>"
     lines = {

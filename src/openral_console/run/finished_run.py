@@ -7,6 +7,7 @@ from typing import Any
 
 from openral_console.live.deployment import MAX_STEPS
 from openral_console.live.views import ReadingView, SkillView
+from openral_core.files.run_folder import AttemptRecord, attempts_of, load_facts, picture_path
 from openral_core.mission_record import (
     RecordedMission,
     RecordedStep,
@@ -14,7 +15,6 @@ from openral_core.mission_record import (
     load_mission,
     load_steps,
 )
-from openral_core.run_record import RecordedAttempt, attempts_of, load_facts, picture_path
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
@@ -82,11 +82,11 @@ class FinishedRun:
             tasks=tasks if planned else (),
         )
 
-    def attempt_at(self, stamp_s: float) -> RecordedAttempt | None:
+    def attempt_at(self, stamp_s: float) -> AttemptRecord | None:
         """Return the attempt that had begun last at a moment [s]; None: none had."""
         return next((each for each in reversed(self.attempts) if each.began_s <= stamp_s), None)
 
-    def picture(self, attempt: RecordedAttempt) -> Path | None:
+    def picture(self, attempt: AttemptRecord) -> Path | None:
         """Return the file with the last picture of an attempt; None: it was not kept."""
         path = picture_path(self.run_dir, attempt.mission, attempt.task, attempt.number)
         return path if path.is_file() else None
@@ -100,7 +100,7 @@ class FinishedRun:
     def _changed(self, **changes: Any) -> RecordedMission:
         return self._mission.model_copy(update=changes)
 
-    def _view(self, attempt: RecordedAttempt, reading: RecordedStep) -> ReadingView:
+    def _view(self, attempt: AttemptRecord, reading: RecordedStep) -> ReadingView:
         return ReadingView(
             stamp_s=reading.stamp_s,
             goal=f"{attempt.mission}/{attempt.task}/{attempt.number}",

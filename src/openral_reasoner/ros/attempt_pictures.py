@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 from openral_core.files.output_folder import make_private
-from openral_core.run_record import ENDS, picture_path
+from openral_core.files.run_folder import ENDS, picture_path
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.request_queue import Look, Reply
 from openral_reasoner.ros.camera_client import CameraAndMonitor

@@ -26,6 +26,7 @@ from sensor_msgs.msg import Image, JointState
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
+from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
 from openral_reward_monitor.models.factory import WatchableModel, assemble
@@ -186,7 +187,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         except ContractError as error:
             self._drop("a control status", error)
             return
-        taken_over = message.intervention in ("paused", "correcting")
+        taken_over = message.intervention in TAKEN_OVER
         if cameras.goal is not None and (taken_over or cameras.is_paused):
             goal = message.paused_goal if taken_over else message.active_goal
             if goal == cameras.goal.goal_id:

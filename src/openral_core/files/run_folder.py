@@ -23,7 +23,7 @@ ENDS = ("verdict", "mission", "stop")
 
 
 @dataclass
-class RecordedAttempt:
+class AttemptRecord:
     """One attempt at a task."""
 
     mission: str
@@ -43,13 +43,13 @@ class RecordedAttempt:
     """[s] node clock, when an operator took the arm, and gave it back."""
 
 
-def attempts_of(steps: Sequence[RecordedStep]) -> list[RecordedAttempt]:
+def attempts_of(steps: Sequence[RecordedStep]) -> list[AttemptRecord]:
     """Return the attempts that the steps of a run folder tell of, in their order."""
-    attempts: list[RecordedAttempt] = []
-    now: RecordedAttempt | None = None
+    attempts: list[AttemptRecord] = []
+    now: AttemptRecord | None = None
     for step in steps:
         if step.kind == "attempt":
-            now = RecordedAttempt(step.mission, step.task, step.attempt, step.text, step.stamp_s, step.reason)
+            now = AttemptRecord(step.mission, step.task, step.attempt, step.text, step.stamp_s, step.reason)
             attempts.append(now)
         elif now is not None and step.kind == "reading":
             now.readings.append(step)
@@ -80,7 +80,7 @@ def load_facts(run_dir: Path) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _intervened(attempt: RecordedAttempt, stamp_s: float) -> None:
+def _intervened(attempt: AttemptRecord, stamp_s: float) -> None:
     if attempt.interventions and attempt.interventions[-1][1] is None:
         attempt.interventions[-1] = attempt.interventions[-1][0], stamp_s
     else:

@@ -42,6 +42,7 @@ class Operator:
         self._context.init(domain_id=stack.domain)
         self._node = rclpy.create_node("operator", context=self._context)
         self._clients: dict[str, ActionClient] = {}
+        self._triggers: dict[str, Any] = {}
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self.subscribe = subscribe = self._node.create_subscription
@@ -142,10 +143,16 @@ class Operator:
         answer = self.call(ResetScene, "/openral/sim/reset", task=task, seed=init_id)
         assert answer.ok, answer.message
 
-    def press(self, service: str) -> None:
-        """Call a `std_srvs/Trigger` and see that it was done."""
-        answer = self.call(Trigger, service)
-        assert answer.success, answer.message
+    def press(self, service: str) -> float:
+        """Call a `std_srvs/Trigger` and see that it was done; return when it was sent, [s] monotonic."""
+        client = self._triggers.get(service) or self._node.create_client(Trigger, service)
+        self._triggers[service] = client
+        self.until(client.service_is_ready, f"the service {service}")
+        sent = time.monotonic()
+        answer = client.call_async(Trigger.Request())
+        self.until(answer.done, f"an answer of {service}")
+        assert answer.result().success, answer.result().message
+        return sent
 
     def send_chunk(self, goal: str = "", **changes: Any) -> None:
         """Send a chunk of a goal of its own that answers the present instant and is right except for `changes`.

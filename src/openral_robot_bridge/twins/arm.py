@@ -62,6 +62,11 @@ class TwinArm:
         return np.array(self._data.qvel[self._dofs])
 
     @property
+    def accelerations(self) -> Vector:
+        """(n,) [rad/s²] of the last cycle."""
+        return np.array(self._data.qacc[self._dofs])
+
+    @property
     def external_torques(self) -> Vector:
         """(n,) [Nm] that contacts and the ends of ranges put on the joints."""
         return np.array(self._data.qfrc_constraint[self._dofs])

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.errors import SimulationError
@@ -18,9 +19,10 @@ from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
 from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
+from openral_robot_bridge.twins.trace import MotionTrace
 from openral_robot_bridge.urdf_limits import read_limits
 
-HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, status, quit"
+HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, trace FILE, trace end, status, quit"
 
 
 class FciTwin:
@@ -41,7 +43,7 @@ class FciTwin:
             )
         text = (share_directory() / "robots" / robot.name / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
-        arm = TwinArm(scene, robot, CYCLE_S)
+        arm = self._body = TwinArm(scene, robot, CYCLE_S)
         limits = limits_of(robot)
         own = read_limits(urdf, limits.names)
         self._controller = ArmController(
@@ -56,6 +58,7 @@ class FciTwin:
             ) from error
         self._say = say
         self._said: deque[str] = deque()
+        self._trace: MotionTrace | None = None
         self._ended = False
 
     def tell(self, line: str) -> None:
@@ -70,6 +73,8 @@ class FciTwin:
                     self._say(self._do(self._said.popleft()))
                 self._arm.cycle()
                 self._gripper.cycle()
+                if self._trace is not None:
+                    self._trace.note(self._body)
         finally:
             self._arm.close()
             self._gripper.close()
@@ -82,6 +87,15 @@ class FciTwin:
             self._arm.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
             self._arm.lose = int(words[1])
+        elif words == ["trace", "end"]:
+            if self._trace is not None:
+                self._trace.save()
+            self._trace = None
+        elif words[:1] == ["trace"] and len(words) == 2:
+            try:
+                self._trace = MotionTrace(Path(words[1]))
+            except SimulationError as error:
+                return str(error)
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:

@@ -267,6 +267,7 @@ class ChunkExecutor:
         held = self.intervention
         if goal_id and goal_id == self.active_goal:
             self._queue.clear()
+            self._seam.close()
             self._retired.append(goal_id)
             self._set_goal("", "", "")
         if held.waits is not None and goal_id == held.waits.goal_id:
@@ -276,6 +277,7 @@ class ChunkExecutor:
             held.leave()
         if held.is_left and held.waits is None:
             self.give_back()
+            self._seam.close()
 
     def _step_of(self, chunk: Chunk) -> int | None:
         return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from console_browser import actions, open_page, say, until_text
+from console_browser import actions, open_page, release, say, until_text
 from openral.msg import ActionChunk
 from system_operator import Operator
 from system_stack import Stack
@@ -219,4 +219,50 @@ def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_polic
     assert operator.status[-1].intervention == "paused"
     page.click("#go-on")
     until_text(page, "#mission-state", "done")
+    assert faults == []
+
+
+PAD = """
+window.pad = {connected: true, mapping: 'standard', axes: [0, 0, 0, 0], buttons: []};
+for (let i = 0; i < 17; i++) window.pad.buttons.push({pressed: false, value: 0});
+navigator.getGamepads = () => [null, window.pad];
+"""
+"""A gamepad that a test moves, in the place of the browser's."""
+SHOULDER, B = 5, 1
+
+
+def press(page: Page, button: int, down: bool) -> None:
+    page.evaluate("([button, down]) => { window.pad.buttons[button].pressed = down }", [button, down])
+
+
+def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_button_stops_it(
+    browser: Browser, url: str, operator: Operator, watcher: Watcher
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context()
+    context.add_init_script(PAD)
+    page = open_page(context, url, faults.append)
+    page.evaluate("window.dispatchEvent(new Event('gamepadconnected'))")
+    take(page)
+    operator.until(lambda: operator.status[-1].operator, "an arm that is taken")
+    page.evaluate("window.pad.axes[3] = -1")  # the right stick up
+    page.wait_for_timeout(300)
+    assert watcher.chunks == [], "sticks alone move nothing"
+    before = operator.positions[-1]
+    press(page, SHOULDER, True)
+    watcher.until_driven()
+    operator.until(lambda: operator.positions[-1][2] > before[2] + 0.02, "a hand that rises")
+    press(page, SHOULDER, False)
+    watcher.until_held()
+
+    press(page, SHOULDER, True)
+    watcher.until_driven()
+    page.evaluate("window.pad.connected = false")  # the radio of the pad is gone
+    watcher.until_held()
+
+    page.evaluate("window.pad.connected = true")
+    press(page, B, True)
+    operator.until(lambda: operator.status[-1].estopped, "the stop")
+    release(page, operator)
+    context.close()
     assert faults == []

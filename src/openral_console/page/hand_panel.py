@@ -17,6 +17,7 @@ from openral_console.teleop.steering import Steer
 SPEEDS_M_S = {0.05: "slow", 0.1: "medium", 0.2: "quick"}
 TAKE, TAKE_OVER, GIVE_BACK = "Take the arm", "Take over", "Give the arm back"
 KEYS = "Hold to move: W S along x, A D along y, R F up and down, Q E turn. G: fingers."
+PAD = "Gamepad: hold a shoulder button; sticks move, up and down and turn on the right one. A: fingers. B: Stop."
 
 
 class HandPanel:
@@ -60,7 +61,7 @@ class HandPanel:
         why = "" if mine else door.why_not()
         self._take.set_enabled(not why)
         self._go_on.set_visibility(control is not None and bool(control.operator) and not door.holder)
-        self._words.set_text((self._fault or KEYS) if mine else self._fault or why)
+        self._words.set_text((self._fault or f"{KEYS} {PAD}") if mine else self._fault or why)
 
     async def _switch(self) -> None:
         self._fault = ""

@@ -216,6 +216,37 @@ def test_emergency_stop_latches(start, observer):
     observer.until(lambda: observer.status().executed > 0)
 
 
+def arm(*words):
+    """Run `openral arm`, and return its exit code and what it said."""
+    command = [sys.executable, "-c", "from openral_cli.app import main; main()", "arm", *words]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
+    start()
+    observer.begin()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().commanded_by == "policy")
+    code, said = arm("pause")
+    assert code == 0, said
+    observer.until(lambda: observer.status().intervention == "paused" and observer.status().holding)
+    assert observer.status().commanded_by == "operator"
+    assert observer.status().operator
+    before = observer.status()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().held > before.held + 40)
+    assert (observer.status().executed, observer.status().rejected) == (before.executed, 0)
+    code, said = arm("resume")
+    assert code == 0, said
+    observer.until(lambda: observer.status().intervention == "autonomous")
+    observer.seen["image"].clear()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().executed > before.executed)
+    code, said = arm("resume")
+    assert (code, "nothing to be given back" in said) == (1, True)
+
+
 def moved(observer):
     """Post a good chunk of a new goal, and tell whether it is executed."""
     observer.begin(uuid4().hex)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
@@ -216,11 +217,12 @@ def test_emergency_stop_latches(start, observer):
     observer.until(lambda: observer.status().executed > 0)
 
 
-def arm(*words):
-    """Run `openral arm`, and return its exit code and what it said."""
-    command = [sys.executable, "-c", "from openral_cli.app import main; main()", "arm", *words]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
-    return ended.returncode, ended.stdout + ended.stderr
+def arm(observer, *words):
+    """Run `openral arm` while the observer goes on listening; return its exit code and what it said."""
+    command = [str(Path(sys.executable).with_name("openral")), "arm", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    observer.until(lambda: process.poll() is not None)
+    return process.returncode, process.communicate()[0]
 
 
 def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
@@ -228,7 +230,7 @@ def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     observer.begin()
     observer.answer(0.2)
     observer.until(lambda: observer.status().commanded_by == "policy")
-    code, said = arm("pause")
+    code, said = arm(observer, "pause")
     assert code == 0, said
     observer.until(lambda: observer.status().intervention == "paused" and observer.status().holding)
     assert observer.status().commanded_by == "operator"
@@ -237,13 +239,13 @@ def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     observer.answer(0.2)
     observer.until(lambda: observer.status().held > before.held + 40)
     assert (observer.status().executed, observer.status().rejected) == (before.executed, 0)
-    code, said = arm("resume")
+    code, said = arm(observer, "resume")
     assert code == 0, said
     observer.until(lambda: observer.status().intervention == "autonomous")
     observer.seen["image"].clear()
     observer.answer(0.2)
     observer.until(lambda: observer.status().executed > before.executed)
-    code, said = arm("resume")
+    code, said = arm(observer, "resume")
     assert (code, "nothing to be given back" in said) == (1, True)
 
 

@@ -91,10 +91,13 @@ class TeleopDoor:
         with self._lock:
             if why := self.why_not():
                 return why
-            self._goal, self._sequence, self.holder = uuid4().hex, 0, holder
+            goal = self._goal = uuid4().hex
+            self._sequence, self.holder, self._engaged_s = 0, holder, time.monotonic()
         # Not under the lock: the answer comes by the executor's thread, which waits for it.
-        fault = self._intervene(take=True, operator=operator, goal_id=self._goal)
+        fault = self._intervene(take=True, operator=operator, goal_id=goal)
         with self._lock:
+            if goal != self._goal:
+                return "the page went while the bridge was asked; the arm holds until it is given back"
             if fault:
                 self.holder = self._goal = ""
                 return fault

@@ -32,7 +32,7 @@ def test_a_policy_that_is_interrupted_waits_replans_and_finishes(tmp_path: Path)
             "openral",
             "deploy_sim.launch.py",
             *LAUNCH,
-            f"run_dir:={tmp_path / 'run'}",
+            "run_dir:=run",
         ) as stack,
         Operator(stack) as operator,
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
@@ -93,6 +94,8 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
+        values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}

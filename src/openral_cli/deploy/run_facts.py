@@ -30,13 +30,13 @@ def keep_record(run_dir: str, scene: DeployScene, arguments: Mapping[str, str]) 
     What cannot be written costs the record, which is said, and not the run.
 
     Args:
-        run_dir: folder of the run; empty: nothing is kept.
+        run_dir: absolute path of the run's folder; empty: nothing is kept.
         scene: that is run.
         arguments: of the launch file.
     """
     if not run_dir:
         return
-    folder = Path(run_dir).absolute()
+    folder = Path(run_dir)
     try:
         write_facts(folder, scene, arguments)
     except (OpenralError, OSError) as error:

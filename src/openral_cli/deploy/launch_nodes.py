@@ -75,6 +75,15 @@ SHARED_ARGUMENTS = [
         description="the operator's page in a browser; its address is printed",
     ),
     DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
+    DeclareLaunchArgument(
+        "record",
+        default_value="none",
+        choices=["none", "always", "episodes", "highlight", "interventions"],
+        description="what is recorded, as a LeRobot v3 dataset and MCAP",
+    ),
+    DeclareLaunchArgument(
+        "record_dir", default_value="", description="of the recording; empty: recording in run_dir"
+    ),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
 ]
 """Of every launch file of a deployment, but for the scene."""
@@ -97,6 +106,8 @@ def deployment(
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         timed = {**common, "use_sim_time": use_sim_time}
         nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
+        if not use_sim_time and scene.arm is not None and scene.arm.cameras:
+            nodes.append(cameras(values, common))
         if scene.motions:
             nodes.append(motions(values, timed))
         if any(camera.depth for camera in scene.cameras):
@@ -107,6 +118,8 @@ def deployment(
     if watched:
         nodes.append(monitor(str(scene.reward_skill), values, timed))
     nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, timed))
+    if values["record"] != "none":
+        nodes.append(recorder(values, common))
     if values["console"] == "true":
         nodes.append(console(values, common))
     if values["rviz"] == "true":
@@ -134,6 +147,13 @@ def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
     return node("motion_node", values, parameters, on_exit)
 
 
+def cameras(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The real cameras of the scene. Without them goals of skills that look end as stale."""
+    who = "the camera bridge"
+    on_exit = again(who, partial(cameras, values, common), left, without(who))
+    return node("camera_bridge", values, dict(common), on_exit)
+
+
 def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """Where things are, for whoever asks; nothing waits for it."""
     parameters = {
@@ -151,6 +171,15 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     who = "the console"
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))
+    )
+
+
+def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """Writes down what happens; nothing waits for it."""
+    parameters = {**common, "strategy": values["record"], "folder": text(values["record_dir"])}
+    who = "the recorder"
+    return node(
+        "recorder", values, parameters, again(who, partial(recorder, values, common), left, without(who))
     )
 
 

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from openral_core.cli import numbers
+
 app = typer.Typer(no_args_is_help=True, help="Take the arm from the policies, and give it back.")
-Patience = Annotated[float, typer.Option(min=0.1, help="[s] to wait for the bridge.")]
+Patience = Annotated[float, numbers.real("[s] to wait for the bridge.", least=0.1, most=600)]
 
 
 @app.command()

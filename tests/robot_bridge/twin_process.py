@@ -14,11 +14,11 @@ _numbers = itertools.count(1)
 class TwinProcess:
     """`openral robot twin` on a loopback address of its own, or on a given one."""
 
-    def __init__(self, scene: str = "fr3_tabletop", address: str = "") -> None:
+    def __init__(self, scene: str = "fr3_tabletop", address: str = "", *options: str) -> None:
         pid = os.getpid()
         self.address = address or f"127.{16 + next(_numbers) % 200}.{pid >> 8 & 255}.{1 + pid % 250}"
         # A busy machine may be late by many milliseconds; then the twin's time stands still.
-        command = ["robot", "twin", scene, "--address", self.address, "--patience-ms", "50"]
+        command = ["robot", "twin", scene, "--address", self.address, "--patience-ms", "50", *options]
         self.process = subprocess.Popen(
             [Path(sys.executable).with_name("openral"), *command],
             stdin=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -52,6 +53,7 @@ class TwinArm:
         self._width = self._led = self.width
         self._finger_speed = 0.1
         self._cycle_s = cycle_s
+        self._see: Callable[[Vector], None] | None = None
         self.hold(self.positions)
 
     @property
@@ -78,6 +80,12 @@ class TwinArm:
     def carried(self) -> Vector:
         """(n,) [Nm] by which the joints carry the arm's weight and their own motion."""
         return np.array(self._data.qfrc_bias[self._dofs])
+
+    @property
+    def world(self) -> Vector:
+        """qpos of the whole model, the arm's and that of things; not to be kept."""
+        seen: Vector = self._data.qpos
+        return seen
 
     @property
     def hand(self) -> tuple[Vector, Vector]:
@@ -124,3 +132,9 @@ class TwinArm:
         share = self._led / self._gripper.max_opening_m
         self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
         mujoco.mj_step(self._model, self._data)
+        if self._see is not None:
+            self._see(self._data.qpos)
+
+    def show(self, see: Callable[[Vector], None]) -> None:
+        """Call `see` with the model's qpos after each cycle from now on."""
+        self._see = see

@@ -130,7 +130,7 @@ def convert(
 def world_model(
     dataset: DatasetOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
-    picture_steps: Annotated[int, numbers.steps("Optimiser steps of the autoencoder.")] = 1200,
+    picture_steps: Annotated[int, numbers.steps("Optimiser steps of the autoencoder.")] = 2000,
     steps: Annotated[int, numbers.steps("Optimiser steps of dynamics and verdict.")] = 2000,
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,

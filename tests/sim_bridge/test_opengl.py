@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from openral_sim_bridge.rendering.opengl import OSMESA_LIBRARIES, has_osmesa, platform
+from openral_sim_bridge.rendering.opengl import (
+    OSMESA_LIBRARIES,
+    RASTERISER_VARIABLE,
+    has_osmesa,
+    platform,
+    rasteriser_threads,
+)
 
 PICTURE = """
 import json, os
@@ -19,6 +25,14 @@ backend = MetaWorldBackend(["reach-v3"], width=32, height=24)
 backend.reset(["reach-v3"], [0])
 image = backend.render(["corner2"])["corner2"]
 print(json.dumps([os.environ["MUJOCO_GL"], image.shape, float(image.std())]))
+backend.close()
+"""
+DRAWN = """
+import hashlib, json
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+backend = MetaWorldBackend(["reach-v3"], width=64, height=64, render_profile="fast_goals")
+backend.reset(["reach-v3"], [0])
+print(json.dumps([hashlib.sha256(picture.tobytes()).hexdigest() for picture in backend.render(["corner2"]).values()]))
 backend.close()
 """
 DOCTOR = """
@@ -109,3 +123,12 @@ def test_the_platform_that_draws_is_named() -> None:
     [row] = run(DOCTOR)
     assert row["ok"]
     assert row["found"].startswith("egl, ")
+
+
+def test_a_process_for_each_core_draws_without_further_threads() -> None:
+    assert [rasteriser_threads(count, 4) for count in (1, 2, 3, 4, 8)] == ["4", "2", "0", "0", "0"]
+
+
+def test_pictures_do_not_depend_on_the_rasterisers_threads() -> None:
+    alone, with_three = (run(DRAWN, **{RASTERISER_VARIABLE: count}) for count in ("0", "3"))
+    assert alone == with_three

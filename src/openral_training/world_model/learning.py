@@ -16,7 +16,7 @@ Progress = Callable[[int, str], None]
 class LearnConfig:
     """Hyper-parameters."""
 
-    picture_steps: int = 1200
+    picture_steps: int = 2000
     """Optimiser steps of the autoencoder."""
     picture_batch: int = 32
     picture_rate: float = 2e-3

@@ -21,7 +21,7 @@ from openral_rskill.provenance import write_result
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
-PARTS = ("missions", "missions_mt10")
+PARTS = ("missions", "missions_parts", "missions_mt10")
 """Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks."""
 FEW = 30
 """Episodes of a cell below which the page says so."""

@@ -50,6 +50,7 @@ FAULTS = {
     29: "accelerator without memory",
     30: "EGL missing",
     31: "any process killed at any instant",
+    32: "a real arm's client in mid-motion",
 }
 """Row -> what goes wrong."""
 HALVES = {"quick": "`make faults`", "long": "`make faults-long`"}

@@ -71,6 +71,9 @@ class ArmDriver(Protocol):
     Each returns within milliseconds or says otherwise.
     """
 
+    brakes: bool
+    """Whether `stop` may be called at any speed; otherwise the arm is led to rest before."""
+
     def connect(self) -> ArmInfo:
         """Connect; may take seconds.
 

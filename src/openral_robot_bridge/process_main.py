@@ -100,9 +100,11 @@ class _Host:
             self._end()
 
     def _halt(self) -> None:
-        """Brake, and end the motion when the arm is at rest."""
+        """End the motion now where the driver brakes by itself, else as soon as the arm is led to rest."""
         self._follower.stop()
         self._ending = self._moving
+        if self._moving and self._driver.brakes:
+            self._end()
 
     def _end(self) -> None:
         """End the arm's motion, which takes until it is at rest; requests are served meanwhile."""

@@ -20,7 +20,14 @@ from openral_robot_bridge.drivers.franka_hand import FrankaHand
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
-"""[Nm/rad] of the joints, those of libfranka's example joint_impedance_control; critically damped."""
+"""[Nm/rad] of the joints, those of libfranka's example joint_impedance_control."""
+DAMPING = (76.0, 79.0, 62.0, 52.0, 12.0, 9.0, 5.0)
+"""[Nm s/rad] critical, 2 sqrt(k m), for the greatest inertia m that the model of the FR3 with its hand has about each
+joint within 0.5 rad of where the tabletop scene begins."""
+BRAKE_RAMP_S = 0.05
+"""[s] in which a stop goes over from the last torque to mere damping, so that no joint jerks."""
+STILL_RAD_S = 0.01
+"""[rad/s] below which every joint is at rest after a stop."""
 TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
 """External torque and force at which the arm itself ends a motion."""
 
@@ -30,6 +37,9 @@ RECOVERY_S = 2.0
 
 class FrankaDriver:
     """One FR3 of system image 5.9 or newer, with the Franka Hand if there is one."""
+
+    brakes = True
+    """`stop` brakes by damping alone, from any speed."""
 
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
         """Take the address of the controller and the names that the joints have in robot.yaml.
@@ -113,7 +123,9 @@ class FrankaDriver:
         """
         if self._tracker is None:
             try:
-                self._tracker = self._franky.JointImpedanceTracker(self._robot, stiffness=np.array(STIFFNESS))
+                self._tracker = self._franky.JointImpedanceTracker(
+                    self._robot, stiffness=np.array(STIFFNESS), damping=np.array(DAMPING)
+                )
             except Exception as error:  # as above
                 raise ArmError(f"the arm cannot be moved: {_words(error)}") from error
         if not self._robot.is_in_control:
@@ -124,7 +136,7 @@ class FrankaDriver:
         """Come to rest, and let the arm's own controller hold it."""
         if self._tracker is not None and self._robot.is_in_control:
             with contextlib.suppress(Exception):  # it stands as well where the arm ended the motion first
-                self._tracker.stop()
+                self._tracker.stop(self._brake())
             self._tracker = None
         else:
             self._end()
@@ -156,6 +168,11 @@ class FrankaDriver:
         if self._hand is not None:
             self._hand.close()
         self._robot = self._hand = self._tracker = None
+
+    def _brake(self) -> Any:
+        return self._franky.TorqueStopMotion(
+            damping=np.array(DAMPING), ramp_duration=BRAKE_RAMP_S, velocity_epsilon=STILL_RAD_S
+        )
 
     def _end(self) -> str:
         """Forget a motion that is over; return why it ended, in libfranka's words."""

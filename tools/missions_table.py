@@ -2,7 +2,8 @@
 
 python tools/missions_table.py                             # rewrite the page
 python tools/missions_table.py --check                     # exit 1 if it is out of date
-python tools/missions_table.py --take runs/x/result.json   # take another result first, without machine and folders
+python tools/missions_table.py --take runs/x/result.json --part missions_mt10
+                                                           # take another result first, without machine and folders
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from openral_rskill.provenance import write_result
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
-RESULTS = {"harness": "missions", "harness_mt10": "missions_mt10"}
-"""Suite -> name of its result in docs/ and of its part of the page."""
+PARTS = ("missions", "missions_parts", "missions_mt10")
+"""Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks."""
 FEW = 30
 """Episodes of a cell below which the page says so."""
 
@@ -47,8 +48,8 @@ def text(content: dict[str, Any]) -> str:
     return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"
 
 
-def _result(suite: str) -> Path:
-    return ROOT / "docs" / f"{RESULTS[suite]}.json"
+def _result(part: str) -> Path:
+    return ROOT / "docs" / f"{part}.json"
 
 
 def main() -> int:
@@ -56,14 +57,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--take", type=Path)
+    parser.add_argument("--part", choices=PARTS, default=PARTS[0])
     options = parser.parse_args()
     if options.take is not None:
         taken = json.loads(options.take.read_text(encoding="utf-8"))
         taken["provenance"].pop("host", None)
-        write_result(_result(taken["benchmark"]["name"]), taken)
+        write_result(_result(options.part), taken)
     page = wanted = PAGE.read_text(encoding="utf-8")
-    for suite, part in RESULTS.items():
-        said = text(json.loads(_result(suite).read_text(encoding="utf-8")))
+    for part in PARTS:
+        said = text(json.loads(_result(part).read_text(encoding="utf-8")))
         wanted = with_part(wanted, part, said.splitlines())
     if options.check:
         return int(wanted != page)

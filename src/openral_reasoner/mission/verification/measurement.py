@@ -3,7 +3,8 @@
 The reward monitor judges by pictures of the whole scene and is calibrated on films of policies: it abstains from many
 attempts, and from most that motions made. Where a task means that one thing is put at another (`task_motions`), the
 distance between the two says more. It decides where nobody else could, and it overrules a monitor that calls done what
-lies elsewhere; in between, and where the locator does not see both, what was judged before stands.
+lies elsewhere; in between, and where the locator does not see both, what was judged before stands. A hand that hides
+most of the thing makes the locator err by a few centimetres.
 """
 
 from __future__ import annotations

@@ -77,7 +77,9 @@ def twin(
     address: Annotated[str, typer.Option(help="Address of this machine to listen on.")] = "127.0.0.1",
     patience_ms: Annotated[
         float,
-        numbers.real("Wall time that a cycle waits for its command; a real arm: 1 ms.", least=1, most=1000),
+        numbers.real(
+            "Wall time that a Franka's cycle waits for its command; a real arm: 1 ms.", least=1, most=1000
+        ),
     ] = 1.0,
     cameras_port: Annotated[
         int,
@@ -89,19 +91,12 @@ def twin(
     One behind ros2_control is in the ROS domain that its scene, or the address, names.
     """
     from openral_core.cli.tables import console
-    from openral_robot_bridge.twins.fci.twin import run_twin
+    from openral_robot_bridge.twins.run import run_twin
 
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
-    arm = _scene(scene, "").arm
-    assert arm is not None  # `load_arm_scene`
-    if arm.driver == "ros2_control":
-        from openral_robot_bridge.twins.ros.trajectory_twin import run_trajectory_twin
-
-        run_trajectory_twin(_scene(scene, address if address.isdigit() else ""), say, cameras_port)
-        return
-    run_twin(scene, address, patience_ms * 1e-3, say, cameras_port)
+    run_twin(_scene(scene, ""), address, patience_ms * 1e-3, say, cameras_port)
 
 
 def _scene(ref: str, address: str) -> DeployScene:

@@ -24,7 +24,7 @@ def port() -> Iterator[tuple[int, TwinProcess]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         free = int(probe.getsockname()[1])
-    twin = TwinProcess(SCENE, "--cameras-port", str(free))
+    twin = TwinProcess(SCENE, "", "--cameras-port", str(free))
     yield free, twin
     twin.close()
 

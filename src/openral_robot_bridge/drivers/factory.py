@@ -26,6 +26,10 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
         from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
 
         return TrajectoryDriver(int(arm.address), arm.ros2_control, limits, 1.0 / arm.stream_hz)
+    if arm.driver == "sawyer":
+        from openral_robot_bridge.drivers.sawyer import SawyerDriver
+
+        return SawyerDriver(arm.address, limits.names)
     from openral_robot_bridge.drivers.franka import FrankaDriver
 
     return FrankaDriver(arm.address, limits.names)

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.cameras import TwinCameras
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
 from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
-from openral_robot_bridge.twins.trace import MotionTrace
+from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
-HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, trace FILE, trace end, status, quit"
+HELP = f"tell me: user_stop on, user_stop off, fail NAME, lose N, {TraceKeeper.words}, status, quit"
 
 
 class FciTwin:
     """Serves one arm and its hand. All calls but `tell` come from one thread."""
 
-    def __init__(
-        self, scene_name: str, host: str, say: Callable[[str], None], patience_s: float, cameras_port: int = 0
-    ) -> None:
-        """Compile the scene and listen; see `ArmServer`, and for `cameras_port` see `run_twin`.
+    help = HELP
+
+    def __init__(self, scene: DeployScene, host: str, say: Callable[[str], None], patience_s: float) -> None:
+        """Compile the scene and listen; see `ArmServer`.
 
         Raises:
             OpenralError: the scene is wrong.
             SimulationError: the ports of `host` are taken, or its robot has no URDF.
         """
-        scene = load_scene(scene_name)
         robot = load_robot(scene.robot_id)
         if robot.urdf is None:
             raise SimulationError(
@@ -46,7 +41,7 @@ class FciTwin:
             )
         text = (share_directory() / "robots" / robot.name / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
-        arm = self._body = TwinArm(scene, robot, CYCLE_S)
+        arm = self.body = TwinArm(scene, robot, CYCLE_S)
         limits = limits_of(robot)
         own = read_limits(urdf, limits.names)
         self._controller = ArmController(
@@ -59,12 +54,9 @@ class FciTwin:
             raise SimulationError(
                 f"the twin cannot listen on {host}: {error.strerror}; choose another address"
             ) from error
-        self._cameras: TwinCameras | None = None
-        if cameras_port:
-            self._cameras = TwinCameras(scene, host, cameras_port, len(arm.world))
         self._say = say
         self._said: deque[str] = deque()
-        self._trace: MotionTrace | None = None
+        self._trace = TraceKeeper()
         self._ended = False
 
     def tell(self, line: str) -> None:
@@ -79,13 +71,8 @@ class FciTwin:
                     self._say(self._do(self._said.popleft()))
                 self._arm.cycle()
                 self._gripper.cycle()
-                if self._trace is not None:
-                    self._trace.note(self._body)
-                if self._cameras is not None:
-                    self._cameras.see(self._body.world)
+                self._trace.note(self.body)
         finally:
-            if self._cameras is not None:
-                self._cameras.close()
             self._arm.close()
             self._gripper.close()
 
@@ -97,43 +84,13 @@ class FciTwin:
             self._arm.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
             self._arm.lose = int(words[1])
-        elif words == ["trace", "end"]:
-            if self._trace is not None:
-                self._trace.save()
-            self._trace = None
-        elif words[:1] == ["trace"] and len(words) == 2:
-            try:
-                self._trace = MotionTrace(Path(words[1]))
-            except SimulationError as error:
-                return str(error)
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
-            return HELP
+            try:
+                known = self._trace.hears(words)
+            except SimulationError as error:
+                return str(error)
+            if not known:
+                return HELP
         return f"{self._arm.mode.name.lower()} cycles={self._arm.cycles} answered={self._arm.answered}"
-
-
-def run_twin(
-    scene_name: str, host: str, patience_s: float, say: Callable[[str], None], cameras_port: int = 0
-) -> None:
-    """Run a twin until it is told to quit on the standard input, or interrupted.
-
-    Args:
-        scene_name: name or path of its scene.
-        host: address of this machine that it listens on.
-        patience_s: see `ArmServer`.
-        say: gets a line when it is ready, and one for each that it was told.
-        cameras_port: of the scene's cameras, as MJPEG over HTTP (`http://HOST:PORT/NAME.mjpg`); 0: nothing is drawn.
-
-    Raises:
-        OpenralError: see `FciTwin`.
-    """
-    twin = FciTwin(scene_name, host, say, patience_s, cameras_port)
-
-    def listen() -> None:
-        for line in sys.stdin:
-            twin.tell(line)
-
-    threading.Thread(target=listen, name="told", daemon=True).start()
-    say(f"ready: {scene_name} at {host}; {HELP}")
-    twin.serve()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +26,6 @@ from openral_core.scene import DeployScene
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.cameras import TwinCameras
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
 
 CYCLE_S = 0.001
@@ -41,24 +40,28 @@ HELP = "tell me: kill controller, reflex, silence on, silence off, status, quit"
 class TrajectoryTwin:
     """Serves one arm in a ROS domain. Physics runs in one thread, what comes from the graph in others."""
 
-    def __init__(self, scene: DeployScene, domain: int) -> None:
-        """Compile the scene and offer what ros2_control offers.
+    help = HELP
+
+    def __init__(self, scene: DeployScene, address: str, say: Callable[[str], None]) -> None:
+        """Compile the scene and offer what ros2_control offers, in the ROS domain of the address or else of the scene.
 
         Raises:
             OpenralError: the scene is wrong.
         """
         assert scene.arm is not None
+        domain = int(address if address.isdigit() else scene.arm.address)
+        self._say = say
         names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
         self._names = names
         self._joints = list(limits_of(robot).names)
-        self._arm = TwinArm(scene, robot, CYCLE_S)
+        self.body = TwinArm(scene, robot, CYCLE_S)
         self._lock = threading.Lock()
-        self._trajectory = FollowedTrajectory(self._arm.positions)
+        self._trajectory = FollowedTrajectory(self.body.positions)
         self.controller, self.hardware = "active", "active"
         self.reflex = self.silent = self._ended = False
         self.accepted = self.rejected = 0
         self._fastest = 0.0
-        self._cameras: TwinCameras | None = None
+        self._said: deque[str] = deque()
         self._context = rclpy.Context()
         self._context.init(domain_id=domain)
         node: Any = rclpy.create_node(names.manager.rpartition("/")[2], context=self._context)
@@ -92,16 +95,11 @@ class TrajectoryTwin:
         self._thread = threading.Thread(target=self._spin, name="graph", daemon=True)
         self._thread.start()
 
-    def show(self, cameras: TwinCameras) -> None:
-        """Let cameras see the twin's world from now on."""
-        self._cameras = cameras
+    def tell(self, line: str) -> None:
+        """Tell the twin what happens to it, from any thread; see HELP."""
+        self._said.append(line)
 
-    @property
-    def coordinates(self) -> int:
-        """Length of the model's qpos."""
-        return len(self._arm.world)
-
-    def tell(self, line: str) -> str:
+    def _do(self, line: str) -> str:
         """Let something befall the arm; return what it says of itself then, or HELP."""
         words = line.split()
         if words == ["kill", "controller"]:
@@ -116,7 +114,7 @@ class TrajectoryTwin:
         elif words != ["status"]:
             return HELP
         with self._lock:
-            moving = np.abs(self._arm.velocities).max() > 0.01
+            moving = np.abs(self.body.velocities).max() > 0.01
             fastest, self._fastest = self._fastest, 0.0
         what = "moving" if moving else "still"
         counts = f"accepted={self.accepted} rejected={self.rejected}"
@@ -127,6 +125,8 @@ class TrajectoryTwin:
         due = time.monotonic()
         try:
             while not self._ended:
+                while self._said:
+                    self._say(self._do(self._said.popleft()))
                 self._update()
                 due = max(
                     due + 1.0 / UPDATE_HZ, time.monotonic() - 0.1
@@ -144,19 +144,17 @@ class TrajectoryTwin:
         """One cycle of the controller manager."""
         with self._lock:
             positions, _ = self._trajectory.at(time.monotonic())
-            self._arm.hold(positions)
+            self.body.hold(positions)
             for _ in range(round(1.0 / UPDATE_HZ / CYCLE_S)):
-                self._arm.advance()
-            self._fastest = max(self._fastest, float(np.abs(self._arm.velocities).max()))
+                self.body.advance()
+            self._fastest = max(self._fastest, float(np.abs(self.body.velocities).max()))
             message = JointState(
                 name=list(self._joints),
-                position=self._arm.positions.tolist(),
-                velocity=self._arm.velocities.tolist(),
-                effort=self._arm.carried.tolist(),
+                position=self.body.positions.tolist(),
+                velocity=self.body.velocities.tolist(),
+                effort=self.body.carried.tolist(),
             )
-            width = self._arm.width
-            if self._cameras is not None:
-                self._cameras.see(self._arm.world)
+            width = self.body.width
         message.header.stamp = self._node.get_clock().now().to_msg()
         if not self.silent:
             self._publish(message, width)
@@ -177,7 +175,7 @@ class TrajectoryTwin:
         """Hold the arm where it is."""
         with self._lock:
             self.controller, self.hardware = controller, hardware
-            self._trajectory.hold(self._arm.positions)
+            self._trajectory.hold(self.body.positions)
 
     def _on_trajectory(self, message: Any) -> None:
         order = {name: index for index, name in enumerate(message.joint_names)}
@@ -243,10 +241,10 @@ class TrajectoryTwin:
         assert gripper is not None
         command = handle.request.command
         with self._lock:
-            self._arm.move_fingers(command.position * gripper.width_scale, 0.1, max(command.max_effort, 1.0))
+            self.body.move_fingers(command.position * gripper.width_scale, 0.1, max(command.max_effort, 1.0))
         width, due = -1.0, time.monotonic() + 3.0
-        while abs(self._arm.width - width) > REST_M and time.monotonic() < due:
-            width = self._arm.width
+        while abs(self.body.width - width) > REST_M and time.monotonic() < due:
+            width = self.body.width
             time.sleep(0.1)
         handle.succeed()
         reached = abs(width - command.position * gripper.width_scale) < 0.005
@@ -259,35 +257,3 @@ class TrajectoryTwin:
             self._executor.spin()
         except ExternalShutdownException:
             return
-
-
-def run_trajectory_twin(scene: DeployScene, say: Callable[[str], None], cameras_port: int = 0) -> None:
-    """Run a twin in a ROS domain until it is told to quit on the standard input, or interrupted.
-
-    Args:
-        scene: with an arm of driver ros2_control.
-        say: gets a line when it is ready, and one for each that it was told.
-        cameras_port: of the scene's cameras on loopback, as of the twin of an FR3; 0: nothing is drawn.
-
-    Raises:
-        OpenralError: the scene is wrong.
-    """
-    assert scene.arm is not None
-    domain = int(scene.arm.address)
-    twin = TrajectoryTwin(scene, domain)
-    cameras: TwinCameras | None = None
-    if cameras_port:
-        cameras = TwinCameras(scene, "127.0.0.1", cameras_port, twin.coordinates)
-        twin.show(cameras)
-
-    def listen() -> None:
-        for line in sys.stdin:
-            say(twin.tell(line))
-
-    threading.Thread(target=listen, name="told", daemon=True).start()
-    say(f"ready: {scene.scene.id} in ROS domain {domain}; {HELP}")
-    try:
-        twin.serve()
-    finally:
-        if cameras is not None:
-            cameras.close()

@@ -31,7 +31,7 @@ def text(content: dict[str, Any]) -> str:
     config, source = content["eval_config"], content["provenance"]
     first, last = config["init_ids"]
     names = [task.rsplit("/", 1)[-1] for task in config["tasks"]]
-    tasks = ", ".join(names[:-2] + [" and ".join(names[-2:])])
+    tasks = ", ".join([*names[:-2], " and ".join(names[-2:])])
     said = (
         f"{config['vla_id']} {source['skill_version']} on states {first} to {last} of {tasks}, at most "
         f"{config['max_steps']} steps; solved of episodes, commit {str(source['commit'])[:12]}."

@@ -89,6 +89,10 @@ class Sink(Protocol):
         """The arm's time advanced, or the loop waits and time stands still."""
         ...
 
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed; its state comes next. The arguments are those of `LoopRecorder.step`."""
+        ...
+
     def state(self, state: RobotState) -> None:
         """The robot after a control step; `stamp_s` is the bridge's clock."""
         ...
@@ -300,6 +304,7 @@ class ControlLoop:
             self._recorder.step(self.now_s, wall, action, held, "" if held else goal)
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
+        self._sink.executed(self.now_s, action, held, "" if held else goal)
         self._observe(cameras)
 
     def _observe(self, cameras: set[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +133,9 @@ class HarnessEpisode:
     def clock(self, stamp_s: float) -> None:
         """Time advanced. All clocks of a deployment are this one."""
         self._now = Instant(stamp_s, stamp_s)
+
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed; its state says all that counts here."""
 
     def state(self, state: RobotState) -> None:
         """The state after a control step, and before the first."""

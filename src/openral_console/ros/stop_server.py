@@ -28,10 +28,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from std_srvs.srv import Trigger
 
 from openral_console.actions import ActionLog
 from openral_console.ros.namespace import NAMESPACE
-from openral_console.ros.trigger_call import TriggerCall
+from openral_console.ros.service_call import ServiceCall
 from openral_console.sessions import STOP, Sessions
 from openral_core.guarded import GuardedCallbacks
 
@@ -44,7 +45,7 @@ class StopNode(GuardedCallbacks, Node):
 
     def __init__(self) -> None:
         super().__init__(f"console_stop_{os.getpid()}", namespace=NAMESPACE)
-        self.stop = TriggerCall(self, "estop")
+        self.stop = ServiceCall(self, Trigger, "estop")
 
 
 def application(stop: Callable[[], str], sessions: Sessions, log: Callable[[str, str], None]) -> Starlette:
@@ -91,7 +92,8 @@ def main() -> int:
         except ExternalShutdownException:
             return
 
-    threading.Thread(target=spin, name="ros", daemon=True).start()
+    spinning = threading.Thread(target=spin, name="ros", daemon=True)
+    spinning.start()
     listening = socket.socket(fileno=int(settings["socket"]))
     config = uvicorn.Config(
         application(node.stop, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
@@ -110,6 +112,7 @@ def main() -> int:
     threading.Thread(target=watch_parent, name="parent", daemon=True).start()
     server.run(sockets=[listening])
     executor.shutdown()
+    spinning.join(timeout=2.0)  # nothing may be destroyed that is being waited for
     node.destroy_node()
     rclpy.try_shutdown()
     return 0

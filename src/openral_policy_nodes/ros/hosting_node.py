@@ -11,12 +11,15 @@ import rclpy
 from openral.msg import ActionChunk, SkillInfo
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import State, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
@@ -236,19 +239,23 @@ def require_gripper(robot: RobotDescription) -> None:
 
 def run_node(make_node: Callable[[], HostingNode], args: list[str] | None = None) -> int:
     """Run a node until it is told to stop; EXIT_UNFIT when `autostart` found its skills unfit, 1 after a bug."""
-    rclpy.init(args=args)
-    node: Any = make_node()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
+    executor = SingleThreadedExecutor()
     try:
-        if node.get_parameter("autostart").value:
-            for transition in (node.trigger_configure, node.trigger_activate):
-                ended = transition()
-                if ended != TransitionCallbackReturn.SUCCESS:
-                    return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.get_logger().debug("interrupted")
+        with ToldToEnd() as told:
+            node = make_node()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                for transition in (node.trigger_configure, node.trigger_activate):
+                    ended = transition()
+                    if ended != TransitionCallbackReturn.SUCCESS:
+                        return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
+            told.spin(executor, Future())
     finally:
-        node.close()
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.close()
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0

@@ -9,6 +9,7 @@ has a thread of its own (`PlanningService`).
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any, get_args
@@ -17,17 +18,21 @@ from uuid import uuid4
 import rclpy
 from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
@@ -57,6 +62,7 @@ from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import (
@@ -65,6 +71,7 @@ from openral_reasoner.ros.messages import (
     STEPS,
     goal_of,
     message_of,
+    operator_of,
     reading_of,
     step_of,
 )
@@ -124,6 +131,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._planning = PlanningService(self._director, self._planner)
         self._perception: CameraAndMonitor | None = None
         self._locator: LocateClient | None = None
+        self._pictures: AttemptPictures | None = None
         self._condition_query: ConditionQuery
         self._outside: OutsideAgents | None = None
         self.finished: Any = Future()
@@ -164,6 +172,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
         self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
+        self._pictures = AttemptPictures(Path(run_dir), self._perception) if run_dir else None
         self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
         self._planning = PlanningService(
@@ -250,7 +259,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         for served in (self._perception, self._locator):
             if served:
                 served.close()
-        self._perception = self._locator = None
+        self._perception = self._locator = self._pictures = None
 
     def _release(self) -> None:
         if self._outside:
@@ -312,6 +321,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _on_status(self, status: ControlStatus) -> None:
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
+            self._director.intervention(operator_of(status), self._now())
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:
@@ -409,6 +419,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._steps.publish(step_of(entry))
         if self._record:
             self._record.step(entry, time.time())
+        if self._pictures:
+            self._pictures.heard(entry)
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""
@@ -424,13 +436,17 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._record.state(mission)
 
     def interrupted(self) -> None:
-        """Write the mission off in the run folder; the graph is gone already."""
-        self._publisher = self._steps = self._chunks = None
+        """Write the mission off, in the run folder and to everybody who listens; nothing else is sent any more."""
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
             )
         self._flush()
+        if self._publisher is not None:
+            with contextlib.suppress(
+                RCLError
+            ):  # of a middleware that has no acknowledgements, as rmw_zenoh_cpp
+                self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
 
     def _farewell(self) -> None:
         if not (
@@ -455,20 +471,26 @@ def main() -> None:
 
     Exit code 0 in both cases, whatever became of the mission; EXIT_UNFIT if the node could not be configured.
     """
-    rclpy.init()
-    node = ReasonerNode()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: ReasonerNode | None = None
+    executor = SingleThreadedExecutor()
     ready = True
     try:
-        if node.get_parameter("autostart").value:
-            ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+        with ToldToEnd() as told:
+            node = ReasonerNode()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+                if ready:
+                    node.trigger_activate()
             if ready:
-                node.trigger_activate()
-        if ready:
-            rclpy.spin_until_future_complete(node, node.finished)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.interrupted()
+                told.spin(executor, node.finished)
+        if told.told and node is not None:
+            node.interrupted()
     finally:
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.destroy_node()
         rclpy.try_shutdown()
     if not ready:
         raise SystemExit(EXIT_UNFIT)

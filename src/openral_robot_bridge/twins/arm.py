@@ -53,8 +53,7 @@ class TwinArm:
         self._width = self._led = self.width
         self._finger_speed = 0.1
         self._cycle_s = cycle_s
-        self.watcher: Callable[[Vector], None] | None = None
-        """Called with the model's qpos after each cycle."""
+        self._see: Callable[[Vector], None] | None = None
         self.hold(self.positions)
 
     @property
@@ -83,9 +82,10 @@ class TwinArm:
         return np.array(self._data.qfrc_bias[self._dofs])
 
     @property
-    def coordinates(self) -> int:
-        """Length of the model's qpos, the arm's and that of things."""
-        return int(self._model.nq)
+    def world(self) -> Vector:
+        """qpos of the whole model, the arm's and that of things; not to be kept."""
+        seen: Vector = self._data.qpos
+        return seen
 
     @property
     def hand(self) -> tuple[Vector, Vector]:
@@ -132,5 +132,9 @@ class TwinArm:
         share = self._led / self._gripper.max_opening_m
         self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
         mujoco.mj_step(self._model, self._data)
-        if self.watcher is not None:
-            self.watcher(self._data.qpos)
+        if self._see is not None:
+            self._see(self._data.qpos)
+
+    def show(self, see: Callable[[Vector], None]) -> None:
+        """Call `see` with the model's qpos after each cycle from now on."""
+        self._see = see

@@ -41,14 +41,15 @@ class FciTwin:
             )
         text = (share_directory() / "robots" / robot.name / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
-        arm = self.body = TwinArm(scene, robot, CYCLE_S)
+        arm = self.arm = TwinArm(scene, robot, CYCLE_S)
+        """The model."""
         limits = limits_of(robot)
         own = read_limits(urdf, limits.names)
         self._controller = ArmController(
             arm, replace(own, acceleration=limits.acceleration, jerk=limits.jerk)
         )
         try:
-            self._arm = ArmServer(host, self._controller, urdf, patience_s)
+            self._server = ArmServer(host, self._controller, urdf, patience_s)
             self._gripper = GripperServer(host, arm)
         except OSError as error:
             raise SimulationError(
@@ -69,21 +70,21 @@ class FciTwin:
             while not self._ended:
                 while self._said:
                     self._say(self._do(self._said.popleft()))
-                self._arm.cycle()
+                self._server.cycle()
                 self._gripper.cycle()
-                self._trace.note(self.body)
+                self._trace.note(self.arm)
         finally:
-            self._arm.close()
+            self._server.close()
             self._gripper.close()
 
     def _do(self, line: str) -> str:
         words = line.split()
         if words[:1] == ["user_stop"] and words[1:] in (["on"], ["off"]):
-            self._arm.press_user_stop(words[1] == "on")
+            self._server.press_user_stop(words[1] == "on")
         elif words[:1] == ["fail"] and words[1:] and words[1].upper() in FciFault.__members__:
-            self._arm.fail(FciFault[words[1].upper()])
+            self._server.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
-            self._arm.lose = int(words[1])
+            self._server.lose = int(words[1])
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
@@ -93,4 +94,6 @@ class FciTwin:
                 return str(error)
             if not known:
                 return HELP
-        return f"{self._arm.mode.name.lower()} cycles={self._arm.cycles} answered={self._arm.answered}"
+        return (
+            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered}"
+        )

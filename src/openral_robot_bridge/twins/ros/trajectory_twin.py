@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -42,26 +41,25 @@ class TrajectoryTwin:
 
     help = HELP
 
-    def __init__(self, scene: DeployScene, address: str, say: Callable[[str], None]) -> None:
-        """Compile the scene and offer what ros2_control offers, in the ROS domain of the address or else of the scene.
+    def __init__(self, scene: DeployScene, domain: int, say: Callable[[str], None]) -> None:
+        """Compile the scene and offer what ros2_control offers.
 
         Raises:
             OpenralError: the scene is wrong.
         """
         assert scene.arm is not None
-        domain = int(address if address.isdigit() else scene.arm.address)
-        self._say = say
         names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
         self._names = names
         self._joints = list(limits_of(robot).names)
-        self.body = TwinArm(scene, robot, CYCLE_S)
+        self.arm = TwinArm(scene, robot, CYCLE_S)
+        """The model."""
+        self._say = say
         self._lock = threading.Lock()
-        self._trajectory = FollowedTrajectory(self.body.positions)
+        self._trajectory = FollowedTrajectory(self.arm.positions)
         self.controller, self.hardware = "active", "active"
         self.reflex = self.silent = self._ended = False
         self.accepted = self.rejected = 0
         self._fastest = 0.0
-        self._said: deque[str] = deque()
         self._context = rclpy.Context()
         self._context.init(domain_id=domain)
         node: Any = rclpy.create_node(names.manager.rpartition("/")[2], context=self._context)
@@ -96,11 +94,10 @@ class TrajectoryTwin:
         self._thread.start()
 
     def tell(self, line: str) -> None:
-        """Tell the twin what happens to it, from any thread; see HELP."""
-        self._said.append(line)
+        """Let something befall the arm, from any thread, and say what it is like then; see HELP."""
+        self._say(self._do(line))
 
     def _do(self, line: str) -> str:
-        """Let something befall the arm; return what it says of itself then, or HELP."""
         words = line.split()
         if words == ["kill", "controller"]:
             self._stand("inactive", self.hardware)
@@ -114,7 +111,7 @@ class TrajectoryTwin:
         elif words != ["status"]:
             return HELP
         with self._lock:
-            moving = np.abs(self.body.velocities).max() > 0.01
+            moving = np.abs(self.arm.velocities).max() > 0.01
             fastest, self._fastest = self._fastest, 0.0
         what = "moving" if moving else "still"
         counts = f"accepted={self.accepted} rejected={self.rejected}"
@@ -125,8 +122,6 @@ class TrajectoryTwin:
         due = time.monotonic()
         try:
             while not self._ended:
-                while self._said:
-                    self._say(self._do(self._said.popleft()))
                 self._update()
                 due = max(
                     due + 1.0 / UPDATE_HZ, time.monotonic() - 0.1
@@ -144,17 +139,17 @@ class TrajectoryTwin:
         """One cycle of the controller manager."""
         with self._lock:
             positions, _ = self._trajectory.at(time.monotonic())
-            self.body.hold(positions)
+            self.arm.hold(positions)
             for _ in range(round(1.0 / UPDATE_HZ / CYCLE_S)):
-                self.body.advance()
-            self._fastest = max(self._fastest, float(np.abs(self.body.velocities).max()))
+                self.arm.advance()
+            self._fastest = max(self._fastest, float(np.abs(self.arm.velocities).max()))
             message = JointState(
                 name=list(self._joints),
-                position=self.body.positions.tolist(),
-                velocity=self.body.velocities.tolist(),
-                effort=self.body.carried.tolist(),
+                position=self.arm.positions.tolist(),
+                velocity=self.arm.velocities.tolist(),
+                effort=self.arm.carried.tolist(),
             )
-            width = self.body.width
+            width = self.arm.width
         message.header.stamp = self._node.get_clock().now().to_msg()
         if not self.silent:
             self._publish(message, width)
@@ -175,7 +170,7 @@ class TrajectoryTwin:
         """Hold the arm where it is."""
         with self._lock:
             self.controller, self.hardware = controller, hardware
-            self._trajectory.hold(self.body.positions)
+            self._trajectory.hold(self.arm.positions)
 
     def _on_trajectory(self, message: Any) -> None:
         order = {name: index for index, name in enumerate(message.joint_names)}
@@ -241,10 +236,10 @@ class TrajectoryTwin:
         assert gripper is not None
         command = handle.request.command
         with self._lock:
-            self.body.move_fingers(command.position * gripper.width_scale, 0.1, max(command.max_effort, 1.0))
+            self.arm.move_fingers(command.position * gripper.width_scale, 0.1, max(command.max_effort, 1.0))
         width, due = -1.0, time.monotonic() + 3.0
-        while abs(self.body.width - width) > REST_M and time.monotonic() < due:
-            width = self.body.width
+        while abs(self.arm.width - width) > REST_M and time.monotonic() < due:
+            width = self.arm.width
             time.sleep(0.1)
         handle.succeed()
         reached = abs(width - command.position * gripper.width_scale) < 0.005

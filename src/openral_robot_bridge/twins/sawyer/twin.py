@@ -42,14 +42,15 @@ class SawyerTwin:
             SimulationError: the address is not of this machine.
         """
         robot = load_robot(scene.robot_id)
-        self.body = TwinArm(scene, robot, STEP_S)
+        self.arm = TwinArm(scene, robot, STEP_S)
+        """The model."""
         limits = limits_of(robot)
         self._names = limits.names
-        self._controller = SawyerController(self.body, limits)
+        self._controller = SawyerController(self.arm, limits)
         self._types = MessageTypes(
             {**intera.DEFINITIONS, intera.SEA_JOINT_STATE: intera.SEA_JOINT_STATE_DEFINITION}
         )
-        self._gripper = TwinGripper(self.body, self._types)
+        self._gripper = TwinGripper(self.arm, self._types)
         self._master = _master(address)
         self._node = Ros1Node("sawyer_twin", address, self._types)
         self._events: deque[Callable[[], None]] = deque()
@@ -71,7 +72,7 @@ class SawyerTwin:
                 while self._events:
                     self._events.popleft()()
                 self._controller.cycle()
-                self._trace.note(self.body)
+                self._trace.note(self.arm)
                 self._cycles += 1
                 self._publish()
                 due = max(due + CYCLE_S, time.monotonic())
@@ -122,7 +123,7 @@ class SawyerTwin:
             self._controller.command(np.asarray(message.velocity)[order])
 
     def _publish(self) -> None:
-        types, controller, arm, now = self._types, self._controller, self.body, time.time()
+        types, controller, arm, now = self._types, self._controller, self.arm, time.time()
         positions, velocities = arm.positions, arm.velocities
         effort = arm.carried - arm.external_torques
         header, state = types.header(now), controller.state
@@ -173,7 +174,7 @@ class SawyerTwin:
             actual_position=positions,
             actual_velocity=velocities,
             actual_effort=effort,
-            gravity_model_effort=self.body.carried,
+            gravity_model_effort=self.arm.carried,
             hystState=0.0,
             **dict.fromkeys(names, empty),
         )

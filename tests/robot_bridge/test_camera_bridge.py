@@ -48,6 +48,7 @@ class Drivers:
         make = self.node.create_publisher
         self._image = make(Image, "/camera/color/image_raw", 10)
         self._info = make(CameraInfo, "/camera/color/camera_info", 10)
+        self._other_info = make(CameraInfo, "/usb_cam/camera_info", 10)
         self._compressed = make(CompressedImage, "/usb_cam/image_raw/compressed", 10)
         self.server = CameraServer("127.0.0.1", 0, ["wrist"])
         self.heard: dict[str, list[Any]] = {}
@@ -95,6 +96,8 @@ class Drivers:
             info.k = [150.0, 0.0, 80.0, 0.0, 150.0, 60.0, 0.0, 0.0, 1.0]
             info.header.stamp = stamp
             self._info.publish(info)
+            info.height, info.width = 240, 320  # what another mode of the camera was calibrated for
+            self._other_info.publish(info)
             packed = CompressedImage(
                 format="rgb8; jpeg compressed bgr8", data=cv2.imencode(".jpg", image)[1].tobytes()
             )
@@ -188,6 +191,10 @@ def test_lens_and_mount_fit_the_pictures(drivers: Drivers, bridge: Path) -> None
         assert np.allclose(infos[-1].k, [80.0, 0.0, 32.0, 0.0, 80.0, 32.0, 0.0, 0.0, 1.0])
         assert (infos[-1].width, infos[-1].height) == (64, 64)
     assert not drivers.heard["/openral/cameras/side/camera_info"]
+    drivers.until(lambda: statuses(drivers, "side"), "what is said of the lens")
+    drivers.until(
+        lambda: "lens is described for 320x240" in statuses(drivers, "side")[-1].message, "the lens"
+    )
     drivers.until(lambda: drivers.heard["/tf_static"], "the mount")
     [frame] = drivers.heard["/tf_static"][-1].transforms
     assert (frame.header.frame_id, frame.child_frame_id) == ("world", "front_optical_frame")

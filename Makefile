@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-system test-faults retest lint perf faults faults-long soak docs-check sidecars lock release audit clean
+.PHONY: demo test test-system test-faults retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
@@ -17,7 +17,7 @@ demo: $(VENV)/.runtime
 # side. All run, whatever becomes of the first.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/system tests/faults
-STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
+STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars --ignore=tests/ros2 $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
 PYTEST = $(abspath $(BIN))/python -m pytest
 IN_TWO = -n 2 --dist loadfile
 
@@ -49,6 +49,11 @@ lint: $(VENV)/.dev
 sidecars: $(VENV)/.dev
 	@$(INSTALL) sidecars
 	$(BIN)/python -m pytest tests/sidecars
+
+# A real ROS 2 from the package index: openral is built by colcon, and its nodes' tests run on rclpy over Fast DDS. Where
+# there is rmw_zenoh_cpp (RMW_IMPLEMENTATION, or ROS2_PREFIX=/opt/ros/jazzy), the embedded runtime meets it as well.
+ros2: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/ros2
 
 # The table of README.md is made of what the last run wrote.
 perf: $(VENV)/.dev

@@ -52,6 +52,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=f"torch {torch.__version__} finds no GPU"))
 
 
+@pytest.fixture(scope="session")
+def embedded() -> bool:
+    """Whether these tests run on the embedded runtime; tests/ros2 runs some of them on a real ROS 2."""
+    import rclpy
+
+    return (Path(rclpy.__file__).parents[1] / "ros2_embedded").is_dir()
+
+
 @pytest.fixture
 def skill_folder(tmp_path: Path) -> Path:
     """A folder with a manifest and weights."""

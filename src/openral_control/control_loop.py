@@ -260,12 +260,16 @@ class ControlLoop:
 
     def _follow_clock(self) -> None:
         """Skip the control steps whose time went by unused, where stamps follow a clock."""
-        if self._settings.clock is None:
-            return
-        behind_s = self._settings.clock() - self.now_s
-        if behind_s > GIVE_UP_S:
-            self._step += int(behind_s / self._dt)
+        if self._skip(GIVE_UP_S):
             self._state = replace(self._state, stamp_s=self.now_s)
+
+    def _skip(self, allowed_s: float) -> bool:
+        """Skip control steps if stamps are farther behind the clock than is allowed [s]; return whether they were."""
+        behind_s = 0.0 if self._settings.clock is None else self._settings.clock() - self.now_s
+        if behind_s <= allowed_s:
+            return False
+        self._step += int(behind_s / self._dt)
+        return True
 
     def _take_chunks(self) -> bool:
         """Offer what came in to the executor; tell whether a chunk answered the present observation."""
@@ -330,6 +334,7 @@ class ControlLoop:
     def _begin_again(self, state: RobotState) -> RobotState:
         """Return `state` with a stamp of its own; what was planned from earlier states is void."""
         self._step += 1
+        self._skip(self._dt)  # the pacer begins anew, and would not make up for the time that this took
         self._executor.restart(self._step)
         self._pacer.restart()
         if self._recorder is not None:

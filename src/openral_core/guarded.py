@@ -5,7 +5,8 @@
     class MonitorNode(GuardedCallbacks, LifecycleNode): ...
 
 What a callback raises is logged with its traceback, once a second at most for each callback. A service is answered:
-its response says that it failed, in the fields that the response has for that.
+its response says that it failed, in the fields that the response has for that. What a transition of a lifecycle node
+raises is logged as well, and raised again: rclpy takes it for the return value ERROR, and says nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ LOG_PERIOD_S = 1.0
 """[s] between two reports of the same callback's exceptions."""
 MAX_REASON, MAX_TRACE = 200, 8000
 """Characters of an exception that are repeated in an answer, and of its traceback in the log."""
+TRANSITIONS = ("on_configure", "on_activate", "on_deactivate", "on_cleanup", "on_shutdown", "on_error")
+"""Methods of a lifecycle node."""
 FAILURE_FLAGS = ("ok", "success", "successful")
 """Boolean fields by which a response says whether the request was served."""
 FAILURE_TEXTS = ("message", "reason")
@@ -31,7 +34,14 @@ FAILURE_TEXTS = ("message", "reason")
 
 
 class GuardedCallbacks:
-    """Guards the callbacks of a node's subscriptions, services, timers and guard conditions."""
+    """Guards the callbacks of a node's subscriptions, services, timers, guard conditions and transitions."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Have the transitions that a node defines report what they raise."""
+        super().__init_subclass__(**kwargs)
+        for name in TRANSITIONS:
+            if name in vars(cls):
+                setattr(cls, name, _reporting(vars(cls)[name]))
 
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
@@ -101,6 +111,23 @@ class GuardedCallbacks:
                 return report(error)
 
         return guarded_coroutine if inspect.iscoroutinefunction(callback) else guarded
+
+
+def _reporting(transition: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that logs what the given one raises, and raises it; a transition within another logs alone."""
+
+    @functools.wraps(transition)
+    def reporting(node: Any, *args: Any) -> Any:
+        try:
+            return transition(node, *args)
+        except Exception as error:
+            if not getattr(error, "is_reported", False):
+                error.is_reported = True  # type: ignore[attr-defined]
+                trace = "".join(traceback.format_exception(error))[-MAX_TRACE:]
+                node.get_logger().error(f"{transition.__name__}: {error!r}"[:MAX_REASON] + f"\n{trace}")
+            raise
+
+    return reporting
 
 
 def failure(srv_type: Any, why: str) -> Any:

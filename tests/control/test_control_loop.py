@@ -184,6 +184,25 @@ def test_stamps_follow_a_clock_over_a_gap_and_never_go_back():
     assert (np.diff(stamps) >= 0).all()
 
 
+def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
+    wall = {"now": 1e9}
+    loop, _, spy, arm = make(clock=lambda: wall["now"])
+    stamps = []
+
+    def recover():
+        wall["now"] += 0.4  # less than the pacer makes up for when nothing interrupts it
+        return arm.reset("return", 7)
+
+    def interrupt():
+        if not stamps and len(spy.states) > 20:
+            wall["now"] = loop.now_s
+            stamps.append(loop.interrupt(recover))
+        return stamps
+
+    run(loop, interrupt)
+    assert stamps[0] == pytest.approx(wall["now"], abs=2 / HZ)
+
+
 def test_reset_from_another_thread_and_time_goes_on():
     loop, _, spy, arm = make()
     stamps = []

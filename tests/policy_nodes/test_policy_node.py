@@ -266,11 +266,12 @@ def test_strange_messages_neither_end_a_goal_nor_swell_its_result(bridge, start)
     assert "ahead of the clock" in process.log
 
 
-def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start):
+def test_goals_that_make_no_sense_are_refused_by_their_field(bridge, start, embedded):
     process = start()
     wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
     for fields, check in (
-        ({"instruction": "open\x00the drawer"}, "instruction"),
+        # rcl is a C library, to which a zero byte is the end of a string.
+        *([({"instruction": "open\x00the drawer"}, "instruction")] if embedded else []),
         ({"instruction": "x" * 10_000_000}, "instruction"),
         ({"instruction": WORDS, "task": "x" * 10_000_000}, "task"),
         ({"instruction": WORDS, "deadline_s": float("nan")}, "deadline"),

@@ -91,11 +91,13 @@ def client(graph: Graph) -> Iterator[Client]:
     client.close()
 
 
-def test_words_stop_a_goal_that_somebody_else_sent(graph: Graph, client: Client) -> None:
+def test_words_stop_a_goal_that_somebody_else_sent(graph: Graph, client: Client, embedded: bool) -> None:
     graph.skill(max_execution_s=LONG_S)
     reasoner = graph.reasoner()
     client.until(lambda: client.missions, "the reasoner")
-    for words in ("hold on", "don't move", "no no no stop it", "s t o p", "Stój!", "停下", "no", "e-st\0op"):
+    stops = ("hold on", "don't move", "no no no stop it", "s t o p", "Stój!", "停下", "no")
+    # rcl is a C library, to which a zero byte is the end of a string.
+    for words in (*stops, "e-st\0op") if embedded else stops:
         result = client.goal()
         client.say(words)
         client.until(result.done, f"the end of the goal after {words!r}")

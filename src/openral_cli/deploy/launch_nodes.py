@@ -106,6 +106,8 @@ def deployment(
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         timed = {**common, "use_sim_time": use_sim_time}
         nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
+        if not use_sim_time and scene.arm is not None and scene.arm.cameras:
+            nodes.append(cameras(values, common))
         if scene.motions:
             nodes.append(motions(values, timed))
         if any(camera.depth for camera in scene.cameras):
@@ -143,6 +145,13 @@ def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
     who = "the node of the motions"
     on_exit = again(who, partial(motions, values, common), left, without(who))
     return node("motion_node", values, parameters, on_exit)
+
+
+def cameras(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The real cameras of the scene. Without them goals of skills that look end as stale."""
+    who = "the camera bridge"
+    on_exit = again(who, partial(cameras, values, common), left, without(who))
+    return node("camera_bridge", values, dict(common), on_exit)
 
 
 def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:

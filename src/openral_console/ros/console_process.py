@@ -38,19 +38,22 @@ def serve(options: ListenOptions | None = None, scene: str = "", args: list[str]
     deployment = LiveDeployment()
     node = ConsoleNode(deployment)
     executor = SingleThreadedExecutor()
+    spinning = threading.Thread(target=_spin, args=(executor,), name="ros", daemon=True)
     try:
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
         door = TeleopDoor(node, deployment, scene)
         server = ConsoleServer(deployment, node, door, chosen, actions_file, node.get_logger().info)
         executor.add_node(node)
-        threading.Thread(target=_spin, args=(executor,), name="ros", daemon=True).start()
+        spinning.start()
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"openral console: {server.url}\n")
         sys.stdout.flush()
         server.run()
     finally:
         executor.shutdown()
+        if spinning.is_alive():  # nothing may be destroyed that is being waited for
+            spinning.join(timeout=2.0)
         node.destroy_node()
         rclpy.try_shutdown()
     return 0

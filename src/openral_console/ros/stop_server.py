@@ -91,7 +91,8 @@ def main() -> int:
         except ExternalShutdownException:
             return
 
-    threading.Thread(target=spin, name="ros", daemon=True).start()
+    spinning = threading.Thread(target=spin, name="ros", daemon=True)
+    spinning.start()
     listening = socket.socket(fileno=int(settings["socket"]))
     config = uvicorn.Config(
         application(node.stop, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
@@ -110,6 +111,7 @@ def main() -> int:
     threading.Thread(target=watch_parent, name="parent", daemon=True).start()
     server.run(sockets=[listening])
     executor.shutdown()
+    spinning.join(timeout=2.0)  # nothing may be destroyed that is being waited for
     node.destroy_node()
     rclpy.try_shutdown()
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_control.chunk_queue import Chunk
@@ -28,6 +29,7 @@ from openral_control.ros.estop_services import EStop
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.guarded import GuardedCallbacks
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.types import RobotState
 
 _READ_ONCE = ParameterDescriptor(read_only=True)
@@ -217,11 +219,11 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             ready.set()
 
     def _fail(self, reason: str) -> None:
-        if self.context.ok():
-            self.get_logger().fatal(f"{self.what} ended: {reason}")
-        else:
+        if self._closing.is_set():
             # Interrupted while the run was being built: imports fail in their own ways, and none is the reason.
             self.get_logger().info(f"interrupted before {self.what} was there")
+        else:
+            self.get_logger().fatal(f"{self.what} ended: {reason}")
         self.failed.set_result(reason)
 
     def _made_entities(self) -> tuple[set[Any], ...]:
@@ -299,19 +301,26 @@ def _status_message(run: ControlRun) -> ControlStatus:
     return status
 
 
-def serve(node: ControlNode[Any]) -> int:
-    """Start the node, serve it until it is told to stop, and end it; 1 when its run failed."""
+def run_bridge(make_node: Callable[[], ControlNode[Any]], args: list[str] | None = None) -> int:
+    """Start a node, serve it until it is told to stop, and end it; 1 when its run failed."""
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
     executor = MultiThreadedExecutor(num_threads=4)
     try:
-        if node.get_parameter("autostart").value:
-            node.trigger_configure()
-            if not node.failed.done():
-                node.trigger_activate()
-        if not node.failed.done():
-            rclpy.spin_until_future_complete(node, node.failed, executor=executor)
+        with ToldToEnd() as told:
+            node = make_node()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                node.trigger_configure()
+                if not node.failed.done():
+                    node.trigger_activate()
+            ended: Any = Future()
+            node.failed.add_done_callback(ended.set_result)
+            told.spin(executor, ended)
+        return 1 if node is not None and node.failed.done() else 0
     finally:
         executor.shutdown()
-        node.close()
-    failed = bool(node.failed.done())
-    node.destroy_node()
-    return 1 if failed else 0
+        if node is not None:
+            node.close()
+            node.destroy_node()
+        rclpy.try_shutdown()

@@ -14,12 +14,15 @@ import rclpy
 from numpy.typing import NDArray
 from openral.srv import Locate
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detection import ObjectDetector
@@ -193,22 +196,23 @@ def _fill_point(message: Any, stamp_s: float, position: NDArray[np.float64]) -> 
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that it cannot run in the scene."""
-    rclpy.init(args=args)
-    node = LocatorNode()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
     executor = MultiThreadedExecutor(num_threads=2)
-    executor.add_node(node)
     try:
-        if node.get_parameter("autostart").value:
-            for transition in (node.trigger_configure, node.trigger_activate):
-                if transition() != TransitionCallbackReturn.SUCCESS:
-                    return EXIT_UNFIT
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.get_logger().debug("interrupted")
+        with ToldToEnd() as told:
+            node = LocatorNode()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                for transition in (node.trigger_configure, node.trigger_activate):
+                    if transition() != TransitionCallbackReturn.SUCCESS:
+                        return EXIT_UNFIT
+            told.spin(executor, Future())
     finally:
         executor.shutdown()
-        node.close()
-        node.destroy_node()
+        if node is not None:
+            node.close()
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0
 

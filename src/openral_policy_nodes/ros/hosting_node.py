@@ -11,12 +11,15 @@ import rclpy
 from openral.msg import ActionChunk, SkillInfo
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import State, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
@@ -119,7 +122,12 @@ class HostingNode(ExecuteActionHost):
         assert gripper is not None  # `require_gripper`
         assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
         self._intake = SensorIntake(
-            self, hosting.cameras, assembler, server.on_sensors, with_target=hosting.with_target
+            self,
+            hosting.cameras,
+            assembler,
+            server.on_sensors,
+            with_target=hosting.with_target,
+            pairing_s=self._pairing_s(hosting.scene),
         )
         server.intake = self._intake
         self._announce("active")
@@ -153,6 +161,11 @@ class HostingNode(ExecuteActionHost):
     def _what(self) -> str:
         """What the node hosts, for its log."""
         return self.get_name()
+
+    def _pairing_s(self, scene: DeployScene) -> float:
+        """Return by how much stamps of one instant may differ [s]: not at all where a simulator makes the clock."""
+        simulated = bool(self.get_parameter("use_sim_time").value)
+        return 0.0 if simulated or scene.arm is None else scene.arm.pairing_s
 
     def _text(self, name: str) -> str:
         return str(self.get_parameter(name).value)
@@ -226,19 +239,23 @@ def require_gripper(robot: RobotDescription) -> None:
 
 def run_node(make_node: Callable[[], HostingNode], args: list[str] | None = None) -> int:
     """Run a node until it is told to stop; EXIT_UNFIT when `autostart` found its skills unfit, 1 after a bug."""
-    rclpy.init(args=args)
-    node: Any = make_node()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
+    executor = SingleThreadedExecutor()
     try:
-        if node.get_parameter("autostart").value:
-            for transition in (node.trigger_configure, node.trigger_activate):
-                ended = transition()
-                if ended != TransitionCallbackReturn.SUCCESS:
-                    return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.get_logger().debug("interrupted")
+        with ToldToEnd() as told:
+            node = make_node()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                for transition in (node.trigger_configure, node.trigger_activate):
+                    ended = transition()
+                    if ended != TransitionCallbackReturn.SUCCESS:
+                        return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
+            told.spin(executor, Future())
     finally:
-        node.close()
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.close()
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0

@@ -88,8 +88,8 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
-    mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
+    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, measure, silent, done, abandoned
+    or mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
     after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
     reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str

@@ -22,10 +22,13 @@ from openral.msg import ControlStatus, SkillInfo, TaskProgress
 from openral.srv import QueryTaskProgress
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from openral_core.guarded import GuardedCallbacks
+from openral_core.process.told_to_end import ToldToEnd
 from openral_reasoner.palette import MOTION
 from openral_reasoner.ros.messages import LATCHED
 
@@ -180,15 +183,15 @@ def main() -> None:
     }
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         raise SystemExit(f"usage: fakes_node ({' | '.join(kinds)}) [--ros-args …]")
-    rclpy.init(args=sys.argv)
-    node = kinds[sys.argv[1]]()
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     executor = MultiThreadedExecutor(3)
+    node = kinds[sys.argv[1]]()
     executor.add_node(node)
     try:
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.get_logger().info("interrupted")
+        with ToldToEnd() as told:
+            told.spin(executor, Future())
     finally:
+        executor.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
 

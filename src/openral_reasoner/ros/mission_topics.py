@@ -11,6 +11,7 @@ from uuid import uuid4
 import rclpy
 from openral.msg import Mission, MissionStep
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -51,7 +52,7 @@ class MissionListener(GuardedCallbacks, Node):
 
 def _listen(act: Callable[[MissionListener, Console], int], patience_s: float, *, steps: bool = False) -> int:
     console = Console()
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = MissionListener(steps=steps)
     try:
         if node.until(lambda: node.mission is not None, patience_s):

@@ -10,6 +10,7 @@ import rclpy
 from openral.msg import Mission, MissionStep
 from openral.msg import Prompt as PromptMessage
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 
 from openral_core.guarded import GuardedCallbacks
@@ -90,7 +91,7 @@ class PromptNode(GuardedCallbacks, Node):
 def converse(sentence: str, patience_s: float) -> int:
     """Say a sentence, show what becomes of it, and return the exit code; Ctrl-C leaves the mission running."""
     console = Console()
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
         return _follow(node, console, patience_s)

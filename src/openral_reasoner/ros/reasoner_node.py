@@ -9,6 +9,7 @@ has a thread of its own (`PlanningService`).
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any, get_args
@@ -17,17 +18,21 @@ from uuid import uuid4
 import rclpy
 from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
+from openral_core.process.told_to_end import ToldToEnd
 from openral_core.progress import ProgressThresholds
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
@@ -424,13 +429,17 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._record.state(mission)
 
     def interrupted(self) -> None:
-        """Write the mission off in the run folder; the graph is gone already."""
-        self._publisher = self._steps = self._chunks = None
+        """Write the mission off, in the run folder and to everybody who listens; nothing else is sent any more."""
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
             )
         self._flush()
+        if self._publisher is not None:
+            with contextlib.suppress(
+                RCLError
+            ):  # of a middleware that has no acknowledgements, as rmw_zenoh_cpp
+                self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
 
     def _farewell(self) -> None:
         if not (
@@ -455,20 +464,26 @@ def main() -> None:
 
     Exit code 0 in both cases, whatever became of the mission; EXIT_UNFIT if the node could not be configured.
     """
-    rclpy.init()
-    node = ReasonerNode()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: ReasonerNode | None = None
+    executor = SingleThreadedExecutor()
     ready = True
     try:
-        if node.get_parameter("autostart").value:
-            ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+        with ToldToEnd() as told:
+            node = ReasonerNode()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                ready = node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+                if ready:
+                    node.trigger_activate()
             if ready:
-                node.trigger_activate()
-        if ready:
-            rclpy.spin_until_future_complete(node, node.finished)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.interrupted()
+                told.spin(executor, node.finished)
+        if told.told and node is not None:
+            node.interrupted()
     finally:
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.destroy_node()
         rclpy.try_shutdown()
     if not ready:
         raise SystemExit(EXIT_UNFIT)

@@ -15,6 +15,7 @@ from openral.msg import ToolTable
 from rclpy.action import ActionClient, get_action_names_and_types
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.request_queue import Reply
@@ -62,7 +63,7 @@ class ToolClient:
 
     async def __aenter__(self) -> ToolClient:
         self._loop = asyncio.get_running_loop()
-        rclpy.init()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         self._node = node = _ToolNode()
         node.create_subscription(ToolTable, TOPIC, self._on_table, NEWEST)
         self._client = ActionClient(node, CallTool, ACTION)

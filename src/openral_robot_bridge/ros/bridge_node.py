@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import rclpy
 from numpy.typing import NDArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import ExternalShutdownException
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
-from openral_control.ros.control_node import ControlNode, serve
+from openral_control.ros.control_node import ControlNode, run_bridge
 from openral_control.ros.robot_topics import RobotTopics
 from openral_core.errors import OpenralError
 from openral_core.types import RobotState
@@ -74,13 +72,7 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
 
 def main(args: list[str] | None = None) -> int:
     """Run the bridge until it is told to stop; 1 when the arm failed."""
-    try:
-        rclpy.init(args=args)
-        return serve(RobotBridgeNode())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        return 0
-    finally:
-        rclpy.try_shutdown()
+    return run_bridge(RobotBridgeNode, args)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import rclpy
 from numpy.typing import NDArray
 from openral.srv import ResetScene
-from rclpy.executors import ExternalShutdownException
 
-from openral_control.ros.control_node import ControlNode, serve
+from openral_control.ros.control_node import ControlNode, run_bridge
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.types import RobotState
@@ -86,13 +84,7 @@ class BridgeNode(ControlNode[Simulation]):
 
 def main(args: list[str] | None = None) -> int:
     """Run the bridge until it is told to stop; 1 when the simulation failed."""
-    try:
-        rclpy.init(args=args)
-        return serve(BridgeNode())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        return 0
-    finally:
-        rclpy.try_shutdown()
+    return run_bridge(BridgeNode, args)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What the processes of nodes have in common, without ROS."""

@@ -1,0 +1,115 @@
+"""How a node's process ends at SIGINT and SIGTERM: its executor stops, and the graph stays until all is said.
+
+The handlers of rclpy shut the context down at once, in a thread of their own: what a node still publishes is lost, and
+`rclpy.shutdown` may fail because it was called already. A node's process therefore leaves them out, on every runtime:
+
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    with ToldToEnd() as told:
+        executor.add_node(node)
+        told.spin(executor, Future())
+    node.close()
+
+It imports no ROS, so that it stands here, beside what every node shares.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Protocol
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Completable(Protocol):
+    """What is used of `rclpy.task.Future`."""
+
+    def done(self) -> bool:
+        """Whether it has a result."""
+
+    def set_result(self, result: Any) -> None:
+        """Give it one; what waits for it goes on."""
+
+
+class Executor(Protocol):
+    """What is used of `rclpy.executors.Executor`."""
+
+    def spin_until_future_complete(self, future: Any, timeout_sec: float | None = None) -> None:
+        """Call callbacks until the future is done."""
+
+
+class ToldToEnd:
+    """Context manager of the main thread: the first signal ends `spin`, or else what stands in the `with` block.
+
+    That is done by a KeyboardInterrupt, which does not leave the block. A second signal of a kind does what it did
+    before, which for most processes is to end at once.
+
+    Attributes:
+        told: whether a signal came.
+    """
+
+    def __init__(self) -> None:
+        """Handle nothing yet."""
+        self.told = False
+        self._spinning: Completable | None = None
+        self._former: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> ToldToEnd:
+        """Install the handlers."""
+        # Python calls its handlers between two instructions of the main thread, which may be blocked in a wait of
+        # the C library; a byte at the wake-up descriptor comes at once, to a thread that ends that wait.
+        self._receiver, self._sender = socket.socketpair()
+        self._sender.setblocking(False)
+        self._former_wakeup = signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
+        self._thread = threading.Thread(target=self._run, name="signals", daemon=True)
+        self._thread.start()
+        for number in SIGNALS:
+            self._former[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Put back what handled the signals before; the KeyboardInterrupt of a signal ends here."""
+        for number, former in self._former.items():
+            if signal.getsignal(number) == self._handle:
+                signal.signal(number, former)
+        signal.set_wakeup_fd(self._former_wakeup)
+        self._sender.close()
+        self._thread.join()
+        self._receiver.close()
+        return self.told and kind is KeyboardInterrupt
+
+    def spin(self, executor: Executor, finished: Completable) -> None:
+        """Serve callbacks until a future is done or a signal comes; the context is valid in both cases.
+
+        Args:
+            executor: has its nodes.
+            finished: an `rclpy.task.Future` that ends the process by being done; it is given a result at a signal.
+        """
+        self._spinning = finished
+        try:
+            if not self.told:
+                executor.spin_until_future_complete(finished)
+        finally:
+            self._spinning = None
+
+    def _run(self) -> None:
+        while numbers := self._receiver.recv(64):
+            future = self._spinning
+            if future is not None and any(number in SIGNALS for number in numbers):
+                self.told = True
+                if not future.done():
+                    future.set_result(None)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        signal.signal(number, self._former[signal.Signals(number)])
+        if self._spinning is not None:
+            # The thread may have read its byte just before the spinning began; it must not be done here, because
+            # the main thread may hold the future's lock.
+            self._sender.send(bytes([number]))
+        elif not self.told:
+            self.told = True
+            raise KeyboardInterrupt

@@ -130,6 +130,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import prepare
     from openral_cli.deploy.report import print_outcome
+    from openral_cli.deploy.run_page import REPORT_FILE
     from openral_core.files.output_folder import check_folder, make_private
     from openral_core.scene import DeployScene, load_scene
 
@@ -156,6 +157,8 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         )
     if video:
         _film(console, folder, scene)
+    if (folder / REPORT_FILE).is_file():
+        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
     return 0 if outcome.passed and (code == 0 or interrupted) else 1
 

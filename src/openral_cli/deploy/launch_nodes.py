@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
@@ -12,6 +13,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from openral_cli.deploy.run_facts import keep_record
 from openral_core.errors import OpenralError
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
@@ -102,10 +104,13 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
+        values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         timed = {**common, "use_sim_time": use_sim_time}
+        keep_record(values["run_dir"], scene, values)
         nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
         if not use_sim_time and scene.arm is not None and scene.arm.cameras:
             nodes.append(cameras(values, common))

@@ -26,6 +26,7 @@ from openral_control.control_run import ControlRun
 from openral_control.estop_latch import EStopLatch, latch_path
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_control.ros.estop_services import EStop
+from openral_control.ros.intervention_service import InterventionService
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.guarded import GuardedCallbacks
@@ -122,6 +123,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._estop.apply()
         self._admission = AdmissionTopics(self, run.loop.post)
+        InterventionService(self, run.executor, self._admission, self._publish_status)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(0.2, self._publish_status, clock=wall)
         self.create_timer(1.0, self._publish_diagnostics, clock=wall)
@@ -277,7 +279,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
 def _status_message(run: ControlRun) -> ControlStatus:
     """Return what is executed now."""
-    executor, counters = run.executor, run.executor.counters
+    executor, counters, held = run.executor, run.executor.counters, run.executor.intervention
     status = ControlStatus(
         active_goal=executor.active_goal,
         skill=executor.skill,
@@ -296,6 +298,10 @@ def _status_message(run: ControlRun) -> ControlStatus:
         rejected_goal=executor.rejected_goal,
         rejected_streak=executor.rejected_streak,
         stopped_by=run.stopped_by,
+        commanded_by=held.commander(executor.active_goal),
+        intervention=held.phase(executor.active_goal).value,
+        operator=held.operator,
+        paused_goal=held.waits.goal_id if held.waits is not None else "",
     )
     status.header.stamp = to_time(run.loop.now_s)
     return status

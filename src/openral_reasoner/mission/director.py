@@ -465,6 +465,18 @@ class Director:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
         self._goals.bridge_says(active_goal, wall_s)
 
+    def intervention(self, operator: str, now: Instant) -> None:
+        """Who has taken the arm over, in words; empty: nobody. Meanwhile the clocks of attempt and mission stand
+        still, and what the reward monitor says counts for nothing."""
+        told = self._goals.intervention(operator, now)
+        if told is None:
+            return
+        self.mission.postpone(told)
+        if self._active:
+            words = f"{operator} has taken the arm over; the clocks stand still"
+            back = f"the arm was given back after {told:.1f} s; the attempt goes on"
+            self.mission.say(now.stamp_s, "intervention", words if operator else back)
+
     def goal_answered(self, key: int, goal_id: str, accepted: bool, now: Instant) -> list[Command]:
         """The policy node took the goal, or refused it."""
         return self._goals.answered(key, goal_id, accepted, now)

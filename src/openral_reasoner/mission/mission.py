@@ -133,6 +133,11 @@ class Mission:
         """The task in work, if there is one."""
         return self.tasks[self.active_task] if 0 <= self.active_task < len(self.tasks) else None
 
+    def postpone(self, duration_s: float) -> None:
+        """Let a time [s] in which the mission's clock stood still not count."""
+        if self.begun_s is not None:
+            self.begun_s += duration_s
+
     def say(self, now_s: float, kind: str, reason: str) -> None:
         """Log one step and make its reason the mission's last words."""
         self.message, self.stamp_s = reason, now_s

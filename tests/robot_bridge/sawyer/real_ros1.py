@@ -59,8 +59,9 @@ class Roscore:
         raise AssertionError("roscore does not come up")
 
     def stop(self) -> None:
-        os.killpg(self.process.pid, signal.SIGINT)
-        self.process.wait(20.0)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
+            self.process.wait(60.0)
 
     def rospy(self, script: str) -> subprocess.Popen[str]:
         """Run a script that knows rospy; it may print and read lines."""

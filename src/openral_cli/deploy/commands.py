@@ -68,6 +68,10 @@ def deploy_sim(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
+    from openral_data.recording.strategy import strategy_of
+
+    if record != "none":
+        strategy_of(record)  # before anything starts
     arguments = {
         "scene": config,
         "mission": mission,

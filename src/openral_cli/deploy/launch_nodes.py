@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,10 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """Writes down what happens; nothing waits for it."""
+    missing = [name for name in ("av", "pyarrow") if find_spec(name) is None]
+    if missing:
+        what = f"{missing[0]} is not installed: pip install 'openral[train]'"
+        raise RuntimeError(f"record:={values['record']}: {what}")
     parameters = {**common, "strategy": values["record"], "folder": text(values["record_dir"])}
     who = "the recorder"
     return node(

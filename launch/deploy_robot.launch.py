@@ -3,8 +3,9 @@
     ros2 launch openral deploy_robot.launch.py scene:=fr3_tabletop address:=172.16.0.2 shadow:=true
 
 The nodes are those of deploy_sim.launch.py with the arm's bridge in place of the simulator's, on the wall clock.
-Cameras are nodes of their own, which publish on `/openral/cameras/<name>/image_raw` and `…/camera_info`. The arm moves
-only while somebody publishes `/openral/hold_to_run` (docs/real-arms.md).
+The cameras of the scene's `arm.cameras` come from topics of their drivers, or from devices; others publish on
+`/openral/cameras/<name>/image_raw` and `…/camera_info` by themselves. The arm moves only while somebody publishes
+`/openral/hold_to_run` (docs/real-arms.md).
 """
 
 from functools import partial

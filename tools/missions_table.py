@@ -1,4 +1,4 @@
-"""Write the tables of docs/benchmark-missions.md from docs/missions.json: no figure is typed by hand.
+"""Write the tables of docs/benchmark-missions.md from the results beside it: no figure is typed by hand.
 
 python tools/missions_table.py                             # rewrite the page
 python tools/missions_table.py --check                     # exit 1 if it is out of date
@@ -20,7 +20,8 @@ from openral_rskill.provenance import write_result
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
-RESULT = ROOT / "docs" / "missions.json"
+RESULTS = {"harness": "missions", "harness_mt10": "missions_mt10"}
+"""Suite -> name of its result in docs/ and of its part of the page."""
 FEW = 30
 """Episodes of a cell below which the page says so."""
 
@@ -29,7 +30,8 @@ def text(content: dict[str, Any]) -> str:
     """Return the part of the page that comes from a result."""
     config, source = content["eval_config"], content["provenance"]
     first, last = config["init_ids"]
-    tasks = " and ".join(task.rsplit("/", 1)[-1] for task in config["tasks"])
+    names = [task.rsplit("/", 1)[-1] for task in config["tasks"]]
+    tasks = ", ".join([*names[:-2], " and ".join(names[-2:])])
     said = (
         f"{config['vla_id']} {source['skill_version']} on states {first} to {last} of {tasks}, at most "
         f"{config['max_steps']} steps; solved of episodes, commit {str(source['commit'])[:12]}."
@@ -45,6 +47,10 @@ def text(content: dict[str, Any]) -> str:
     return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"
 
 
+def _result(suite: str) -> Path:
+    return ROOT / "docs" / f"{RESULTS[suite]}.json"
+
+
 def main() -> int:
     """Rewrite or check the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -54,10 +60,11 @@ def main() -> int:
     if options.take is not None:
         taken = json.loads(options.take.read_text(encoding="utf-8"))
         taken["provenance"].pop("host", None)
-        write_result(RESULT, taken)
-    page = PAGE.read_text(encoding="utf-8")
-    said = text(json.loads(RESULT.read_text(encoding="utf-8")))
-    wanted = with_part(page, "missions", said.splitlines())
+        write_result(_result(taken["benchmark"]["name"]), taken)
+    page = wanted = PAGE.read_text(encoding="utf-8")
+    for suite, part in RESULTS.items():
+        said = text(json.loads(_result(suite).read_text(encoding="utf-8")))
+        wanted = with_part(wanted, part, said.splitlines())
     if options.check:
         return int(wanted != page)
     PAGE.write_text(wanted, encoding="utf-8")

@@ -16,6 +16,9 @@ from typing import Any
 
 from metaworld_difficulty import difficulty_rows
 
+from openral_core.statistics import wilson_interval
+from openral_reward_monitor.models.calibration import FILE_NAME, Calibration
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 SUITES = (
@@ -49,6 +52,8 @@ REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
 """The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 REWARD_BEFORE_MT10 = ROOT / "docs" / "reward_before_mt10.json"
 """The same of mini-progress-mt10 0.1.0."""
+DOUBT_THRESHOLDS = (0.8, 0.7)
+"""Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
 
 
 def rate(entry: dict[str, Any]) -> str:
@@ -134,6 +139,42 @@ def reward_trials(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
         rows.append((words, counted(before[key]), counted(now[key])))
     rows.append(("VOC", *(f"{r['voc_mean']:.3f}, least of a film {r['voc_min']:.2f}" for r in (before, now))))
     return [_row("", "0.1.0", "0.2.0"), "|---|---|---|", *(_row(*row) for row in rows)]
+
+
+def reward_doubt(folder: Path, recipe: str) -> list[str]:
+    """Return a row a task: on how many successes it abstains at each of DOUBT_THRESHOLDS; then what else they change.
+
+    The rows of the result hold the score of each film's last frame, the calibration what it means.
+    """
+    result = json.loads((folder / "eval" / f"{recipe}.json").read_text(encoding="utf-8"))
+    calibration = Calibration.model_validate_json((folder / FILE_NAME).read_bytes())
+    camera = calibration.cameras[result["eval_config"]["camera"]]
+
+    def counts(rows: list[dict[str, Any]], answer: bool | None) -> list[str]:
+        scores = [min(row["progress"], row["success"]) for row in rows]
+        return [
+            counted(of([camera.is_done(score, threshold) for score in scores].count(answer), len(rows)))
+            for threshold in DOUBT_THRESHOLDS
+        ]
+
+    rows = result["results"]["rollouts"]
+    done, failed = ([row for row in rows if row["truth"] is truth] for truth in (True, False))
+    lines = [
+        (f"`{task}`", *counts([row for row in done if row["task"] == task], None))
+        for task in dict.fromkeys(row["task"] for row in done)
+    ]
+    lines += [
+        ("**all**", *counts(done, None)),
+        ("successes missed", *counts(done, False)),
+        ("failures whose last frame is a yes", *counts(failed, True)),
+    ]
+    header = (f"a yes from {threshold:g} on" for threshold in DOUBT_THRESHOLDS)
+    return [_row("successes abstained on", *header), "|---|---|---|", *(_row(*line) for line in lines)]
+
+
+def of(count: int, whole: int) -> dict[str, Any]:
+    """Return a share as the results have it, with its Wilson interval."""
+    return {"rate": count / whole, "wilson_95": wilson_interval(count, whole), "count": count, "of": whole}
 
 
 def reward_views(plain: dict[str, Any], others: list[dict[str, Any]]) -> list[str]:
@@ -246,6 +287,7 @@ def reward_page(text: str) -> str:
     before, now = (
         json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE_MT10, shipped)
     )
+    text = with_part(text, "mt10 doubt", reward_doubt(shipped.parents[1], recipe))
     return with_part(text, "mt10 trials", reward_trials(before, now))
 
 

@@ -96,6 +96,28 @@ def list_suites(
 
 
 @app.command()
+def count(
+    result: Annotated[
+        Path, typer.Argument(help="result.json of a run of missions with the rows home and script.")
+    ],
+    memory: Annotated[
+        Path | None, typer.Option(help="Notes whose counts are added to; default: those of `openral deploy`.")
+    ] = None,
+) -> None:
+    """Count in the reasoner's memory how often the skill, and how often motions, solved each task of a run."""
+    from openral_benchmark.compare import read_result
+    from openral_benchmark.harness.counts import count_into
+    from openral_core.cli.progress import console
+    from openral_core.files.output_folder import check_file
+    from openral_reasoner.memory.memory import default_memory_file
+    from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+
+    path = outcomes_beside(check_file(memory or default_memory_file(), "--memory"))
+    counted = count_into(Outcomes(path), read_result(result))
+    console.print(f"{path}: {counted} attempts counted", soft_wrap=True)
+
+
+@app.command()
 def report(
     result: Annotated[Path, typer.Argument(help="result.json of a run.")],
     out: Annotated[Path | None, typer.Option(help="HTML file; default: beside the result.")] = None,

@@ -11,6 +11,7 @@ from openral_benchmark.workers.parent_watch import cores
 from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Component, Launcher
 from openral_core.errors import InstallationError
+from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
 LOCAL = "local"
 """This machine, without Ray."""
@@ -47,7 +48,9 @@ class ExecutionConfig:
         if self.cluster == LOCAL:
             # A quarter of the cores, whoever else works: rows must not depend on the number of workers.
             threads: dict[Component, int] = {"policy": max(1, cores() // 4), "episodes": 1}
-            return ProcessLauncher(threads), self.workers or cores()
+            size = self.workers or cores()
+            drawing = {RASTERISER_VARIABLE: rasteriser_threads(size, cores())}
+            return ProcessLauncher(threads, environment=drawing), size
         if importlib.util.find_spec("ray") is None:
             raise InstallationError(f"--cluster {self.cluster} needs Ray: pip install 'openral[ray]'")
         from openral_benchmark.workers.ray_launcher import RayLauncher

@@ -27,10 +27,27 @@ def console(
     passwords: Annotated[
         Path | None, typer.Option(help="File with a line name:password for each operator; chmod 600.")
     ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a finished run: show it over time, in place of a deployment."),
+    ] = None,
 ) -> None:
-    """Show the running deployment in a browser, with a stop that is always in reach."""
+    """Show the running deployment in a browser, with a stop that is always in reach; or a finished run."""
     options = ListenOptions(address, port, stop_port, certificate, key, passwords)
     options.check()
+    if run is not None:
+        _show_run(run, options)
+        return
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
     raise typer.Exit(serve(options, scene))
+
+
+def _show_run(run: Path, options: ListenOptions) -> None:
+    from openral_core.errors import InstallationError
+
+    try:
+        from openral_console.run.run_server import serve_run  # `openral --help` must not load NiceGUI
+    except ModuleNotFoundError as error:
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[console]'") from error
+    serve_run(run, options)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import getpass
-import signal
-import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -19,32 +15,17 @@ from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
 from openral_console.actions import ActionLog
+from openral_console.listening import listen, serve_on, url_of
 from openral_console.live.deployment import Controls, Door, LiveDeployment
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
-from openral_core.errors import InstallationError
 from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
 
 ASSETS = Path(__file__).parent / "assets"
-
-
-class _Server(uvicorn.Server):
-    """Ends at a signal by returning, so that what was opened can be closed."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Ask for the end at SIGINT and SIGTERM."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._end)
-        yield
-
-    def _end(self) -> None:
-        self.should_exit = True
 
 
 class ConsoleServer:
@@ -75,9 +56,9 @@ class ConsoleServer:
         """
         options.check()
         passwords = read_passwords(options.passwords) if options.passwords else {}
-        self._socket, self._stop_socket = _listen(options, options.port, "--port"), None
+        self._socket, self._stop_socket = listen(options, options.port, "--port"), None
         try:
-            self._stop_socket = _listen(options, options.stop_port, "--stop-port")
+            self._stop_socket = listen(options, options.stop_port, "--stop-port")
         finally:
             if self._stop_socket is None:
                 self._socket.close()
@@ -94,9 +75,7 @@ class ConsoleServer:
     @property
     def url(self) -> str:
         """What an operator opens, with the token where it is asked for."""
-        host = f"[{self.options.address}]" if ":" in self.options.address else self.options.address
-        query = "" if self.options.passwords else f"?token={self.sessions.token}"
-        return f"{self.options.scheme}://{host}:{self.options.port}/{query}"
+        return url_of(self.options, self.sessions)
 
     @property
     def url_file(self) -> Path:
@@ -107,17 +86,9 @@ class ConsoleServer:
         """Serve until the process is told to end."""
         assert self._stop_socket is not None
         stopper = StopProcess(self._stop_socket, self.sessions, self.options, self.actions.path, self._say)
-        config = uvicorn.Config(
-            self._app,
-            log_level="warning",
-            access_log=False,
-            ssl_certfile=str(self.options.certificate) if self.options.certificate else None,
-            ssl_keyfile=str(self.options.key) if self.options.key else None,
-            timeout_graceful_shutdown=1,
-        )
         try:
             write_private(self.url_file, self.url + "\n")
-            asyncio.run(_Server(config).serve(sockets=[self._socket]))
+            serve_on(self._app, self._socket, self.options)
         finally:
             stopper.close()
             self._socket.close()
@@ -162,19 +133,3 @@ class ConsoleServer:
             show_welcome_message=False,
         )
         return app
-
-
-def _listen(options: ListenOptions, port: int, option: str) -> socket.socket:
-    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((options.address, port))
-        listening.listen()
-    except OSError as error:
-        listening.close()
-        why = error.strerror or error
-        raise InstallationError(
-            f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
-        ) from error
-    return listening

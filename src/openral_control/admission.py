@@ -77,6 +77,10 @@ class Admission:
             self._end(self._registry.compare(present, now_s))
         self._look_again(now_s)
 
+    def holds(self, goal_id: str) -> bool:
+        """Whether some node announces this goal."""
+        return self._registry.holds(goal_id)
+
     def end_all(self) -> None:
         """The emergency stop: no chunk of a goal that is held or waited for now passes any more."""
         self._registry.end_all()

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.chunk_queue import Chunk, ChunkQueue
-from openral_core.errors import EnvelopeError
+from openral_control.intervention import Intervention, PausedGoal
+from openral_control.seam import Seam
+from openral_core.errors import ControlError, EnvelopeError
 from openral_core.types import RobotState
 
 REMEMBERED_GOALS = 64
@@ -56,9 +58,9 @@ class Counters:
 
 
 class ChunkExecutor:
-    """Holds the queue, the active goal, the emergency stop and the counters.
+    """Holds the queue, the active goal, the intervention, the emergency stop and the counters.
 
-    The control thread offers and takes; `stop` and `release` may come from any thread.
+    The control thread offers and takes; `stop`, `release`, `take_over` and `give_back` may come from any thread.
     """
 
     def __init__(
@@ -90,6 +92,11 @@ class ChunkExecutor:
         self._origin = 0
         self._last: NDArray[Any] | None = None
         self._last_executed = 0
+        self._sent: NDArray[Any] | None = None
+        self._now = 0
+        self._seam = Seam(control_hz, representation)
+        self._seam_due = False
+        self.intervention = Intervention()
         self._retired: deque[str] = deque(maxlen=REMEMBERED_GOALS)
         self._streaks: OrderedDict[str, int] = OrderedDict()
         self.counters = Counters()
@@ -121,6 +128,8 @@ class ChunkExecutor:
             if chunk.ends_goal:
                 self._end_goal(chunk.goal_id)
                 return None
+            if not self.estopped and self.intervention.keeps_out(chunk.goal_id):
+                return self._keep_out(chunk)
             answered = self._step_of(chunk)
             past = 0 if answered is None or chunk.fault else min(max(step - answered, 0), chunk.horizon)
             self._count(expired=past)
@@ -145,31 +154,36 @@ class ChunkExecutor:
             Why it was dropped; None where all is well, or where there is nothing to be executed.
         """
         with self._lock:
-            action = None if self.estopped else self._queue.at(step)
+            action, planned = self._due(step)
             if action is None:
                 return None
             try:
                 self._envelope.check_step(action, state)
             except EnvelopeError as error:
                 self._queue.clear()
-                self._refuse(self.active_goal, str(error))
+                self._seam.close()
+                if planned:
+                    self._refuse(self.active_goal, str(error))
                 return str(error)
             return None
 
     def next(self, step: int) -> tuple[NDArray[Any], bool]:
         """Return the action (A,) for control step `step`, and whether it is a hold."""
         with self._lock:
-            action = None if self.estopped else self._queue.at(step)
-            if action is not None:
+            action, planned = self._due(step)
+            self._now = step + 1
+            if action is not None and planned:
                 self._last, self._last_executed, self.holding = action, step, False
                 self._count(executed=1)
                 self._streaks.pop(self.active_goal, None)
+                self._sent = action
                 return action, False
-            self.holding = True
-            self._count(held=1)
+            self.holding = action is None  # what fades out moves the arm, though no chunk says so
+            self._count(held=int(self.holding))
             if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
                 self._set_goal("", "", "")
-            return self._hold_action(self._last), True
+            self._sent = self._hold_action(self._last) if action is None else action
+            return self._sent, self.holding
 
     def stop(self) -> None:
         """Latch the emergency stop: hold from the next step on, until `release`. The active goal ends for good."""
@@ -177,6 +191,8 @@ class ChunkExecutor:
             self.estopped = True
             self._queue.clear()
             self._end_goal(self.active_goal)
+            self.intervention.end()
+            self._seam.close()
 
     def release(self) -> None:
         """Undo the emergency stop by hand. Chunks planned before it stay forgotten."""
@@ -188,14 +204,80 @@ class ChunkExecutor:
         """The arm begins anew at control step `step`: forget the queue and refuse older observations."""
         with self._lock:
             self._queue.clear()
+            self._seam.close()
             self._origin, self._last = step, None
+
+    def take_over(self, operator: str, goal_id: str) -> None:
+        """Give the arm to an operator: it comes to rest, and only chunks of `goal_id` move it until `give_back`.
+
+        Args:
+            operator: who, in words.
+            goal_id: hex UUID of the operator's chunks; empty: nobody steers.
+
+        Raises:
+            ControlError: the emergency stop is latched.
+        """
+        with self._lock:
+            if self.estopped:
+                raise ControlError("the emergency stop is latched; call /openral/estop_reset")
+            waits = None
+            if self.active_goal and self.active_goal != self.intervention.goal_id:
+                waits = PausedGoal(self.active_goal, self.skill, self.instruction)
+            if self.intervention.goal_id:
+                self._retired.append(self.intervention.goal_id)
+            self.intervention.begin(operator, goal_id, waits)
+            self._come_to_rest()
+
+    def give_back(self) -> None:
+        """Let the goal that waits go on, with chunks that answer observations of this moment or later."""
+        with self._lock:
+            steered, waits = self.intervention.goal_id, self.intervention.end()
+            if steered:
+                self._retired.append(steered)
+            self._come_to_rest()
+            self._origin = self._now
+            if waits is not None:
+                self._set_goal(waits.goal_id, waits.skill, waits.instruction)
+                self._queued_step = self._now
+
+    def _come_to_rest(self) -> None:
+        """Drop what is planned; the motion fades out, and the next commander's fades in."""
+        self._queue.clear()
+        self._set_goal("", "", "")
+        self._seam.begin(self._sent, self._now)
+        self._seam_due = True
+
+    def _due(self, step: int) -> tuple[NDArray[Any] | None, bool]:
+        """Return the action of a control step, and whether it is from a chunk; None: a plain hold."""
+        action = None if self.estopped else self._queue.at(step)
+        if self.estopped or not self._seam.is_open:
+            return action, action is not None
+        return self._seam.blend(self._hold_action(self._last) if action is None else action, step), (
+            action is not None
+        )
+
+    def _keep_out(self, chunk: Chunk) -> str:
+        """Refuse a goal's chunk without blame: its goal waits."""
+        if self.intervention.waits is None and chunk.goal_id not in self._retired:
+            self.intervention.waits = PausedGoal(chunk.goal_id, chunk.skill, chunk.instruction)
+        return f"{self.intervention.operator} has the arm; the goal waits until it is given back"
 
     def _end_goal(self, goal_id: str) -> None:
         """Hold from the next step on, if it is this goal's chunk that is being executed."""
+        held = self.intervention
         if goal_id and goal_id == self.active_goal:
             self._queue.clear()
+            self._seam.close()
             self._retired.append(goal_id)
             self._set_goal("", "", "")
+        if held.waits is not None and goal_id == held.waits.goal_id:
+            self._retired.append(goal_id)
+            held.waits = None
+        if goal_id and goal_id == held.goal_id:
+            held.leave()
+        if held.is_left and held.waits is None:
+            self.give_back()
+            self._seam.close()
 
     def _step_of(self, chunk: Chunk) -> int | None:
         return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
@@ -258,6 +340,9 @@ class ChunkExecutor:
             if self.active_goal:
                 self._retired.append(self.active_goal)
             self._set_goal(chunk.goal_id, chunk.skill, chunk.instruction)
+        if self._seam_due:
+            self._seam.begin(self._sent, step)
+            self._seam_due = False
         return None
 
     def _refuse(self, goal_id: str, reason: str) -> None:

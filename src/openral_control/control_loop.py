@@ -89,6 +89,10 @@ class Sink(Protocol):
         """The arm's time advanced, or the loop waits and time stands still."""
         ...
 
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed; its state comes next. The arguments are those of `LoopRecorder.step`."""
+        ...
+
     def state(self, state: RobotState) -> None:
         """The robot after a control step; `stamp_s` is the bridge's clock."""
         ...
@@ -256,12 +260,16 @@ class ControlLoop:
 
     def _follow_clock(self) -> None:
         """Skip the control steps whose time went by unused, where stamps follow a clock."""
-        if self._settings.clock is None:
-            return
-        behind_s = self._settings.clock() - self.now_s
-        if behind_s > GIVE_UP_S:
-            self._step += int(behind_s / self._dt)
+        if self._skip(GIVE_UP_S):
             self._state = replace(self._state, stamp_s=self.now_s)
+
+    def _skip(self, allowed_s: float) -> bool:
+        """Skip control steps if stamps are farther behind the clock than is allowed [s]; return whether they were."""
+        behind_s = 0.0 if self._settings.clock is None else self._settings.clock() - self.now_s
+        if behind_s <= allowed_s:
+            return False
+        self._step += int(behind_s / self._dt)
+        return True
 
     def _take_chunks(self) -> bool:
         """Offer what came in to the executor; tell whether a chunk answered the present observation."""
@@ -296,6 +304,7 @@ class ControlLoop:
             self._recorder.step(self.now_s, wall, action, held, "" if held else goal)
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
+        self._sink.executed(self.now_s, action, held, "" if held else goal)
         self._observe(cameras)
 
     def _observe(self, cameras: set[str]) -> None:
@@ -325,6 +334,7 @@ class ControlLoop:
     def _begin_again(self, state: RobotState) -> RobotState:
         """Return `state` with a stamp of its own; what was planned from earlier states is void."""
         self._step += 1
+        self._skip(self._dt)  # the pacer begins anew, and would not make up for the time that this took
         self._executor.restart(self._step)
         self._pacer.restart()
         if self._recorder is not None:

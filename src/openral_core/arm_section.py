@@ -6,9 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from openral_core.hardware.real_camera import RealCamera
+from openral_core.hardware.trajectory_arm import TrajectoryArm
 from openral_core.manifest.contracts import Box
 from openral_core.schema import Fault, Positive, Schema, raise_faults
 
+MAX_DOMAIN = 232
+"""Greatest ROS domain."""
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
 
@@ -61,11 +65,27 @@ class SafetyLimits(Schema):
 class SceneArm(Schema):
     """`arm` of a scene in `scenes/robot/`."""
 
-    driver: Literal["franka", "fake"]
+    driver: Literal["franka", "sawyer", "ros2_control", "fake"]
     """What speaks to the arm."""
     address: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:\-]*$", max_length=253)]
-    """Host name or IP address of its controller."""
+    """Host name or IP address of its controller; of an arm that ros2_control moves, the number of its ROS domain."""
     stream_hz: Positive = 250.0
     """[Hz] rate of the joint targets between the driver and the arm's client."""
+    ros2_control: TrajectoryArm = TrajectoryArm()
+    """Names in the arm's ROS graph, where the driver is ros2_control."""
     safety: SafetyLimits = SafetyLimits()
     """What it may do."""
+    cameras: dict[str, RealCamera] = Field(default_factory=dict)
+    """By their names in the scene. What is not here publishes on `/openral/cameras/<name>` by itself, in the scene's
+    size."""
+    pairing_s: Positive = 0.05
+    """[s] by which the stamps of pictures and of the robot's state may differ that a policy takes for one instant."""
+
+    @model_validator(mode="after")
+    def _address_fits(self) -> SceneArm:
+        if self.driver == "ros2_control" and not (self.address.isdigit() and int(self.address) <= MAX_DOMAIN):
+            what = f"'{self.address}' is no ROS domain, and the arm's is not the deployment's"
+            raise_faults(
+                [Fault("address", what, f"write the number of the arm's ROS_DOMAIN_ID, 0 to {MAX_DOMAIN}")]
+            )
+        return self

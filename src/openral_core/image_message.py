@@ -53,10 +53,29 @@ def decode_image(
     data: bytes | memoryview | array[int] | Image,
     accepted: Collection[str] = (ENCODING,),
 ) -> Image:
+    """Return the pixels of a `sensor_msgs/Image` of the scene's size; see `unpack_image`.
+
+    Raises:
+        ContractError: size, encoding or length are not what the scene says; the text holds both.
+    """
+    if encoding in accepted:
+        require_size(camera, width, height, "the image")
+    return unpack_image(camera.name, width, height, encoding, step, data, accepted)
+
+
+def unpack_image(
+    camera: str,
+    width: int,
+    height: int,
+    encoding: str,
+    step: int,
+    data: bytes | memoryview | array[int] | Image,
+    accepted: Collection[str] = tuple(ENCODINGS),
+) -> Image:
     """Return the pixels of a `sensor_msgs/Image` as (H, W, 3) uint8 RGB; packed rows of `rgb8` are not copied.
 
     Args:
-        camera: what the scene says of it.
+        camera: its name.
         width: [px]
         height: [px]
         encoding: as the message names it.
@@ -65,19 +84,17 @@ def decode_image(
         accepted: of ENCODINGS; a grey image has the same value three times.
 
     Raises:
-        ContractError: size, encoding or length are not what the scene says; the text holds both.
+        ContractError: the encoding is another, or the length is not that of such an image.
     """
     if encoding not in accepted:
         raise ContractError(
-            f"camera '{camera.name}' sends {width}x{height} {ascii(encoding[:20])[1:-1]}, the scene says "
-            f"{camera.width}x{camera.height} {ENCODING}; publish {' or '.join(accepted)}"
+            f"camera '{camera}' sends {width}x{height} {ascii(encoding[:20])[1:-1]}; publish {' or '.join(accepted)}"
         )
-    require_size(camera, width, height, "the image")
     size, order = ENCODINGS[encoding]
     pixels, row = np.frombuffer(data, np.uint8), size * width
-    if step < row or pixels.size != step * height:
+    if min(width, height) < 1 or step < row or pixels.size != step * height:
         raise ContractError(
-            f"camera '{camera.name}': {pixels.size} bytes with a row step of {step} are no {width}x{height} {encoding} "
+            f"camera '{camera}': {pixels.size} bytes with a row step of {step} are no {width}x{height} {encoding} "
             f"image; a packed one has {row * height} bytes and a step of {row}"
         )
     packed = pixels.reshape(height, step)[:, :row].reshape(height, width, size)

@@ -96,8 +96,26 @@ class DeployScene(Schema):
             faults.append(
                 Fault("workspace", f"is missing for {self.action.representation}", "add low and high [m]")
             )
-        raise_faults(faults)
+        raise_faults(faults + self._arm_faults())
         return self
+
+    def _arm_faults(self) -> list[Fault]:
+        """Return what is wrong with the cameras of the real arm, and with how their pictures are paired."""
+        if self.arm is None:
+            return []
+        known = {camera.name for camera in self.scene.cameras}
+        faults = [
+            Fault(
+                f"arm.cameras.{name}", "is no camera of the scene", f"name one of {', '.join(sorted(known))}"
+            )
+            for name in self.arm.cameras
+            if name not in known
+        ]
+        slowest_hz = min(self.control_hz, *(camera.rate_hz for camera in self.scene.cameras))
+        if self.arm.pairing_s < 0.5 / slowest_hz:
+            what = f"{self.arm.pairing_s:g} s is less than half a period of {slowest_hz:g} Hz, so that little pairs"
+            faults.append(Fault("arm.pairing_s", what, f"write at least {0.5 / slowest_hz:g}"))
+        return faults
 
     @property
     def dt(self) -> float:

@@ -53,6 +53,8 @@ class MissionTable(Schema):
     """Deployments, by their names in `openral_benchmark.harness.rows`."""
     variants: Many[Word] = Field(min_length=1)
     """By their names in `openral_benchmark.harness.variants`."""
+    counts: Word | None = None
+    """File of counts of what worked on other states, relative to the suite's; absent: nothing is known before."""
 
 
 class SuiteStates(Schema):
@@ -114,12 +116,24 @@ def load_suite(path_or_name: str | Path) -> Suite:
     _check_uniform(listed, scenes)
     if states is None:
         return Suite(path.stem, scenes)
+    missions = _missions(document, states.missions, path.parent)
     judged = states.heldout_init_ids
     chosen: dict[str, object] = {"seed": judged.first, "n_episodes": judged.count}
     if states.honest_scope is not None:
         chosen["metadata"] = scenes[0].metadata.model_copy(update={"honest_scope": states.honest_scope})
     judged_scenes = tuple(scene.model_copy(update=chosen) for scene in scenes)
-    return Suite(path.stem, judged_scenes, states.train_init_ids, states.missions)
+    return Suite(path.stem, judged_scenes, states.train_init_ids, missions)
+
+
+def _missions(document: Document, table: MissionTable | None, folder: Path) -> MissionTable | None:
+    """Return a table of missions with the path of its counts as seen from here."""
+    if table is None or table.counts is None:
+        return table
+    counts = folder / table.counts
+    if not counts.is_file():
+        where, fix = ("missions", "counts"), "name a file beside the suite, or leave counts out"
+        raise ManifestError(document.fault(where, f"there is no file {counts}", fix))
+    return table.model_copy(update={"counts": str(counts)})
 
 
 def alone(scene: BenchmarkScene) -> Suite:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,18 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
     if missing:
         raise DatasetError(f"{folder}: has no column {missing[0]}; fetch the dataset again")
     return dict(table.to_pydict())
+
+
+def tasks_table(sentences: Sequence[str]) -> pa.Table:
+    """Return `meta/tasks.parquet`: pandas, by which LeRobot reads it, takes the sentences as its index."""
+    table = pa.table({"task_index": pa.array(range(len(sentences)), pa.int64()), "task": list(sentences)})
+    kinds = {"task_index": ("int64", "int64"), "task": ("unicode", "object")}
+    columns = [
+        {"name": name, "field_name": name, "pandas_type": pandas, "numpy_type": numpy, "metadata": None}
+        for name, (pandas, numpy) in kinds.items()
+    ]
+    pandas = {"index_columns": ["task"], "columns": columns, "column_indexes": []}
+    return table.replace_schema_metadata({"pandas": json.dumps(pandas)})
 
 
 def read_sentences(root: Path) -> dict[int, str]:

@@ -22,8 +22,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError, NotFoundError
+from openral_data.column_statistics import ColumnStatistics
 from openral_data.episode import Episode, decode_png
-from openral_data.lerobot_meta import read_episodes, read_info, read_sentences
+from openral_data.lerobot_meta import read_episodes, read_info, read_sentences, tasks_table
 from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
@@ -31,29 +32,6 @@ FILE_BYTES = 100_000_000
 CHUNK = 1000
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
 _OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
-
-
-@dataclass
-class _Statistics:
-    """Running count, sum, extremes of one vector column."""
-
-    count: int = 0
-    total: Any = 0.0
-    squares: Any = 0.0
-    low: Any = np.inf
-    high: Any = -np.inf
-
-    def add(self, rows: NDArray[Any]) -> None:
-        values = rows.astype(np.float64)
-        self.count += len(values)
-        self.total, self.squares = self.total + values.sum(0), self.squares + (values**2).sum(0)
-        self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
-
-    def as_dict(self) -> dict[str, list[float]]:
-        mean = self.total / self.count
-        std = np.sqrt(np.maximum(self.squares / self.count - mean**2, 0.0))
-        table = {"min": self.low, "max": self.high, "mean": mean, "std": std}
-        return {name: np.asarray(value).tolist() for name, value in table.items()} | {"count": [self.count]}
 
 
 @dataclass
@@ -67,7 +45,7 @@ class DatasetWriter:
     _bytes: int = 0
     _writer: pq.ParquetWriter | None = None
     _episodes: list[dict[str, Any]] = field(default_factory=list)
-    _stats: dict[str, _Statistics] = field(default_factory=dict)
+    _stats: dict[str, ColumnStatistics] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Clear what an earlier collection left, frames resized for training included."""
@@ -106,7 +84,7 @@ class DatasetWriter:
         )
         self._frames += len(episode)
         for name, rows in (("observation.state", episode.state), ("action", episode.action)):
-            self._stats.setdefault(name, _Statistics()).add(rows)
+            self._stats.setdefault(name, ColumnStatistics()).add(rows)
 
     def close(self) -> None:
         """Finish the data files and write `meta/`."""
@@ -118,9 +96,7 @@ class DatasetWriter:
             pa.Table.from_pylist(self._episodes), meta / "episodes" / "chunk-000" / "file-000.parquet"
         )
         sentences = [self.form.words[task] for task in self.form.tasks]
-        tasks = pa.table({"task_index": list(range(len(sentences))), "task": sentences})
-        pandas = {"index_columns": ["task"], "columns": [], "column_indexes": []}
-        pq.write_table(tasks.replace_schema_metadata({"pandas": json.dumps(pandas)}), meta / "tasks.parquet")
+        pq.write_table(tasks_table(sentences), meta / "tasks.parquet")
         stats = {name: column.as_dict() for name, column in self._stats.items()}
         (meta / "stats.json").write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
         (meta / "info.json").write_text(json.dumps(self._info(), indent=2) + "\n", encoding="utf-8")

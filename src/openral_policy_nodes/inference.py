@@ -27,7 +27,8 @@ class SensorSet:
     """Camera images and robot state of one instant."""
 
     stamp_ns: int
-    """[ns] clock of the bridge; everything in the set carries exactly this stamp."""
+    """[ns] clock of the bridge, of the state. A bridge stamps pictures alike; those of a real arm's cameras were taken
+    within `arm.pairing_s` of it."""
     images: Mapping[str, Image]
     """Keyed by the camera's name in the scene."""
     state: RobotState

@@ -83,6 +83,8 @@ class MotionSource:
         """Take the arm, and what looks ahead, if anything does."""
         self.arm, self._check = arm, check
         self._planned: tuple[str, Motion] | None = None
+        self._order: tuple[str, Mapping[str, Any]] = ("", {})
+        self._begun = False
 
     def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
         """Make ready a motion for the goal that comes next.
@@ -105,7 +107,7 @@ class MotionSource:
         fault = self._check.fault(state, motion.path) if self._check and state is not None else ""
         if fault:
             raise GoalRefused("reach", fault)
-        self._planned = goal_id, motion
+        self._planned, self._order, self._begun = (goal_id, motion), (name, params), False
         return motion
 
     def new_history(self) -> FrameHistory[StepView]:
@@ -117,7 +119,10 @@ class MotionSource:
         return round(stamp_ns * 1e-9 / self.arm.dt)
 
     def reset(self, goal_id: str) -> None:
-        """Nothing to forget: each goal has a motion of its own."""
+        """Begin the goal's motion; a goal that was broken off begins anew from where the hand is then."""
+        if self._begun and self._planned is not None and self._planned[0] == goal_id:
+            self._planned = goal_id, make_motion(*self._order, self.arm)
+        self._begun = True
 
     def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
         """Answer an observation.

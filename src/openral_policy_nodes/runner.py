@@ -87,6 +87,9 @@ class PolicyRunner:
         self._condition = threading.Condition()
         self._goal: GoalRun | None = None
         self._pending: SensorSet | None = None
+        self._paused = False
+        self._leg = 0
+        """Counts pauses: what was inferred in another leg of a goal is thrown away."""
         self._busy_since: float | None = None
         self._last_done = 0.0
         self._closed = False
@@ -97,8 +100,22 @@ class PolicyRunner:
         """Begin to work for a goal; the goal before it gets no further chunk."""
         with self._condition:
             self._goal = GoalRun(goal_id, instruction, self._inference.new_history())
-            self._pending = None
+            self._pending, self._paused = None, False
             return self._goal
+
+    def pause(self) -> None:
+        """Infer nothing for the goal until `go_on`; an inference that is under way is thrown away when it ends."""
+        with self._condition:
+            self._paused, self._pending = True, None
+            self._leg += 1
+
+    def go_on(self) -> None:
+        """Plan anew for the goal, from the next observation: what it saw and planned before counts no more."""
+        with self._condition:
+            self._paused, goal = False, self._goal
+            if goal is not None:
+                goal.history = self._inference.new_history()
+                goal.answered_ns, goal.first_ns, goal.newest, goal.begun = None, None, None, False
 
     def stop(self) -> None:
         """Work for no goal; an inference that is under way is thrown away when it ends."""
@@ -117,6 +134,8 @@ class PolicyRunner:
         with self._condition:
             goal = self._goal
             if goal is None or goal.error is not None or goal.end is not None or self._closed:
+                return False
+            if self._paused:
                 return False
             step = self._inference.step_of(sensors.stamp_ns)
             goal.history.add(step, StepView(sensors.images, sensors.state))
@@ -148,21 +167,21 @@ class PolicyRunner:
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
-            goal, sensors = job
+            goal, sensors, leg = job
             try:
                 if not goal.begun:
                     self._inference.reset(goal.goal_id)
                     goal.begun = True
                 chunk = self._inference.chunk(sensors, goal.goal_id, goal.instruction, goal.chunks)
             except OpenralError as error:
-                self._done(goal, None, str(error))
+                self._done(goal, leg, None, str(error))
             except Exception as error:  # noqa: BLE001  a family's own code may raise anything; the goal must learn of it
                 _log.exception("inference failed for goal %s", goal.goal_id)
-                self._done(goal, None, f"{type(error).__name__}: {error}")
+                self._done(goal, leg, None, f"{type(error).__name__}: {error}")
             else:
-                self._done(goal, chunk, None)
+                self._done(goal, leg, chunk, None)
 
-    def _next(self) -> tuple[GoalRun, SensorSet] | None:
+    def _next(self) -> tuple[GoalRun, SensorSet, int] | None:
         with self._condition:
             self._condition.wait_for(
                 lambda: self._closed or (self._goal is not None and self._pending is not None)
@@ -173,13 +192,13 @@ class PolicyRunner:
             self._pending = None
             goal.answered_ns = sensors.stamp_ns
             self._busy_since = time.monotonic()
-            return goal, sensors
+            return goal, sensors, self._leg
 
-    def _done(self, goal: GoalRun, chunk: PolicyChunk | None, error: str | None) -> None:
+    def _done(self, goal: GoalRun, leg: int, chunk: PolicyChunk | None, error: str | None) -> None:
         with self._condition:
             self._busy_since = None
             self._last_done = time.monotonic()
-            if goal is not self._goal:
+            if goal is not self._goal or leg != self._leg:
                 return
             goal.error = error
             if chunk is not None:

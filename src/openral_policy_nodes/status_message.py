@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from openral_core.message_fields import goal_id_field, stamp_field, text_field
+from openral_core.teleoperation import TAKEN_OVER
 from openral_policy_nodes.supervisor import BridgeStatus
 
 MAX_REASON, MAX_MODE = 500, 32
@@ -26,4 +27,5 @@ def read_status(message: Any) -> BridgeStatus:
         lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
         holding=bool(message.holding),
         stamp_s=stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec),
+        taken_over=text_field("intervention", message.intervention, MAX_MODE) in TAKEN_OVER,
     )

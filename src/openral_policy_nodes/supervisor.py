@@ -69,6 +69,8 @@ class BridgeStatus:
     """No step of a chunk was executed last."""
     stamp_s: float = 0.0
     """[s] clock of the bridge."""
+    taken_over: bool = False
+    """An operator has the arm, and every goal waits."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,30 @@ class GoalSupervisor:
         self._fresh = begun
         self._status = status
         self._streak = 0
+        self._paused: Instant | None = None
 
     def elapsed_s(self, stamp_s: float) -> float:
         """[s] node clock from the beginning of the goal to a stamp."""
-        return 0.0 if self._started_s is None else max(0.0, stamp_s - self._started_s)
+        until_s = stamp_s if self._paused is None else min(stamp_s, self._paused.stamp_s)
+        return 0.0 if self._started_s is None else max(0.0, until_s - self._started_s)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the goal waits while an operator has the arm."""
+        return self._paused is not None
+
+    def pause(self, now: Instant) -> None:
+        """An operator has taken the arm: the deadline stands still, and old observations are no fault."""
+        self._paused = self._paused or now
+
+    def go_on(self, now: Instant) -> None:
+        """The arm was given back."""
+        paused, self._paused = self._paused, None
+        if paused is None:
+            return
+        if self._started_s is not None:
+            self._started_s += max(0.0, now.stamp_s - paused.stamp_s)
+        self._fresh, self._streak = now, 0
 
     def on_fresh_observation(self, now: Instant) -> None:
         """Note that a complete observation with a new stamp arrived."""
@@ -125,6 +147,8 @@ class GoalSupervisor:
     def on_status(self, status: BridgeStatus, chunks_sent: int) -> None:
         """Take the bridge's status; `chunks_sent` of this goal bounds what it can have refused."""
         before, self._status = self._status, status
+        if self.is_paused:
+            return
         if status.rejected_goal == self._goal_id:
             self._streak = min(status.rejected_streak, chunks_sent)
         elif before is not None and status.active_goal == self._goal_id and status.executed > before.executed:
@@ -157,6 +181,8 @@ class GoalSupervisor:
             )
         if cancel:
             return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
+        if self.is_paused:
+            return None
         if worker.error is not None:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)
         if worker.end is not None:

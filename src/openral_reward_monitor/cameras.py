@@ -53,6 +53,8 @@ class Cameras:
         self._standing = standing
         self.goal: WatchedGoal | None = None
         """The goal that is running."""
+        self.is_paused = False
+        """An operator has the arm, and the goal waits: its frames are kept, and nothing is scored."""
         if standing:
             self._stand_by()
 
@@ -64,6 +66,14 @@ class Cameras:
     def _stand_by(self) -> None:
         for camera in self.by_name.values():
             camera.window.attempt = WatchedGoal("", self._standing)
+
+    def pause(self, paused: bool) -> None:
+        """An operator has taken the arm, or has given it back, with which the goal's trend begins anew."""
+        if self.is_paused and not paused and self.goal is not None:
+            self.goal = replace(self.goal, resumed=self.goal.resumed + 1)
+            for camera in self.by_name.values():
+                camera.window.attempt = self.goal
+        self.is_paused = paused
 
     def begin(self, attempt: WatchedGoal) -> None:
         """A goal began: every window begins with it."""

@@ -21,6 +21,8 @@ class WatchedGoal:
 
     goal_id: str
     instruction: str
+    resumed: int = 0
+    """How often an operator has taken the arm from it and given it back; its readings before that tell no trend."""
 
 
 IDLE = WatchedGoal("", "")

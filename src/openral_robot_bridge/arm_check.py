@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmMode, ArmState
+from openral_robot_bridge.findings import ArmFinding
 from openral_robot_bridge.robot_arm import RobotArm
 
 WATCHED_S = 1.0
 """[s] for which states are asked for."""
-
-
-@dataclass(frozen=True)
-class ArmFinding:
-    """One finding; `fix` counts where it is not `ok`."""
-
-    what: str
-    ok: bool
-    found: str
-    fix: str = ""
 
 
 def check_arm(scene: DeployScene) -> list[ArmFinding]:
@@ -67,10 +57,10 @@ def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[ArmFinding]:
         ranges = [(x.low[index], x.high[index], x.velocity[index]) for x in (robot, own)]
         (low, high, speed), (own_low, own_high, own_speed) = ranges
         fits = own_low <= low and high <= own_high and speed <= own_speed
-        found = (
-            f"robot.yaml {low:.3f} to {high:.3f} rad, {speed:.2f} rad/s; "
-            f"the arm {own_low:.3f} to {own_high:.3f} rad, {own_speed:.2f} rad/s"
-        )
+        says = f"the arm {own_low:.3f} to {own_high:.3f} rad, {own_speed:.2f} rad/s"
+        if not np.isfinite((own_low, own_high, own_speed)).any():
+            says = "the arm does not say"
+        found = f"robot.yaml {low:.3f} to {high:.3f} rad, {speed:.2f} rad/s; {says}"
         rows.append(
             ArmFinding(
                 name, fits, found, "robot.yaml allows more than the arm; write the arm's own limits there"

@@ -13,16 +13,27 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look at real arms, and run twins of them.", no_args_is_help=True)
 SceneRef = Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene with a real arm.")]
+CAMERAS_WATCHED_S = 10.0
+"""[s] for which the pictures of cameras are looked at."""
 Address = Annotated[str, typer.Option(help="Address of the arm; default: the scene's.")]
 
 
 @app.command()
 def check(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
-    """Connect to an arm, compare its limits with robot.yaml, and say whether it may begin; nothing moves."""
+    """Connect to an arm, compare its limits with robot.yaml, watch its cameras, and say whether it may begin; nothing
+    moves."""
     from openral_core.cli.tables import print_gates
     from openral_robot_bridge.arm_check import check_arm
 
-    rows = check_arm(_scene(scene, address))
+    loaded = _scene(scene, address)
+    rows = check_arm(loaded)
+    if loaded.arm is not None and loaded.arm.cameras:
+        from openral_robot_bridge.cameras.camera_check import judge_camera
+        from openral_robot_bridge.ros.camera_watch import watch_cameras
+
+        seen = watch_cameras(loaded, CAMERAS_WATCHED_S)
+        cameras = [camera for camera in loaded.cameras if camera.name in seen]
+        rows += [row for camera in cameras for row in judge_camera(loaded, camera, seen[camera.name])]
     print_gates([(row.what, row.ok, row.found, row.fix) for row in rows])
     if not all(row.ok for row in rows):
         raise typer.Exit(1)
@@ -66,17 +77,26 @@ def twin(
     address: Annotated[str, typer.Option(help="Address of this machine to listen on.")] = "127.0.0.1",
     patience_ms: Annotated[
         float,
-        numbers.real("Wall time that a cycle waits for its command; a real arm: 1 ms.", least=1, most=1000),
+        numbers.real(
+            "Wall time that a Franka's cycle waits for its command; a real arm: 1 ms.", least=1, most=1000
+        ),
     ] = 1.0,
+    cameras_port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="Port for pictures of the scene's cameras; 0: none are drawn."),
+    ] = 0,
 ) -> None:
-    """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`."""
+    """Run a MuJoCo arm that answers as the controller of a real one, until told `quit`.
+
+    One behind ros2_control is in the ROS domain that its scene, or the address, names.
+    """
     from openral_core.cli.tables import console
-    from openral_robot_bridge.twins.fci.twin import run_twin
+    from openral_robot_bridge.twins.run import run_twin
 
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
-    run_twin(scene, address, patience_ms * 1e-3, say)
+    run_twin(_scene(scene, ""), address, patience_ms * 1e-3, say, cameras_port)
 
 
 def _scene(ref: str, address: str) -> DeployScene:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from openral_core.scene import DeployScene
-from openral_robot_bridge.driver import ArmError
+from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
 
 SPEED_RAD_S = 0.2
@@ -33,6 +33,11 @@ def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:
         nearest, since = float("inf"), time.monotonic()
         while (off := _off(arm)) > THERE_RAD:
             due = time.monotonic() + scene.dt
+            if arm.state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
+                why = ", ".join([arm.state.mode.value, *arm.state.faults])
+                raise ArmError(
+                    f"the arm cannot be moved ({why}); release its stop, or run `openral robot recover`"
+                )
             arm.beat()
             way = arm.start - arm.led
             arm.step_joints(

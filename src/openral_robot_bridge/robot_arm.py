@@ -272,7 +272,7 @@ class RobotArm:
         gripper = self._compiled.robot.gripper
         self._data.qpos[self._compiled.robot.chain.qpos] = self.state.positions
         if gripper is not None:
-            share = self.state.width_m / gripper.max_opening_m
+            share = self.state.width_m / (self.process.info.max_width_m or gripper.max_opening_m)
             self._data.qpos[gripper.qpos] = gripper.closed + share * (gripper.open - gripper.closed)
         mujoco.mj_kinematics(self._model, self._data)
 

@@ -279,25 +279,22 @@ def _execute(
     glances: Container[int],
     cameras: Sequence[str],
 ) -> dict[int, bool]:
-    """Step all worlds; return the episodes that ended, with their success. Idle worlds hold."""
+    """Step the worlds whose episodes run; return those that ended, with their success. Idle worlds stand still."""
     ended: dict[int, bool] = {}
     frame = steps_a_frame(backend)
     for step in range(steps):
-        actions = np.stack([backend.hold_action(None)] * backend.num_envs)
         active = {env: run for env, run in running.items() if env not in ended}
         if not active:
             break
         if step and step in glances:
             _look(backend, active, cameras)
-        for env in active:
-            actions[env] = chunks[env][step]
-        result = backend.step(actions)
-        for env, run in active.items():
-            run.state, run.steps = result.states[env], run.steps + 1
+        result = backend.step(np.stack([chunks[env][step] for env in active]), list(active))
+        for row, (env, run) in enumerate(active.items()):
+            run.state, run.steps = result.states[row], run.steps + 1
             column = backend.task_ids.index(run.job.task_id)
-            success = bool(result.success[env, column])
+            success = bool(result.success[row, column])
             if result.reward is not None:
-                run.add_reward(float(result.reward[env, column]))
+                run.add_reward(float(result.reward[row, column]))
             if success or run.steps >= horizon:
                 ended[env] = success
             if run.job.traced and (env in ended or run.steps % frame == 1 % frame):

@@ -100,7 +100,7 @@ class Simulation(ControlRun):
             representation=scene.action.representation,
         )
         self._arm = SimulatedArm(backend)
-        run_dir = Path(options.run_dir).expanduser() if options.run_dir else None
+        run_dir = Path(options.run_dir).expanduser().absolute() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
         record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
         self._task, self._init_id = options.task or backend.task_ids[0], _initial_state(options, scene)

@@ -19,6 +19,7 @@ HORIZON_COLUMNS = {
     "episodes": "of",
     "psnr_db": "PSNR",
     "psnr_still_db": "still",
+    "psnr_nearest_db": "nearest",
     "ssim": "SSIM",
     "latent_rmse": "latent",
     "hand_error_m": "hand m",

@@ -19,9 +19,11 @@ from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
+from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
+from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.initial_states import OUTSIDE_M, outside_vector, random_vector
@@ -120,7 +122,9 @@ def test_the_suite_judges_on_states_that_nothing_was_trained_on() -> None:
     states = set(range(first.seed, first.seed + first.n_episodes))
     trained = resolve("mini-metaworld-mt10").manifest.trained_init_ids["metaworld"]
     assert not states & set(trained.ids())
-    assert not states & set(range(4000, 4100))
+    development = load_suite("harness_development").scenes[0]
+    assert not states & set(range(development.seed, development.seed + development.n_episodes))
+    assert DESIGN in range(development.seed, development.seed + development.n_episodes)
     jobs = plan_missions(suite, suite.scenes, suite.missions.rows, suite.missions.variants, 1)
     assert {(job.scene.task.id, job.variant) for job in jobs if job.variant == "opened"} == {
         ("metaworld/pick-place-v3", "opened")  # nothing is lifted in push
@@ -128,8 +132,59 @@ def test_the_suite_judges_on_states_that_nothing_was_trained_on() -> None:
     assert suite_with_task("metaworld/pick-place-v3").missions is None
 
 
+def test_the_counts_that_ship_begin_each_task_with_what_worked_more_often_on_other_states() -> None:
+    table = load_suite("harness").missions
+    assert table is not None
+    assert table.counts is not None
+    counts = Outcomes(Path(table.counts), keeps=False)
+    skill = resolve("mini-metaworld-mt10").manifest.name
+    tries = {(row.task, row.rung): row.tries for row in counts.rows()}
+    for scene in load_suite("harness_development").scenes:
+        task = scene.task.id.rsplit("/", 1)[-1]
+        assert tries[task, "first"] == tries[task, "motions"]
+    assert counts.expected(skill, "pick-place-v3", "motions", 0.6) > counts.expected(
+        skill, "pick-place-v3", "first", 0.7
+    )
+    assert counts.expected(skill, "door-open-v3", "motions", 0.6) < counts.expected(
+        skill, "door-open-v3", "first", 0.7
+    )
+
+
+def test_a_suite_whose_counts_are_not_there_is_refused_with_the_fix(tmp_path: Path) -> None:
+    suite = tmp_path / "few.yaml"
+    suite.write_text(
+        "heldout_init_ids: {first: 4000, count: 2}\n"
+        "missions: {attempt_steps: 160, rows: [bare], variants: [usual], counts: none.json}\n"
+        "scenes: [metaworld_missions]\n"
+    )
+    with pytest.raises(ManifestError, match=r"missions.counts.*none.json.*leave counts out"):
+        load_suite(suite)
+
+
+def test_counts_come_from_the_rows_that_are_one_way_each(tmp_path: Path) -> None:
+    episodes = [
+        row(name, "usual", number, success=number < worked, task="metaworld/t-v3")
+        for name, worked in (("home", 1), ("script", 3), ("harness", 4))
+        for number in range(4)
+    ]
+    content = {
+        "schema_version": "0.1",
+        "eval_config": {"vla_id": "openral/rskill-x"},
+        "results": {"rows": {}, "episodes": [*episodes, row("home", "usual", 9, False, error="lost")]},
+    }
+    result, notes = tmp_path / "result.json", tmp_path / "memory.txt"
+    result.write_text(json.dumps(content))
+    done = CliRunner().invoke(app, ["count", str(result), "--memory", str(notes)])
+    assert done.exit_code == 0, done.output
+    counted = {(r.task, r.rung): (r.successes, r.tries) for r in Outcomes(outcomes_beside(notes)).rows()}
+    assert counted == {("t-v3", "first"): (1, 4), ("t-v3", "motions"): (3, 4)}
+    result.write_text(json.dumps({**content, "results": {"rows": {}, "episodes": []}}))
+    wrong = CliRunner().invoke(app, ["count", str(result), "--memory", str(notes)])
+    assert wrong.exit_code != 0
+
+
 def row(name: str, variant: str, init_id: int, success: bool, **more: Any) -> dict[str, Any]:
-    base = {"task": "t", "claimed_step": None, "true_at_claim": False, "error": ""}
+    base = {"task": "t", "instruction": "do it", "claimed_step": None, "true_at_claim": False, "error": ""}
     return {"row": name, "variant": variant, "init_id": init_id, "success": success, **base, **more}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from console_browser import actions, open_page, say, until_text
+from console_browser import actions, open_page, release, say, until_text
 from openral.msg import ActionChunk
 from system_operator import Operator
 from system_stack import Stack
@@ -118,7 +118,7 @@ def watcher(operator: Operator) -> Watcher:
 
 
 def take(page: Page) -> None:
-    page.click("#take")
+    page.evaluate("document.querySelector('#take').click()")  # at once: a policy may need two seconds only
     page.wait_for_function("document.documentElement.dataset.hand == 'taken'")
 
 
@@ -134,7 +134,7 @@ def test_held_keys_move_the_arm_and_released_ones_do_not(
     watcher.until_held()
     page.click("#take")
     until_text(page, "#take", "Take the arm")
-    assert {"took the arm", "let the arm go"} <= set(actions(stack))
+    assert {"took the arm", "gave the arm back"} <= set(actions(stack))
 
 
 @pytest.mark.parametrize("how", ["closed", "blurred"])
@@ -157,19 +157,112 @@ def test_the_arm_holds_when_the_tab_is_gone_while_a_key_is_held(
     assert faults == []
 
 
-def test_the_arm_is_not_taken_from_a_mission_and_a_mission_takes_it_back(
-    page: Page, operator: Operator, watcher: Watcher
+def until_policy(operator: Operator) -> str:
+    """Wait until the policy moves the arm, and return its goal."""
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    return str(operator.status[-1].active_goal)
+
+
+def test_a_policy_is_taken_over_within_its_attempt_corrected_and_goes_on(
+    page: Page, operator: Operator, watcher: Watcher, stack: Stack
 ) -> None:
     say(page, "open the drawer")
-    operator.until_moving()
-    until_text(page, "#hand", "moves the arm; end the mission first")
-    assert page.locator("#take").is_disabled()
-    until_text(page, "#mission-state", "done")
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    goal = operator.status[-1].active_goal
     take(page)
+    operator.until(lambda: operator.status[-1].paused_goal == goal, "a goal that waits")
+    until_text(page, "#state", "has the arm, which holds; the policy waits")
     page.keyboard.down("r")
     watcher.until_driven()
-    operator.say("close the drawer")
-    until_text(page, "#take", "Take the arm")
+    until_text(page, "#state", "moves the arm; the policy waits")
     page.keyboard.up("r")
-    until_text(page, "#mission", "close the drawer")
+    watcher.until_held()
+    page.click("#take")
     until_text(page, "#mission-state", "done")
+    until_text(page, "#steps", "the arm was given back")
+    assert operator.missions[-1].tasks[0].attempts == 1
+    assert {"took the arm", "gave the arm back"} <= set(actions(stack))
+
+
+def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_policy_go_on(
+    browser: Browser, page: Page, url: str, operator: Operator, watcher: Watcher
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context()
+    other = open_page(context, url, faults.append)
+    operator.reset("drawer-open-v3", 1003)
+    say(page, "open the drawer")
+    operator.until(
+        lambda: (
+            operator.status[-1].skill == "openral/rskill-mini-metaworld" and not operator.status[-1].holding
+        ),
+        "the policy",
+    )
+    take(other)
+    operator.until(lambda: operator.status[-1].paused_goal, "a goal that waits")
+    other.keyboard.down("r")
+    watcher.until_driven()
+    other.close()
+    context.close()
+    watcher.until_held()
+    assert operator.status[-1].paused_goal
+    assert operator.status[-1].intervention == "paused"
+    page.click("#go-on")
+    until_text(page, "#mission-state", "done")
+    assert faults == []
+
+
+PAD = """
+window.pad = {connected: true, mapping: 'standard', axes: [0, 0, 0, 0], buttons: []};
+for (let i = 0; i < 17; i++) window.pad.buttons.push({pressed: false, value: 0});
+navigator.getGamepads = () => [null, window.pad];
+"""
+"""A gamepad that a test moves, in the place of the browser's."""
+SHOULDER, B = 5, 1
+
+
+def press(page: Page, button: int, down: bool) -> None:
+    page.evaluate("([button, down]) => { window.pad.buttons[button].pressed = down }", [button, down])
+
+
+def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_button_stops_it(
+    browser: Browser, url: str, operator: Operator, watcher: Watcher
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context()
+    context.add_init_script(PAD)
+    page = open_page(context, url, faults.append)
+    page.evaluate("window.dispatchEvent(new Event('gamepadconnected'))")
+    take(page)
+    operator.until(lambda: operator.status[-1].operator, "an arm that is taken")
+    page.evaluate("window.pad.axes[3] = -1")  # the right stick up
+    page.wait_for_timeout(300)
+    assert watcher.chunks == [], "sticks alone move nothing"
+    before = operator.positions[-1]
+    press(page, SHOULDER, True)
+    watcher.until_driven()
+    operator.until(lambda: operator.positions[-1][2] > before[2] + 0.02, "a hand that rises")
+    press(page, SHOULDER, False)
+    watcher.until_held()
+
+    press(page, SHOULDER, True)
+    watcher.until_driven()
+    page.evaluate("window.pad.connected = false")  # the radio of the pad is gone
+    watcher.until_held()
+
+    page.evaluate("window.pad.connected = true")
+    press(page, B, True)
+    operator.until(lambda: operator.status[-1].estopped, "the stop")
+    release(page, operator)
+    context.close()
+    assert faults == []

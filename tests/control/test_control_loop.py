@@ -39,7 +39,10 @@ class Spy:
 
     def __init__(self):
         self.clocks, self.states, self.shots, self.refusals, self.cuts, self.goals = [], [], [], [], [], 0
-        self.answer = None
+        self.answer, self.steps = None, []
+
+    def executed(self, stamp_s, action, held, goal_id):
+        self.steps.append((stamp_s, tuple(action), held, goal_id))
 
     def clock(self, stamp_s):
         self.clocks.append(stamp_s)
@@ -116,6 +119,16 @@ def test_every_fourth_step_has_an_image_on_the_stamp_of_its_state():
     assert executor.counters.held == len(steps) - 1
 
 
+def test_each_step_is_told_with_the_stamp_of_its_state_and_whether_it_is_a_hold():
+    loop, _, spy, _ = make()
+    loop.post(chunk(loop.now_s, value=0.25, horizon=3))
+    loop.run(lambda: len(spy.states) < 7)
+    assert [stamp for stamp, *_ in spy.steps] == [state.stamp_s for state in spy.states[1:]]
+    assert [(action[0], held, goal) for _, action, held, goal in spy.steps] == [(0.25, False, "g")] * 3 + [
+        (0.0, True, "")
+    ] * 3
+
+
 def test_a_policy_in_lockstep_gives_the_same_bytes_twice():
     def rollout():
         loop, executor, spy, _ = make("lockstep")
@@ -169,6 +182,25 @@ def test_stamps_follow_a_clock_over_a_gap_and_never_go_back():
     wall["now"] -= 50.0
     stamps += steps(20)
     assert (np.diff(stamps) >= 0).all()
+
+
+def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
+    wall = {"now": 1e9}
+    loop, _, spy, arm = make(clock=lambda: wall["now"])
+    stamps = []
+
+    def recover():
+        wall["now"] += 0.4  # less than the pacer makes up for when nothing interrupts it
+        return arm.reset("return", 7)
+
+    def interrupt():
+        if not stamps and len(spy.states) > 20:
+            wall["now"] = loop.now_s
+            stamps.append(loop.interrupt(recover))
+        return stamps
+
+    run(loop, interrupt)
+    assert stamps[0] == pytest.approx(wall["now"], abs=2 / HZ)
 
 
 def test_reset_from_another_thread_and_time_goes_on():

@@ -231,7 +231,7 @@ def _yaml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def wait_for(condition: Any, what: str, timeout_s: float = 20) -> None:
+def wait_for(condition: Any, what: str, timeout_s: float = 60) -> None:
     """Wait until a condition holds, or fail."""
     end = time.monotonic() + timeout_s
     while not condition():

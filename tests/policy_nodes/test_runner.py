@@ -182,3 +182,18 @@ def test_latency_percentiles():
     assert statistics.last == 0.199
     assert statistics.percentile(50) == pytest.approx(0.1495)
     assert statistics.percentile(95) == pytest.approx(0.19405)
+
+
+def test_after_a_pause_the_policy_begins_anew_and_what_it_was_inferring_is_thrown_away(
+    make_runner, sensors_at, chunks
+):
+    runner, _ = make_runner(behaviour="slow", delay_s=0.3)
+    run = runner.start("one", "x")
+    assert runner.offer(sensors_at(FRAME_NS))
+    runner.pause()
+    assert not runner.offer(sensors_at(2 * FRAME_NS))
+    runner.go_on()
+    assert runner.offer(sensors_at(3 * FRAME_NS))
+    assert chunks.get(timeout=60).stamp_ns == 3 * FRAME_NS
+    assert chunks.empty()
+    assert (run.chunks, run.first_ns) == (1, 3 * FRAME_NS)

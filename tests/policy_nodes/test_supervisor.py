@@ -135,3 +135,23 @@ def test_a_stop_condition_goes_before_the_deadline_and_behind_every_fault():
         verdict = watch().verdict(early, worker, stopped=stopped, **ways)
         assert verdict is not None
         assert verdict.outcome is not GoalOutcome.STOPPED
+
+
+def test_a_goal_waits_while_an_operator_has_the_arm_and_its_deadline_with_it():
+    supervisor = watch(deadline_s=5.0)
+    supervisor.on_fresh_observation(Instant(103.0, 3.0))
+    supervisor.pause(Instant(103.0, 3.0))
+    assert check(supervisor, 130.0, 30.0) == "goes on"  # neither late nor stale
+    assert check(supervisor, 130.0, 30.0, InferenceHealth(error="it broke")) == "goes on"
+    assert supervisor.elapsed_s(130.0) == 3.0
+    supervisor.go_on(Instant(130.0, 30.0))
+    supervisor.on_fresh_observation(Instant(131.9, 31.9))
+    assert check(supervisor, 131.9, 31.9) == "goes on"
+    assert check(supervisor, 132.0, 32.0) == "deadline"
+
+
+@pytest.mark.parametrize(("flag", "ends"), [("cancel", "client_cancel"), ("estopped", "estop")])
+def test_a_goal_that_waits_can_be_cancelled_and_stopped(flag, ends):
+    supervisor = watch()
+    supervisor.pause(Instant(101.0, 1.0))
+    assert check(supervisor, 102.0, 2.0, **{flag: True}) == ends

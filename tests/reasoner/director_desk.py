@@ -78,6 +78,8 @@ class Desk:
     """Outcome of every motion that `motion_fails` does not name; empty: it does not end."""
     motion_fails: tuple[Skill, ...] = ()
     """Motions that end in FAILED."""
+    opening_m: Callable[[SendGoal], float | None] = lambda goal: None
+    """[m] between the fingers at the end of a motion; None: nobody knows."""
     motions_by_hand: bool = False
     """Goals of motions are sent and ended as those of policies are."""
     cancelled: list[int] = field(default_factory=list)
@@ -119,7 +121,8 @@ class Desk:
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))
                 if motion and self.motion_ends:
                     ends = "FAILED" if command.skill in self.motion_fails else self.motion_ends
-                    self.director.goal_ended(command.key, GoalReport(ends, "motion", "it was told so"), now)
+                    report = GoalReport(ends, "motion", "it was told so", gripper_m=self.opening_m(command))
+                    self.director.goal_ended(command.key, report, now)
                     self.do(self.director.tick(now))
             elif isinstance(command, FindThing):
                 point = self.where(command.words)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from leading import STILL, lead, wait_for, wait_until
 from twin_process import TwinProcess
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
-from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.homing import go_home
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -27,7 +28,6 @@ from openral_robot_bridge.twins.fci.wire import FciFault
 
 Scenes = Callable[..., DeployScene]
 LIMITS = limits_of(load_robot("fr3"))
-STILL = np.zeros(7)
 START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
 """[rad] where the scene begins."""
 
@@ -61,37 +61,6 @@ def doomed(twin: TwinProcess) -> Iterator[ArmProcess]:
     made = connect(twin.address)
     yield made
     made.close()
-
-
-def wait_for(arm: ArmProcess, what: Callable[[ArmState], bool], patience_s: float = 20.0) -> ArmState:
-    """Return the first state of which something holds."""
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        state = arm.read()
-        if what(state):
-            return state
-        time.sleep(0.01)
-    raise AssertionError(f"after {patience_s:g} s the arm still says {state}")
-
-
-def wait_until(twin: TwinProcess, mode: str) -> None:
-    """Wait until the twin says that it is in a mode."""
-    deadline = time.monotonic() + 30.0
-    while not (said := twin.tell("status")).startswith(mode):
-        assert time.monotonic() < deadline, said
-        time.sleep(0.05)
-
-
-def lead(arm: ArmProcess, offset: np.ndarray, seconds: float = 1.0) -> ArmState:
-    """Lead the joints within `seconds` by an offset (7,) [rad], and wait until they are there."""
-    target, began = arm.read().positions + offset, time.monotonic()
-    while True:
-        gone = time.monotonic() - began
-        state = arm.lead(target, STILL, max(0.05, seconds - gone))
-        there = np.abs(state.positions - target).max() < 0.005 and state.mode is ArmMode.MOVING
-        if (there and gone > 0.2) or gone > 10.0 * seconds:
-            return state
-        time.sleep(0.05)
 
 
 def test_the_arm_says_who_it_is(arm: ArmProcess) -> None:

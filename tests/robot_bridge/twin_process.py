@@ -1,4 +1,4 @@
-"""A twin of an FR3 in a process of its own, as `openral robot twin` runs it."""
+"""A twin of an arm in a process of its own, as `openral robot twin` runs it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _numbers = itertools.count(1)
 
 
 class TwinProcess:
-    """`openral robot twin` on a loopback address of its own."""
+    """`openral robot twin` on a loopback address of its own, or on a given one."""
 
-    def __init__(self) -> None:
+    def __init__(self, scene: str = "fr3_tabletop", address: str = "", *options: str) -> None:
         pid = os.getpid()
-        self.address = f"127.{16 + next(_numbers) % 200}.{pid >> 8 & 255}.{1 + pid % 250}"
+        self.address = address or f"127.{16 + next(_numbers) % 200}.{pid >> 8 & 255}.{1 + pid % 250}"
         # A busy machine may be late by many milliseconds; then the twin's time stands still.
-        command = ["robot", "twin", "fr3_tabletop", "--address", self.address, "--patience-ms", "50"]
+        command = ["robot", "twin", scene, "--address", self.address, "--patience-ms", "50", *options]
         self.process = subprocess.Popen(
             [Path(sys.executable).with_name("openral"), *command],
             stdin=subprocess.PIPE,

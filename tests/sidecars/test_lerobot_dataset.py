@@ -12,6 +12,7 @@ import pytest
 from plain_dataset import FRONT, LENGTHS, RECIPE, TASKS, WRIST, level, write_dataset
 
 from openral_core.types import PolicyBatch
+from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.families.lerobot.spec import SPEC
@@ -51,6 +52,10 @@ def test_its_rows_and_words_are_read(recorded: Dataset, tmp_path: Path) -> None:
     for name, values in by_hand.episodes.items():
         meant = pytest.approx(values) if "stamp" in name else values
         assert recorded.episodes[name] == meant, name
+
+
+def test_no_fault_is_found_in_it(recorded: Dataset) -> None:
+    assert list(dataset_faults(recorded.root)) == []
 
 
 def test_its_videos_are_decoded_frame_by_frame(recorded: Dataset) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
@@ -214,6 +215,38 @@ def test_emergency_stop_latches(start, observer):
     observer.begin("c" * 32)
     observer.answer(0.2)
     observer.until(lambda: observer.status().executed > 0)
+
+
+def arm(observer, *words):
+    """Run `openral arm` while the observer goes on listening; return its exit code and what it said."""
+    command = [str(Path(sys.executable).with_name("openral")), "arm", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    observer.until(lambda: process.poll() is not None)
+    return process.returncode, process.communicate()[0]
+
+
+def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
+    start()
+    observer.begin()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().commanded_by == "policy")
+    code, said = arm(observer, "pause")
+    assert code == 0, said
+    observer.until(lambda: observer.status().intervention == "paused" and observer.status().holding)
+    assert observer.status().commanded_by == "operator"
+    assert observer.status().operator
+    before = observer.status()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().held > before.held + 40)
+    assert (observer.status().executed, observer.status().rejected) == (before.executed, 0)
+    code, said = arm(observer, "resume")
+    assert code == 0, said
+    observer.until(lambda: observer.status().intervention == "autonomous")
+    observer.seen["image"].clear()
+    observer.answer(0.2)
+    observer.until(lambda: observer.status().executed > before.executed)
+    code, said = arm(observer, "resume")
+    assert (code, "nothing to be given back" in said) == (1, True)
 
 
 def moved(observer):

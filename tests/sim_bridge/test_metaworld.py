@@ -92,14 +92,17 @@ def test_what_judges_look_at_is_metaworlds_own_observation(task: str) -> None:
     world.close()
 
 
-def test_initial_states_differ_and_the_first_fifty_are_metaworlds_own() -> None:
+@pytest.mark.parametrize("task", [DRAWER[0], "lever-pull-v3", "pick-place-wall-v3"])
+def test_initial_states_differ_and_the_first_fifty_are_metaworlds_own(task: str) -> None:
+    """One task draws once, one measures its lever while it draws, one draws again where object and goal are near."""
     import metaworld
 
-    benchmark = metaworld.MT1(DRAWER[0], seed=42)
-    env = benchmark.train_classes[DRAWER[0]]()
-    env.set_task(benchmark.train_tasks[7])
-    np.testing.assert_array_equal(random_vector(DRAWER[0], 7), env._last_rand_vec)
-    assert len({random_vector(DRAWER[0], i).tobytes() for i in range(45, 55)}) == 10
+    benchmark = metaworld.MT1(task, seed=42)
+    env = benchmark.train_classes[task]()
+    for number in (0, 7, 49):
+        env.set_task(benchmark.train_tasks[number])
+        np.testing.assert_array_equal(random_vector(task, number), env._last_rand_vec)
+    assert len({random_vector(task, number).tobytes() for number in range(45, 55)}) == 10
 
 
 def test_one_world_goes_from_task_to_task_and_each_is_judged(backend: MetaWorldBackend) -> None:

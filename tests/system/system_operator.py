@@ -130,13 +130,18 @@ class Operator:
 
         return result
 
+    def call(self, kind: Any, name: str, **fields: Any) -> Any:
+        """Call a service and return its answer."""
+        client = self._node.create_client(kind, name)
+        self.until(client.service_is_ready, f"the service {name}")
+        answer = client.call_async(kind.Request(**fields))
+        self.until(answer.done, f"an answer of {name}")
+        return answer.result()
+
     def reset(self, task: str, init_id: int) -> None:
         """Put the world into an initial state."""
-        client = self._node.create_client(ResetScene, "/openral/sim/reset")
-        self.until(client.service_is_ready, "the reset service")
-        answer = client.call_async(ResetScene.Request(task=task, seed=init_id))
-        self.until(answer.done, "the world's reset")
-        assert answer.result().ok, answer.result().message
+        answer = self.call(ResetScene, "/openral/sim/reset", task=task, seed=init_id)
+        assert answer.ok, answer.message
 
     def press(self, service: str) -> float:
         """Call a `std_srvs/Trigger` and see that it was done; return when it was sent, [s] monotonic."""
@@ -149,11 +154,14 @@ class Operator:
         assert answer.result().success, answer.result().message
         return sent
 
-    def send_chunk(self, **changes: Any) -> None:
-        """Send a chunk of a goal of its own that answers the present instant and is right except for `changes`."""
+    def send_chunk(self, goal: str = "", **changes: Any) -> None:
+        """Send a chunk of a goal of its own that answers the present instant and is right except for `changes`.
+
+        The first call decides about the goal's id (hex UUID); empty: a new one.
+        """
         if self._policy is None:
             self._policy = FakePolicyNode(self._node)
-            self._policy.begin()
+            self._policy.begin(goal)
             self.until(self._policy.chunks.get_subscription_count, "the bridge")
         fields = {
             "instruction": "open the drawer",

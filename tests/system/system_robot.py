@@ -27,11 +27,11 @@ BEAT_S = 0.05
 class RobotDeployment:
     """The launch on a twin of its own, with an operator who can hold to run."""
 
-    def __init__(self, stacks: ExitStack, folder: Path, *words: str) -> None:
-        self.twin = TwinProcess()
+    def __init__(self, stacks: ExitStack, folder: Path, *words: str, scene: str = "fr3_tabletop") -> None:
+        self.twin = TwinProcess(scene)
         stacks.callback(self.twin.close)
         self.folder = folder
-        words = (f"scene:={write_scene(folder)}", f"address:={self.twin.address}", *words)
+        words = (f"scene:={write_scene(folder, scene)}", f"address:={self.twin.address}", *words)
         words = (*words, f"run_dir:={folder / 'run'}", "exit_when_done:=false")
         self.stack = stacks.enter_context(
             Stack(folder, "ros2", "launch", "openral", "deploy_robot.launch.py", *words)
@@ -92,9 +92,9 @@ class RobotDeployment:
         self._context.try_shutdown()
 
 
-def write_scene(folder: Path) -> Path:
-    """The scene of the FR3, with a slow start that does not take half a test."""
-    content = yaml.safe_load((SHARE / "scenes/robot/fr3_tabletop.yaml").read_text())
+def write_scene(folder: Path, scene: str) -> Path:
+    """A scene of a real arm, with a slow start that does not take half a test."""
+    content = yaml.safe_load((SHARE / f"scenes/robot/{scene}.yaml").read_text())
     options = content["scene"]["backend_options"]
     options["model"] = str((SHARE / "scenes/robot" / options["model"]).resolve())
     content["arm"]["safety"]["slow_start_s"] = 0.5

@@ -28,6 +28,10 @@ class Entity:
         """True when `take` would give something to do; cheap, called for each entity after each wake."""
         raise NotImplementedError
 
+    def can_gather(self) -> bool:
+        """True when nobody misses anything if what is pending is taken a little later, together with more."""
+        return False
+
     def take(self) -> Callable[[], Any] | None:
         """Remove one piece of work and return the function that does it; None when another thread was
         faster.

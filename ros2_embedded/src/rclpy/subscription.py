@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MsgT = TypeVar("MsgT")
 
 
+# Messages that may come while an executor lets them gather.
+_FLOOD = 64
 # Samples that may wait where they lie, which may be the sender's shared memory; further ones are copied out.
 _MOST_IN_PLACE = 16
 
@@ -149,6 +151,11 @@ class Subscription(Entity, Generic[MsgT]):
     def is_pending(self) -> bool:
         """True when messages wait."""
         return bool(self._queue)
+
+    def can_gather(self) -> bool:
+        """True while the queue has room for a flood: it keeps all, or it is long and mostly empty."""
+        most = self._queue.maxlen
+        return most is None or len(self._queue) + _FLOOD <= most
 
     def take(self) -> Callable[[], Any] | None:
         """One message's callback."""

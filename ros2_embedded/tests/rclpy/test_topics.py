@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from std_msgs.msg import Int32, String
+from std_srvs.srv import Trigger
 
 import rclpy
 from rclpy.context import Context
@@ -19,7 +21,7 @@ from rclpy.exceptions import (
 )
 from rclpy.node import Node
 from rclpy.node_graph import NodeNameNonExistentError
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.wait_for_message import wait_for_message
 
@@ -34,6 +36,33 @@ def test_messages_arrive_in_order(node: Node, spin: Spin) -> None:
         publisher.publish(Int32(data=index))
     spin(lambda: len(heard) == 100)
     assert heard == list(range(100))
+
+
+def test_a_flood_arrives_whole_and_in_order(node: Node, spin: Spin) -> None:
+    """While messages come faster than the executor falls asleep, it takes them together."""
+    heard: list[int] = []
+    keep_all = QoSProfile(depth=1, history=HistoryPolicy.KEEP_ALL)
+    node.create_subscription(Int32, "flood", lambda m: heard.append(m.data), keep_all)
+    publisher = node.create_publisher(Int32, "flood", keep_all)
+    sender = threading.Thread(
+        target=lambda: [publisher.publish(Int32(data=index)) for index in range(20_000)]
+    )
+    sender.start()
+    spin(lambda: len(heard) == 20_000)
+    sender.join()
+    assert heard == list(range(20_000))
+
+
+def test_only_a_queue_with_room_waits_for_more(node: Node) -> None:
+    """What has few places, and services, are served at once however quickly messages come."""
+    depths = {depth: node.create_subscription(Int32, f"depth_{depth}", print, depth) for depth in (10, 100)}
+    assert not depths[10].can_gather()
+    assert depths[100].can_gather()
+    publisher = node.create_publisher(Int32, "depth_100", 100)
+    for index in range(50):
+        publisher.publish(Int32(data=index))
+    assert not depths[100].can_gather()
+    assert not node.create_service(Trigger, "serve", print).can_gather()
 
 
 def test_queue_keeps_the_newest(node: Node, spin: Spin) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, HarnessEpisode
@@ -29,6 +30,8 @@ from openral_perception.locator import Locator
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.motions import MotionSource, motion_name, path_check
+from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
 from openral_rskill.contract import match, require
@@ -42,8 +45,8 @@ from openral_sim_bridge.simulated_arm import SimulatedArm
 class MissionHarness:
     """Runs episodes of one scene's task in any row and variant, one after the other. Not thread-safe.
 
-    An episode depends on row, variant and initial state alone: nothing is kept from one to the next, the counts of what
-    rungs were worth among them.
+    An episode depends on row, variant, initial state and the counts that all begin with: nothing is kept from one to
+    the next, what its own missions taught among it.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class MissionHarness:
         package: RSkillPackage,
         *,
         attempt_steps: int,
+        counts: Path | None = None,
         device: str = "cpu",
         allow_unevaluated: bool = False,
     ) -> None:
@@ -61,6 +65,7 @@ class MissionHarness:
             scene: with `motions`, a `reward_skill` and a `detector_skill`.
             package: the policy.
             attempt_steps: control steps of an attempt, in rows that do not give it all there are.
+            counts: file of what worked on other states, for rows that know it; None: nothing is known before.
             device: where models run, in torch's words.
             allow_unevaluated: run a task that the policy was not evaluated on.
 
@@ -73,7 +78,7 @@ class MissionHarness:
             )
         self._scene, self._robot = scene, load_robot(scene.robot_id)
         self._task = simulator_task(scene)
-        self._attempt_s = attempt_steps * scene.dt
+        self._attempt_s, self._counts = attempt_steps * scene.dt, counts
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
         self._policy = _skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
@@ -198,6 +203,8 @@ class MissionHarness:
             by_motions=None if row.policy else task_of(self._policy, self._task, scene.task.instruction),
             gate=self._gate,
             fingers=FingerTravel.of(self._robot),
+            experience=Experience(Outcomes(self._counts if row.counts else None, keeps=False)),
+            left_out=row.left_out,
             instruction=scene.task.instruction,
             max_steps=int(scene.task.max_steps or 0),
             stop_at_success=row.judge != "own",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from openral_reasoner.mission.attempt import (
 from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.rungs import Rung
 from openral_reasoner.mission.mission import LogEntry, TaskState
 from openral_reasoner.palette import Palette
@@ -63,6 +65,10 @@ class EpisodeParts:
     """Nobody plans: this task is ordered as an agent would, done by motions alone; None: the operator orders."""
     gate: ProgressThresholds
     fingers: FingerTravel
+    experience: Experience
+    """What the ladder knows; nothing is added to it."""
+    left_out: tuple[str, ...]
+    """Rungs of the ladder that are not climbed."""
     instruction: str
     max_steps: int
     """Control steps, motions and holds among them."""
@@ -107,7 +113,13 @@ class HarnessEpisode:
         self._state: RobotState | None = None
         self._now = Instant(0.0, 0.0)
         self._over = False
-        self._director = Director(self._note, gate=parts.gate, config=CONFIG, fingers=parts.fingers)
+        self._director = Director(
+            self._note,
+            gate=parts.gate,
+            config=CONFIG.model_copy(update={"left_out": parts.left_out}),
+            experience=parts.experience,
+            fingers=parts.fingers,
+        )
         self._conditions = ConditionQuery(parts.judge.answer, parts.gate)
         self._director.palette(parts.palette, -1.0)
 
@@ -121,6 +133,9 @@ class HarnessEpisode:
     def clock(self, stamp_s: float) -> None:
         """Time advanced. All clocks of a deployment are this one."""
         self._now = Instant(stamp_s, stamp_s)
+
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed; its state says all that counts here."""
 
     def state(self, state: RobotState) -> None:
         """The state after a control step, and before the first."""

@@ -72,6 +72,7 @@ def evaluate_missions(
         table.attempt_steps,
         options.device,
         options.allow_unevaluated,
+        Path(table.counts) if table.counts else None,
         folder / "missions" if trace else None,
     )
     jobs = plan_missions(

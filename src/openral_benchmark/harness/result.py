@@ -7,7 +7,7 @@ from typing import Any
 
 from openral_benchmark.compare import exact_mcnemar
 from openral_benchmark.harness.rows import ROWS
-from openral_benchmark.harness.suite_run import MissionSetting, other_skills
+from openral_benchmark.harness.suite_run import MissionSetting, counts_sha256, other_skills
 from openral_benchmark.harness.variants import VARIANTS
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
@@ -68,6 +68,8 @@ def mission_result(
             "init_ids": [states[0], states[-1]] if states else [],
             "max_steps": first.task.max_steps,
             "attempt_steps": setting.attempt_steps,
+            "counts": setting.counts.name if setting.counts else None,
+            "counts_sha256": counts_sha256(setting.counts),
             "rows": {name: ROWS[name].title for name in _in_order(ROWS, rows, "row")},
             "variants": {name: VARIANTS[name].title for name in _in_order(VARIANTS, rows, "variant")},
             "truth": {name: list(ROWS[name].truth) for name in _in_order(ROWS, rows, "row")},

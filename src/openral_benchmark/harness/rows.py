@@ -13,7 +13,7 @@ Source = Literal["none", "own", "true"]
 """Nobody answers; openral's own model does; the simulator does."""
 
 HOME = ("home",)
-CARRY = ("move_to", "pick_at", "place_at")
+CARRY = ("move_to", "pick_at", "place_at", "nudge")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class HarnessRow:
     """The policy is in the palette."""
     short: bool = True
     """An attempt ends after the suite's `attempt_steps`; else it may take all that there are."""
+    counts: bool = True
+    """The ladder knows the suite's counts of what worked on other states; without them it begins with the policy."""
+    left_out: tuple[str, ...] = ()
+    """Rungs of the ladder that are not climbed."""
     ablation: bool = False
     """It is the harness without one part, or with one part of it true."""
 
@@ -53,8 +57,14 @@ ROWS: Mapping[str, HarnessRow] = {
     ),
     "harness_true": HarnessRow("harness, true judge and positions", HOME + CARRY, "true", "true"),
     "without_home": HarnessRow("harness without home", CARRY, "own", "own", ablation=True),
+    "without_counts": HarnessRow(
+        "harness without counts", HOME + CARRY, "own", "own", counts=False, ablation=True
+    ),
     "without_motions": HarnessRow(
-        "harness without pick and place", (*HOME, "move_to"), "own", "own", ablation=True
+        "harness without pick, place and press", (*HOME, "move_to"), "own", "own", ablation=True
+    ),
+    "without_restage": HarnessRow(
+        "harness without restaging", HOME + CARRY, "own", "own", left_out=("restage",), ablation=True
     ),
     "without_grounding": HarnessRow("harness without grounding", HOME + CARRY, "own", ablation=True),
     "without_judge": HarnessRow("harness without a judge", HOME + CARRY, "none", "own", ablation=True),

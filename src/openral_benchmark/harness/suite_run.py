@@ -48,6 +48,8 @@ class MissionSetting:
     attempt_steps: int
     device: str
     allow_unevaluated: bool
+    counts: Path | None
+    """File of counts that rows with `counts` begin with; None: nothing is known before."""
     traces: Path | None
     """Folder for one `mission.jsonl` an episode; None: none is written. It changes no row."""
 
@@ -139,6 +141,7 @@ def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> l
             job.scene,
             load_package(setting.skill),
             attempt_steps=setting.attempt_steps,
+            counts=setting.counts,
             device=setting.device,
             allow_unevaluated=setting.allow_unevaluated,
         )
@@ -186,6 +189,11 @@ def _write_trace(folder: Path, log: Sequence[LogEntry]) -> None:
     (folder / STEPS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def counts_sha256(counts: Path | None) -> str | None:
+    """Return the digest of a file of counts; None: there is none."""
+    return hashlib.sha256(counts.read_bytes()).hexdigest() if counts else None
+
+
 def _identity(setting: MissionSetting) -> str:
     """Return a digest of what decides a row besides its own names."""
     package = load_package(setting.skill)
@@ -194,6 +202,7 @@ def _identity(setting: MissionSetting) -> str:
         "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
         "weights": weights_sha256(package),
         "attempt_steps": setting.attempt_steps,
+        "counts": counts_sha256(setting.counts),
         "device": setting.device,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -9,6 +9,8 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
 
+from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
+
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:
     """Return a pool of fresh interpreters (no forked OpenGL contexts), to be used as a context manager.
@@ -17,7 +19,10 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
         workers: processes; one a core is best.
     """
     return ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=watch_parent
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(rasteriser_threads(workers, cores()),),
     )
 
 
@@ -36,6 +41,12 @@ def outlive_interrupts() -> None:
 def watch_parent() -> None:
     """End this worker process when the one that started it ends, however it ends."""
     threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
+
+
+def _begin(threads: str) -> None:
+    """Begin a process of a pool, which draws with so many further threads unless the user said how many."""
+    os.environ.setdefault(RASTERISER_VARIABLE, threads)
+    watch_parent()
 
 
 def _watch_parent() -> None:

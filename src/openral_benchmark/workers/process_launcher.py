@@ -46,15 +46,21 @@ class ProcessLauncher:
 
     where = "this machine"
 
-    def __init__(self, threads: Mapping[Component, int] | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        threads: Mapping[Component, int] | None = None,
+        device: str = "cpu",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Start nothing yet.
 
         Args:
             threads: that a component's arithmetic uses, unless the user said how many; absent: as in this process.
             device: where networks of its processes are: `cpu` or `cuda`.
+            environment: further variables of its processes, except those that the user has set.
         """
         self.device = device
-        self._threads = dict(threads or {})
+        self._threads, self._environment = dict(threads or {}), dict(environment or {})
         self._folder, self._sockets = "", 0
 
     def host(self) -> str:
@@ -67,7 +73,9 @@ class ProcessLauncher:
         """Start a process."""
         address = self._address() if component == "policy" else ""
         # Only rollouts start processes of their own, which a daemon may not.
-        with _threads(self._threads.get(component)):
+        count = self._threads.get(component)
+        arithmetic = {} if count is None else {"OMP_NUM_THREADS": str(count)}
+        with _variables(arithmetic | self._environment):
             return ProcessHandle(pack((worker, arguments)), address, daemon=component != "rollout")
 
     def wait(self, handles: Sequence[WorkerHandle], timeout_s: float) -> list[WorkerHandle]:
@@ -216,13 +224,12 @@ def _read(connection: Connection, requests: _Requests, is_owner: bool) -> None:
 
 
 @contextlib.contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    """Let a process that starts now use so many threads for arithmetic, unless the user said how many."""
-    if count is None or "OMP_NUM_THREADS" in os.environ:
-        yield
-        return
-    os.environ["OMP_NUM_THREADS"] = str(count)
+def _variables(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Let a process that starts now have these variables, except those that this process has already."""
+    added = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        del os.environ["OMP_NUM_THREADS"]
+        for name in added:
+            del os.environ[name]

@@ -59,6 +59,12 @@ def deploy_sim(
     console: Annotated[
         bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
     ] = False,
+    record: Annotated[
+        str, typer.Option(help="Record: always, episodes, highlight or interventions.")
+    ] = "none",
+    record_dir: Annotated[
+        Path | None, typer.Option(help="Of the recording, which may hold one already; default: in the run's.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
@@ -76,6 +82,8 @@ def deploy_sim(
         "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
         "console": str(console).lower(),
+        "record": record,
+        "record_dir": str(record_dir.resolve()) if record_dir else "",
     }
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
@@ -118,6 +126,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import prepare
     from openral_cli.deploy.report import print_outcome
+    from openral_cli.deploy.run_page import REPORT_FILE
     from openral_core.files.output_folder import check_folder, make_private
     from openral_core.scene import DeployScene, load_scene
 
@@ -144,6 +153,8 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         )
     if video:
         _film(console, folder, scene)
+    if (folder / REPORT_FILE).is_file():
+        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
     return 0 if outcome.passed and (code == 0 or interrupted) else 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
@@ -11,6 +12,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from openral_cli.deploy.run_facts import keep_record
 from openral_core.errors import OpenralError
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
@@ -75,6 +77,15 @@ SHARED_ARGUMENTS = [
         description="the operator's page in a browser; its address is printed",
     ),
     DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
+    DeclareLaunchArgument(
+        "record",
+        default_value="none",
+        choices=["none", "always", "episodes", "highlight", "interventions"],
+        description="what is recorded, as a LeRobot v3 dataset and MCAP",
+    ),
+    DeclareLaunchArgument(
+        "record_dir", default_value="", description="of the recording; empty: recording in run_dir"
+    ),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
 ]
 """Of every launch file of a deployment, but for the scene."""
@@ -92,11 +103,16 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
+        values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}
         timed = {**common, "use_sim_time": use_sim_time}
+        keep_record(values["run_dir"], scene, values)
         nodes = [bridge(values, common), *(policy(skill, values, timed) for skill in scene.skills)]
+        if not use_sim_time and scene.arm is not None and scene.arm.cameras:
+            nodes.append(cameras(values, common))
         if scene.motions:
             nodes.append(motions(values, timed))
         if any(camera.depth for camera in scene.cameras):
@@ -107,6 +123,8 @@ def deployment(
     if watched:
         nodes.append(monitor(str(scene.reward_skill), values, timed))
     nodes.append(reasoner(values["mission"] or scene.mission or "", watched, values, timed))
+    if values["record"] != "none":
+        nodes.append(recorder(values, common))
     if values["console"] == "true":
         nodes.append(console(values, common))
     if values["rviz"] == "true":
@@ -134,6 +152,13 @@ def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
     return node("motion_node", values, parameters, on_exit)
 
 
+def cameras(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """The real cameras of the scene. Without them goals of skills that look end as stale."""
+    who = "the camera bridge"
+    on_exit = again(who, partial(cameras, values, common), left, without(who))
+    return node("camera_bridge", values, dict(common), on_exit)
+
+
 def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """Where things are, for whoever asks; nothing waits for it."""
     parameters = {
@@ -151,6 +176,15 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     who = "the console"
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))
+    )
+
+
+def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """Writes down what happens; nothing waits for it."""
+    parameters = {**common, "strategy": values["record"], "folder": text(values["record_dir"])}
+    who = "the recorder"
+    return node(
+        "recorder", values, parameters, again(who, partial(recorder, values, common), left, without(who))
     )
 
 

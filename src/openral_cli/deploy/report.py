@@ -33,7 +33,7 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
         table.add_row(*_cells(task))
     console.print()
     for task in outcome.disagreements:
-        console.print(f"[bold red]{escape(_disagreement(task))}[/]", soft_wrap=True)
+        console.print(f"[bold red]{escape(disagreement(task))}[/]", soft_wrap=True)
     console.print(f'[bold]"{escape(outcome.mission)}"[/bold]', soft_wrap=True)
     console.print(table)
     for words in outcome.disturbances:
@@ -73,7 +73,8 @@ def _cells(task: TaskOutcome) -> list[str]:
     ]
 
 
-def _disagreement(task: TaskOutcome) -> str:
+def disagreement(task: TaskOutcome) -> str:
+    """Return in which way the simulator does not share the reasoner's verdict."""
     if task.simulator_success:
         return f"the simulator disagrees: '{task.text}' is done, and the reasoner left it {task.state}"
     return f"the simulator disagrees: '{task.text}' was called done, and is not"

@@ -71,11 +71,14 @@ class Door(Protocol):
     def why_not(self) -> str:
         """Return why nobody may take the arm now, or nothing."""
 
-    def engage(self, holder: str) -> str:
-        """Give the arm to somebody; return why not, or nothing."""
+    def engage(self, holder: str, operator: str) -> str:
+        """Take the arm from the policies for somebody; return why not, or nothing. Call it in a thread."""
+
+    def give_back(self, holder: str, operator: str) -> str:
+        """Let the policies go on; return why not, or nothing. Call it in a thread."""
 
     def disengage(self, holder: str) -> None:
-        """Take the arm back from its holder: it holds at once."""
+        """Take the arm from its holder: it holds at once, and a goal that was broken off goes on waiting."""
 
     def drive(self, holder: str, steer: Steer) -> str:
         """Move the arm for a moment; return why it was not moved, or nothing."""

@@ -42,6 +42,12 @@ class ControlView:
     control_hz: float
     real_time_factor: float
     last_rejection: str
+    operator: str = ""
+    """Who has taken the arm over from the policies; empty: nobody."""
+    correcting: bool = False
+    """The operator moves it just now."""
+    waits: bool = False
+    """A goal waits until the arm is given back."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from uuid import uuid4
@@ -14,7 +15,9 @@ from openral_console.teleop.hold_to_run import Freshness
 from openral_console.teleop.steering import Steer
 
 SPEEDS_M_S = {0.05: "slow", 0.1: "medium", 0.2: "quick"}
+TAKE, TAKE_OVER, GIVE_BACK = "Take the arm", "Take over", "Give the arm back"
 KEYS = "Hold to move: W S along x, A D along y, R F up and down, Q E turn. G: fingers."
+PAD = "Gamepad: hold a shoulder button; sticks move, up and down and turn on the right one. A: fingers. B: Stop."
 
 
 class HandPanel:
@@ -30,36 +33,59 @@ class HandPanel:
         self._context, self._operator = context, operator
         self._tab = uuid4().hex
         self._freshness = Freshness()
-        self._has_it, self._fault = False, ""
+        self._has_it, self._open, self._fault = False, True, ""
         with ui.element("section").classes("c-panel"):
             with ui.element("div").classes("c-line"):
                 ui.label("By hand").classes("c-title")
                 self._speed = ui.select(SPEEDS_M_S, value=0.1).props("dense borderless options-dense")
-            self._take = ui.button("Take the arm", on_click=self._switch).props("outline id=take")
+            with ui.element("div").style("display:flex; gap:8px; flex-wrap:wrap"):
+                self._take = ui.button(TAKE, on_click=self._switch).props("outline id=take")
+                self._go_on = ui.button("Let the policy go on", on_click=self._give_back).props(
+                    "outline color=warning id=go-on"
+                )
             self._words = ui.label("").classes("c-soft").style("margin-top:8px").props("id=hand")
         ui.on("steer", self._steer)
         ui.on("gripper", lambda: self._context.door.toggle_gripper(self._tab))
-        ui.context.client.on_disconnect(self._let_go)
+        ui.context.client.on_connect(self._back)
+        ui.context.client.on_disconnect(self._gone)
 
     def update(self) -> None:
         """Show what is known now."""
-        door = self._context.door
+        door, control = self._context.door, self._context.deployment.control
         mine = door.holder == self._tab
         if mine != self._has_it:
             self._has_it = mine
-            self._take.set_text("Let go" if mine else "Take the arm")
             ui.run_javascript(f"window.openralTeleop({str(mine).lower()})")
+        runs = control is not None and bool(control.goal)
+        self._take.set_text(GIVE_BACK if mine else TAKE_OVER if runs else TAKE)
         why = "" if mine else door.why_not()
         self._take.set_enabled(not why)
-        self._words.set_text((self._fault or KEYS) if mine else why)
+        self._go_on.set_visibility(control is not None and bool(control.operator) and not door.holder)
+        self._words.set_text((self._fault or f"{KEYS} {PAD}") if mine else self._fault or why)
 
-    def _switch(self) -> None:
+    async def _switch(self) -> None:
         self._fault = ""
         if self._context.door.holder == self._tab:
-            self._let_go()
+            await self._give_back()
             return
-        why = self._context.door.engage(self._tab)
+        why = await asyncio.to_thread(self._context.door.engage, self._tab, self._operator)
         self._context.actions(self._operator, "took the arm" + (f", in vain: {why}" if why else ""))
+        self._fault = why
+        if not self._open:  # the tab went while the bridge was asked
+            self._let_go()
+
+    async def _give_back(self) -> None:
+        holder = self._tab if self._context.door.holder == self._tab else ""
+        why = await asyncio.to_thread(self._context.door.give_back, holder, self._operator)
+        self._context.actions(self._operator, "gave the arm back" + (f", in vain: {why}" if why else ""))
+        self._fault = why
+
+    def _back(self) -> None:
+        self._open = True
+
+    def _gone(self) -> None:
+        self._open = False
+        self._let_go()
 
     def _let_go(self) -> None:
         if self._context.door.holder == self._tab:

@@ -30,9 +30,13 @@ class ProgressPanel:
     def update(self) -> None:
         """Show what is known now."""
         readings = self._deployment.readings
-        if readings is self._shown or not readings:
+        if readings is self._shown or readings == self._shown:
             return
         self._shown = readings
+        if not readings:
+            self._words.set_text("nothing is scored yet")
+            self._chart.run_chart_method("setOption", {"series": [{"data": []}] * 3})
+            return
         newest = readings[-1]
         inside = [reading for reading in readings if newest.stamp_s - reading.stamp_s <= WINDOW_S]
         self._words.set_text(_words(newest))

@@ -58,6 +58,10 @@ class TopBar:
             return "warn", "No bridge is heard: nothing is known of the arm"
         if deployment.estopped or control.estopped:
             return "stopped", "Stopped: nothing moves until the stop is released"
+        if control.operator:
+            waits = "; the policy waits" if control.waits else ""
+            does = "moves the arm" if control.correcting else "has the arm, which holds"
+            return "moving" if control.correcting else "warn", f"{control.operator} {does}{waits}"
         if control.holding:
             return "", "Holding still"
         return "moving", f"Moving: {control.instruction or control.skill}"

@@ -22,6 +22,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Image
 from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from openral_console.live.camera_feed import CameraFeed
@@ -37,7 +38,7 @@ from openral_console.ros.convert import (
     step_of,
 )
 from openral_console.ros.namespace import NAMESPACE
-from openral_console.ros.trigger_call import TriggerCall
+from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.plain_line import plain_line
@@ -79,7 +80,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         subscribe(TFMessage, "/tf", self._on_frames, 10)
         subscribe(TFMessage, "/tf_static", self._on_frames, latched(10))
         self._prompts = self.create_publisher(Prompt, "prompt", 10)
-        self._stop, self._release = TriggerCall(self, "estop"), TriggerCall(self, "estop_reset")
+        self._stop, self._release = (ServiceCall(self, Trigger, name) for name in ("estop", "estop_reset"))
         self.create_timer(LOOK_S, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     # -- what operators ask for (openral_console.live.deployment.Controls) ---------------------------

@@ -28,10 +28,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from std_srvs.srv import Trigger
 
 from openral_console.actions import ActionLog
 from openral_console.ros.namespace import NAMESPACE
-from openral_console.ros.trigger_call import TriggerCall
+from openral_console.ros.service_call import ServiceCall
 from openral_console.sessions import STOP, Sessions
 from openral_core.guarded import GuardedCallbacks
 
@@ -44,7 +45,7 @@ class StopNode(GuardedCallbacks, Node):
 
     def __init__(self) -> None:
         super().__init__(f"console_stop_{os.getpid()}", namespace=NAMESPACE)
-        self.stop = TriggerCall(self, "estop")
+        self.stop = ServiceCall(self, Trigger, "estop")
 
 
 def application(stop: Callable[[], str], sessions: Sessions, log: Callable[[str, str], None]) -> Starlette:

@@ -1,7 +1,8 @@
 """The operator's hand on the arm: announced as skills are, and checked by the same envelope as their chunks.
 
 Nothing is sent by a timer. Each command that comes from a page makes one chunk of `HORIZON_S`, so that the arm holds
-by itself when no more come: a tab that is closed, a network that is gone, a process that hangs.
+by itself when no more come: a tab that is closed, a network that is gone, a process that hangs. While the operator
+has the arm, the goals of policies wait (service `intervene` of the bridge).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from uuid import uuid4
 import numpy as np
 from geometry_msgs.msg import PointStamped, PoseStamped
 from openral.msg import ActionChunk, SkillInfo
+from openral.srv import Intervene
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
 from openral_console.live.deployment import LiveDeployment
+from openral_console.ros.service_call import ServiceCall
 from openral_console.teleop.steering import HORIZON_S, Steer, actions_for
 from openral_control.motions.arm import MotionArm, MotionRefused
 from openral_core.errors import OpenralError
@@ -32,6 +35,8 @@ from openral_core.types import RobotState
 SKILL = "openral/teleoperation"
 HEARTBEAT_S = 1.0
 """[s] between two announcements."""
+SETTLED_S = 0.5
+"""[s] after which the bridge's statuses know of the arm being taken."""
 OLD_POSE_S = 0.5
 """[s] from which the pose of the hand is too old to be answered."""
 
@@ -56,7 +61,7 @@ class TeleopDoor:
         self._goal, self._sequence = "", 0
         self._gripper: float | None = None
         self._pose: Any = None
-        self._pose_at_s = 0.0
+        self._pose_at_s = self._engaged_s = 0.0
         self._target: Any = None
         self._listening: list[Any] = []
         self._scene: DeployScene
@@ -70,6 +75,7 @@ class TeleopDoor:
             self.refusal = str(error)
             return
         latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+        self._intervene = ServiceCall(node, Intervene, "intervene")
         self._infos = node.create_publisher(SkillInfo, "skills", latched)
         self._chunks = node.create_publisher(ActionChunk, "action_chunk", 10)
         node.create_timer(HEARTBEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -78,14 +84,24 @@ class TeleopDoor:
 
     def why_not(self) -> str:
         """Return why nobody may take the arm now, or nothing."""
-        return self.refusal or self._taken_by_others() or ("another page has the arm" if self.holder else "")
+        return self.refusal or self._unfit() or ("another page has the arm" if self.holder else "")
 
-    def engage(self, holder: str) -> str:
-        """Give the arm to somebody; return why not, or nothing."""
+    def engage(self, holder: str, operator: str) -> str:
+        """Take the arm from the policies for somebody; return why not, or nothing. Not for the executor's thread."""
         with self._lock:
             if why := self.why_not():
                 return why
-            self._goal, self._sequence, self.holder = uuid4().hex, 0, holder
+            goal = self._goal = uuid4().hex
+            self._sequence, self.holder, self._engaged_s = 0, holder, time.monotonic()
+        # Not under the lock: the answer comes by the executor's thread, which waits for it.
+        fault = self._intervene(take=True, operator=operator, goal_id=goal)
+        with self._lock:
+            if goal != self._goal:
+                return "the page went while the bridge was asked; the arm holds until it is given back"
+            if fault:
+                self.holder = self._goal = ""
+                return fault
+            self._engaged_s = time.monotonic()
             subscribe = self._node.create_subscription
             self._listening = [
                 subscribe(PoseStamped, "ee_pose", self._on_pose, 1),
@@ -94,8 +110,21 @@ class TeleopDoor:
             self._announce()
             return ""
 
+    def give_back(self, holder: str, operator: str) -> str:
+        """Let the policies go on; return why not, or nothing. Not for the executor's thread.
+
+        Anybody may give back an arm whose holder is gone.
+        """
+        with self._lock:
+            if self.holder and holder != self.holder:
+                return "another page has the arm"
+            goal = self._goal
+        fault = self._intervene(take=False, operator=operator, goal_id=goal)
+        self.disengage(holder)
+        return fault
+
     def disengage(self, holder: str) -> None:
-        """Take the arm back from its holder: it holds at once."""
+        """Take the arm from its holder: it holds at once, and a goal that was broken off goes on waiting."""
         with self._lock:
             if not self.holder or holder != self.holder:
                 return
@@ -107,14 +136,11 @@ class TeleopDoor:
             self._listening, self._pose, self._target = [], None, None
 
     def drive(self, holder: str, steer: Steer) -> str:
-        """Move the arm for `HORIZON_S`; return why it was not moved, or nothing.
-
-        Whoever else begins to move the arm ends this.
-        """
+        """Move the arm for `HORIZON_S`; return why it was not moved, or nothing."""
         with self._lock:
             if not self.holder or holder != self.holder:
                 return "you do not have the arm"
-            if why := self._taken_by_others():
+            if why := self._unfit() or self._lost():
                 self.disengage(holder)
                 return why
             pose = self._pose
@@ -132,17 +158,18 @@ class TeleopDoor:
                 self._gripper = high if told < (low + high) / 2 else low
                 self.drive(holder, Steer())
 
-    def _taken_by_others(self) -> str:
-        deployment = self._deployment
-        if deployment.control_is_stale:
+    def _unfit(self) -> str:
+        """Return why nobody can move the arm, or nothing."""
+        if self._deployment.control_is_stale:
             return "no bridge is heard"
-        if deployment.estopped:
-            return "the emergency stop is latched"
-        own = self._node.get_fully_qualified_name()
-        running = [skill.name for skill in deployment.skills.values() if skill.running and skill.node != own]
-        if running:
-            return f"{running[0]} moves the arm; end the mission first"
-        return ""
+        return "the emergency stop is latched" if self._deployment.estopped else ""
+
+    def _lost(self) -> str:
+        """Return why the bridge takes nothing more from the holder, or nothing."""
+        control = self._deployment.control
+        if control is None or control.operator or control.received_s < self._engaged_s + SETTLED_S:
+            return ""
+        return "the arm is no longer yours: every motion was stopped, or the bridge began anew"
 
     def _send(self, pose: Any, steer: Steer) -> None:
         position, turn = pose.pose.position, pose.pose.orientation
@@ -192,7 +219,9 @@ class TeleopDoor:
 
     def _beat(self) -> None:
         with self._lock:
-            if self.holder:
+            if self.holder and (self._unfit() or self._lost()):
+                self.disengage(self.holder)
+            elif self._listening:
                 self._announce()
 
     def _on_pose(self, message: Any) -> None:

@@ -22,7 +22,7 @@ from openral_control.motions.params import (
     SetGripper,
     params_of,
 )
-from openral_control.motions.phases import Fingers, Holds, Reach
+from openral_control.motions.phases import BESIDE_M, LEANING_M, Fingers, Holds, Reach
 from openral_core.types import RobotState
 
 OPENING_M = 0.02
@@ -40,7 +40,13 @@ class _Path:
     lines: list[Phase] = field(default_factory=list)
 
     def to(
-        self, target: Vector, gripper: float, *, passes: bool = False, stopped_above_m: float = 0.0
+        self,
+        target: Vector,
+        gripper: float,
+        *,
+        passes: bool = False,
+        stopped_above_m: float = 0.0,
+        beside_m: float = BESIDE_M,
     ) -> None:
         """Add a straight line."""
         self.lines.append(
@@ -52,6 +58,7 @@ class _Path:
                 tolerance_m=self.tolerance_m,
                 yaw=self.yaw,
                 stopped_above_m=stopped_above_m,
+                beside_m=beside_m,
                 passes=passes,
             )
         )
@@ -176,9 +183,10 @@ def _pick_at(params: PickAt, arm: MotionArm) -> tuple[list[Vector], MakePhases]:
         path.to(above, opened, passes=arm.is_open(state.gripper_opening))
         path.lines.append(Fingers(arm, opened))
         path.to(point, opened, stopped_above_m=params.stopped_above_m)
-        path.lines.append(Fingers(arm, closed))
+        closing = Fingers(arm, closed)
+        path.lines.append(closing)
         path.to(lifted, closed, passes=True)
-        path.lines.append(Holds(arm))
+        path.lines.append(Holds(arm, closing))
         return path.lines
 
     return [point], phases
@@ -194,7 +202,7 @@ def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases
         kept = _gripper(arm, "keep", state)
         _rise(path, state.ee_position, above, kept)
         path.to(above, kept, passes=True)
-        path.to(point, kept, stopped_above_m=params.stopped_above_m)
+        path.to(point, kept, stopped_above_m=params.stopped_above_m, beside_m=LEANING_M)
         path.lines.append(Fingers(arm, opened))
         path.to(away, opened)
         return path.lines

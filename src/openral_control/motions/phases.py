@@ -24,10 +24,14 @@ YAW_M = 0.1
 """[m/rad] by which an error of the yaw counts beside one of the position."""
 BESIDE_M = 0.025
 """[m] beside the line downwards at which a hand that was stopped above its point still counts as above it."""
+LEANING_M = 0.04
+"""[m] the same for a hand with something in it, which the thing pushes aside as it meets what it is put on."""
 FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
+HELD_M = 5e-3
+"""[m] by which fingers come apart at most while they hold something: what they hold gives way, they do not."""
 
 
 class Reach:
@@ -43,6 +47,7 @@ class Reach:
         tolerance_m: float,
         yaw: float | None = None,
         stopped_above_m: float = 0.0,
+        beside_m: float = BESIDE_M,
         passes: bool = False,
     ) -> None:
         """Take the target.
@@ -55,8 +60,10 @@ class Reach:
             tolerance_m: [m] distance that counts as there.
             yaw: [rad] as `rotation.yaw_of`; None: the hand is not turned.
             stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
+            beside_m: [m] beside the line downwards at which a hand that was stopped still counts as above the target.
             passes: another line follows, so that near enough is enough.
         """
+        self._beside_m = beside_m
         self._arm, self._yaw, self._gripper = arm, yaw, gripper
         self.target: Vector = target
         self._speed_m_s, self._tolerance_m = speed_m_s, max(tolerance_m, 0.02) if passes else tolerance_m
@@ -98,7 +105,7 @@ class Reach:
 
     def _is_stopped_above(self, hand: Vector) -> bool:
         beside = float(np.linalg.norm(hand[:2] - self.target[:2]))
-        return beside <= BESIDE_M and 0.0 <= hand[2] - self.target[2] <= self._above_m
+        return beside <= self._beside_m and 0.0 <= hand[2] - self.target[2] <= self._above_m
 
 
 class Fingers:
@@ -111,20 +118,21 @@ class Fingers:
         self._arm, self._gripper = arm, gripper
         self._guide = HandGuide(arm, None, 0.0)
         self._begun_s = self._since_s = 0.0
-        self._opening_m = 0.0
+        self.opening_m = 0.0
+        """[m] how far they were apart when they last moved; at the end, where they came to rest."""
 
     def begin(self, state: RobotState) -> None:
         """Count from here."""
         self._begun_s = self._since_s = state.stamp_s
-        self._opening_m = state.gripper_opening
+        self.opening_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
         """It ends where the fingers are at rest, and at once where they are open already and are to be."""
         apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
         if self._gripper == self._arm.low[-1] and self._arm.is_open(state.gripper_opening):
             return apart
-        if abs(state.gripper_opening - self._opening_m) > FINGERS_REST_M:
-            self._opening_m, self._since_s = state.gripper_opening, state.stamp_s
+        if abs(state.gripper_opening - self.opening_m) > FINGERS_REST_M:
+            self.opening_m, self._since_s = state.gripper_opening, state.stamp_s
         passed_s = state.stamp_s - self._begun_s
         rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
         if not rests and passed_s < FINGERS_MOST_S:
@@ -137,19 +145,27 @@ class Fingers:
 
 
 class Holds:
-    """A look at whether the closed fingers have something between them; it takes no time."""
+    """A look at whether the closed fingers still have something between them; it takes no time."""
 
     target: Vector | None = None
 
-    def __init__(self, arm: MotionArm) -> None:
-        self._arm = arm
+    def __init__(self, arm: MotionArm, closing: Fingers) -> None:
+        """Take the phase in which the fingers closed on it."""
+        self._arm, self._closing = arm, closing
 
     def begin(self, state: RobotState) -> None:
         """Nothing to begin."""
 
     def look(self, state: RobotState) -> MotionEnd:
-        """It succeeds if the fingers stopped short of closed."""
-        apart = f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart"
+        """It succeeds if the fingers stopped short of closed, and have not come apart since."""
+        apart, closed_m = (
+            f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart",
+            self._closing.opening_m,
+        )
+        if state.gripper_opening > closed_m + HELD_M:
+            return MotionEnd(
+                False, f"{apart}: they were {1e2 * closed_m:.1f} cm apart when they closed, and let go since"
+            )
         if self._arm.holds_something(state.gripper_opening):
             return MotionEnd(True, f"{apart}: they hold something")
         return MotionEnd(False, f"{apart}: they closed on nothing")

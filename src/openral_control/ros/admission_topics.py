@@ -55,6 +55,11 @@ class AdmissionTopics:
         """Chunks of goals that nobody held, since the start."""
         return self._admission.refused
 
+    def holds(self, goal_id: str) -> bool:
+        """Whether some node announces this goal; may be called from any thread."""
+        with self._lock:
+            return self._admission.holds(goal_id)
+
     def end_all(self) -> None:
         """Let no chunk of the goals of this moment pass any more; may be called from any thread."""
         with self._lock:

@@ -12,7 +12,7 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from numpy.typing import NDArray
-from openral.msg import ControlStatus
+from openral.msg import ControlStatus, ExecutedAction
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -26,6 +26,7 @@ from openral_control.control_run import ControlRun
 from openral_control.estop_latch import EStopLatch, latch_path
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_control.ros.estop_services import EStop
+from openral_control.ros.intervention_service import InterventionService
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.guarded import GuardedCallbacks
@@ -36,6 +37,8 @@ _READ_ONCE = ParameterDescriptor(read_only=True)
 """What is controlled is built from the parameters at start; setting one later would change nothing."""
 BRIDGES = ("robot_bridge", "sim_bridge")
 """Nodes that move the robot; one of them on a domain."""
+EXECUTED_DEPTH = 200
+"""Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
 
 
@@ -63,6 +66,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self._admission: AdmissionTopics | None = None
         self._estop: EStop | None = None
         self._status: Any = None
+        self._executed: Any = None
         self._status_lock = threading.Lock()
         """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
         self._thread: threading.Thread | None = None
@@ -115,9 +119,11 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
         self._open(run)
         self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        self._executed = self.create_publisher(ExecutedAction, "/openral/executed_action", EXECUTED_DEPTH)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._estop.apply()
         self._admission = AdmissionTopics(self, run.loop.post)
+        InterventionService(self, run.executor, self._admission, self._publish_status)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(0.2, self._publish_status, clock=wall)
         self.create_timer(1.0, self._publish_diagnostics, clock=wall)
@@ -140,7 +146,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Let go of what was run and take back what was offered; it can be configured again."""
         self.close()
         with self._status_lock:
-            self._run = self._thread = self._admission = self._status = None
+            self._run = self._thread = self._admission = self._status = self._executed = None
             self._forget()
         publishers, subscriptions, services, timers = (
             now - before for now, before in zip(self._made_entities(), self._lasting, strict=True)
@@ -169,6 +175,14 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self._thread.join(10.0)
 
     # Further observations of the loop (openral_control.control_loop.Sink), from the control thread.
+
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed."""
+        publisher = self._executed
+        if publisher is not None:
+            message = ExecutedAction(goal_id=goal_id, held=held, data=[float(value) for value in action])
+            message.header.stamp = to_time(stamp_s)
+            publisher.publish(message)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """A chunk was refused."""
@@ -265,7 +279,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
 def _status_message(run: ControlRun) -> ControlStatus:
     """Return what is executed now."""
-    executor, counters = run.executor, run.executor.counters
+    executor, counters, held = run.executor, run.executor.counters, run.executor.intervention
     status = ControlStatus(
         active_goal=executor.active_goal,
         skill=executor.skill,
@@ -284,6 +298,10 @@ def _status_message(run: ControlRun) -> ControlStatus:
         rejected_goal=executor.rejected_goal,
         rejected_streak=executor.rejected_streak,
         stopped_by=run.stopped_by,
+        commanded_by=held.commander(executor.active_goal),
+        intervention=held.phase(executor.active_goal).value,
+        operator=held.operator,
+        paused_goal=held.waits.goal_id if held.waits is not None else "",
     )
     status.header.stamp = to_time(run.loop.now_s)
     return status

@@ -12,10 +12,22 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.errors import ControlError, InstallationError
 
 try:
-    from ruckig import ControlInterface, InputParameter, OutputParameter, Result, Ruckig, Synchronization
+    from ruckig import (
+        ControlInterface,
+        InputParameter,
+        OutputParameter,
+        Result,
+        Ruckig,
+        RuckigError,
+        Synchronization,
+    )
 except ImportError as missing:
-    raise InstallationError("real arms need ruckig; run: pip install 'openral[franka]'") from missing
+    extras = "pip install 'openral[franka]' or 'openral[sawyer]'"
+    raise InstallationError(f"real arms need ruckig; run: {extras}") from missing
 
+JERK_SHARES = (1.0, 0.95)
+"""Shares of the jerk limit that are tried. Ruckig finds no profile where a way is just as long as it takes to reach the
+greatest acceleration and leave it again; with a little less jerk it does."""
 LEAST_RAD_S = 0.02
 """[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""
 
@@ -87,13 +99,25 @@ class MotionFollower:
         Raises:
             ControlError: there is no way within the limits, not even to rest.
         """
-        result = self._ruckig.update(self._input, self._output)
-        if result not in (Result.Working, Result.Finished) and not self._stopping:
+        result = self._update()
+        if result is None and not self._stopping:
             self.stop()
-            result = self._ruckig.update(self._input, self._output)
-        if result not in (Result.Working, Result.Finished):
-            raise ControlError(f"no motion within the limits leads on from here ({result})")
+            result = self._update()
+        if result is None:
+            raise ControlError("no motion within the limits leads on from here")
         self._output.pass_to_input(self._input)
         if result == Result.Finished and not self._stopping:
             self.stop()
         return np.array(self._output.new_position), np.array(self._output.new_velocity)
+
+    def _update(self) -> Result | None:
+        """Find the next cycle; None: there is no way within the limits."""
+        for share in JERK_SHARES:
+            self._input.max_jerk = share * self._limits.jerk
+            try:
+                result = self._ruckig.update(self._input, self._output)
+            except RuckigError:
+                continue
+            if result in (Result.Working, Result.Finished):
+                return result
+        return None

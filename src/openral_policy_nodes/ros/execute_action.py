@@ -76,6 +76,9 @@ class ActiveGoal:
     supervisor: GoalSupervisor
     stops: GoalStops
     steps: StepCount
+    """Since the goal began, or the arm was given back to it."""
+    steps_before: int = 0
+    """Control steps executed for it before an operator took the arm."""
     ended: Any = field(default_factory=Future)
     """Future of the result message; done when the goal is over."""
 
@@ -178,6 +181,8 @@ class ExecuteServer:
         now = Instant(max(self._now().stamp_s, sensors.stamp_ns * 1e-9), time.monotonic())
         if fresh:
             goal.supervisor.on_fresh_observation(now)
+        if goal.supervisor.is_paused:
+            return
         # Before the policy is asked, so that the newest chunk is one that came before this observation.
         steps = self._steps(goal, sensors.stamp_ns * 1e-9)
         stopped = goal.stops.look(sensors.stamp_ns, sensors.state, goal.run.newest, steps)
@@ -223,8 +228,28 @@ class ExecuteServer:
             self._node.get_logger().warning(f"dropped a ControlStatus: {error}", throttle_duration_sec=1.0)
             return
         if self._goal is not None:
+            self._wait_or_go_on(self._goal, self._status)
             self._goal.supervisor.on_status(self._status, self._goal.run.chunks)
             self._goal.steps.on_status(self._status)
+
+    def _wait_or_go_on(self, goal: ActiveGoal, status: BridgeStatus) -> None:
+        """Let the goal wait while an operator has the arm, and plan anew from what is seen when it is given back."""
+        supervisor, now = goal.supervisor, self._now()
+        if status.taken_over == supervisor.is_paused:
+            return
+        name = f"goal {goal.run.goal_id}"
+        if status.taken_over:
+            goal.steps_before = self._steps(goal, now.stamp_s)
+            self._runner.pause()
+            supervisor.pause(now)
+            self._node.get_logger().info(f"{name} waits: an operator has the arm")
+            return
+        goal.steps = self._stopping.count(goal.run.goal_id)
+        self._runner.go_on()
+        supervisor.go_on(now)
+        self._node.get_logger().info(f"{name} goes on from what is seen now: the arm was given back")
+        if self._lockstep and self.intake is not None and self.intake.latest is not None:
+            self._runner.offer(self.intake.latest, every=True)  # the world waits for an answer to it
 
     def _on_progress(self, message: TaskProgress) -> None:
         goal = self._goal
@@ -250,8 +275,10 @@ class ExecuteServer:
 
     def _steps(self, goal: ActiveGoal, stamp_s: float) -> int:
         """Control steps executed for a goal at a stamp [s] of the bridge's clock."""
+        if goal.supervisor.is_paused:
+            return goal.steps_before
         first_s = None if goal.run.first_ns is None else goal.run.first_ns * 1e-9
-        return goal.steps.at(stamp_s, first_s, lockstep=self._lockstep)
+        return goal.steps_before + goal.steps.at(stamp_s, first_s, lockstep=self._lockstep)
 
     def _on_cancel(self, handle: Any) -> Any:
         """Stop the motion at once; the goal itself ends at the next tick, when the handle knows of it."""
@@ -335,6 +362,8 @@ class ExecuteServer:
         run = self._runner.start(goal_id, request.instruction)
         count = self._stopping.count(goal_id)
         goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor, stops, count)
+        if self._status is not None:
+            self._wait_or_go_on(goal, self._status)
         self._announce()  # before the first chunk: the bridge executes those of announced goals only
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
@@ -366,7 +395,7 @@ class ExecuteServer:
         if self._ticks % FEEDBACK_TICKS == 0:
             goal.handle.publish_feedback(
                 ExecuteSkill.Feedback(
-                    state="running" if goal.run.chunks else "waiting",
+                    state="running" if goal.run.chunks and not goal.supervisor.is_paused else "waiting",
                     chunks=goal.run.chunks,
                     steps=self._steps(goal, now.stamp_s),
                     elapsed_s=goal.supervisor.elapsed_s(now.stamp_s),

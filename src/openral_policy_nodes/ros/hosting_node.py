@@ -122,7 +122,12 @@ class HostingNode(ExecuteActionHost):
         assert gripper is not None  # `require_gripper`
         assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
         self._intake = SensorIntake(
-            self, hosting.cameras, assembler, server.on_sensors, with_target=hosting.with_target
+            self,
+            hosting.cameras,
+            assembler,
+            server.on_sensors,
+            with_target=hosting.with_target,
+            pairing_s=self._pairing_s(hosting.scene),
         )
         server.intake = self._intake
         self._announce("active")
@@ -156,6 +161,11 @@ class HostingNode(ExecuteActionHost):
     def _what(self) -> str:
         """What the node hosts, for its log."""
         return self.get_name()
+
+    def _pairing_s(self, scene: DeployScene) -> float:
+        """Return by how much stamps of one instant may differ [s]: not at all where a simulator makes the clock."""
+        simulated = bool(self.get_parameter("use_sim_time").value)
+        return 0.0 if simulated or scene.arm is None else scene.arm.pairing_s
 
     def _text(self, name: str) -> str:
         return str(self.get_parameter(name).value)

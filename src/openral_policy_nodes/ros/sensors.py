@@ -1,4 +1,4 @@
-"""The inputs of a policy node: cameras, joints and end effector, put together by equal stamps."""
+"""The inputs of a policy node: cameras, joints and end effector, put together by their stamps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.state_assembler import StateAssembler
-from openral_policy_nodes.synchroniser import StampSynchroniser
+from openral_policy_nodes.synchroniser import NearestSynchroniser, StampSynchroniser
 
 CAMERA_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
@@ -34,6 +34,8 @@ SET_BACK_NS = 1_000_000_000
 LOG_PERIOD_S = 1.0
 """[s] between two lines of the log about one source."""
 _JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
+_STATE = "the robot's state"
+"""Joints and pose, as one stream."""
 
 
 def stamp_ns(message: Any) -> int:
@@ -53,6 +55,7 @@ class SensorIntake:
         on_sensors: Callable[[SensorSet, bool], None],
         *,
         with_target: bool = False,
+        pairing_s: float = 0.0,
     ) -> None:
         """Subscribe.
 
@@ -62,12 +65,18 @@ class SensorIntake:
             assembler: turns joints and pose into the robot's state.
             on_sensors: called with each complete set, and whether its stamp is newer than any before.
             with_target: states hold where the controller leads the hand, if that arrived before its pose.
+            pairing_s: [s] by which the stamps of cameras may differ from those of states; 0: a bridge stamps everything
+                of one instant equally, and approximate pairing would hide a camera that lags behind the joints.
         """
         self._node = node
         self._assembler = assembler
         self._on_sensors = on_sensors
-        self._synchroniser = StampSynchroniser[Any]([_JOINTS, _POSE, *(camera.name for camera in cameras)])
         self._cameras = {camera.name: camera for camera in cameras}
+        self._exact = StampSynchroniser[Any]([_JOINTS, _POSE, *self._cameras])
+        self._nearest: NearestSynchroniser[Any] | None = None
+        self._pairing_ns = round(1e9 * pairing_s)
+        if cameras and pairing_s > 0.0:
+            self._nearest = NearestSynchroniser(list(self._cameras), _STATE, self._pairing_ns)
         self._body = StampSynchroniser[Any]([_JOINTS, _POSE])
         self._body_ns, self._body_parts = -1, dict[str, Any]()
         self._faults: dict[str, str] = {}
@@ -135,15 +144,22 @@ class SensorIntake:
         stamp = stamp_ns(message)
         now = self._node.get_clock().now().nanoseconds
         self._forget_future(now)
+        if self._nearest is not None and stream in self._cameras:
+            ahead_ns, what = (
+                stamp - now,
+                f"camera '{stream}': its pictures are stamped ahead of this computer's clock",
+            )
+            early = ahead_ns > self._pairing_ns
+            self._tell(
+                f"{stream} clock", f"{what} by {1e-9 * ahead_ns:.2f} s; set the clocks alike" if early else ""
+            )
+            if early:
+                return
         if 0 < now < stamp - FUTURE_NS:
             text = f"dropped a message of {stream} that is stamped {1e-9 * (stamp - now):.0f} s ahead of the clock"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
             return
-        if stream not in self._cameras:
-            parts = self._body.add(stream, stamp, message)
-            if parts is not None and stamp >= self._body_ns:
-                self._body_ns, self._body_parts = stamp, parts
-        found = self._synchroniser.add(stream, stamp, message)
+        found = self._instant(stream, stamp, message)
         if found is None:
             if (
                 stream in self._cameras
@@ -153,6 +169,7 @@ class SensorIntake:
         images = {
             name: image for name in self._cameras if (image := self._decode(name, found[name])) is not None
         }
+        stamp = stamp_ns(found[_JOINTS])  # what a policy answers belongs to a control step, and so to a state
         state = self._check(_JOINTS, lambda: self._assemble(stamp, found))
         if state is None or len(images) < len(self._cameras):
             return
@@ -161,12 +178,31 @@ class SensorIntake:
             self.latest = SensorSet(stamp, images, state, found[_POSE].header.frame_id)
             self._on_sensors(self.latest, fresh)
 
+    def _instant(self, stream: str, stamp: int, message: Any) -> Mapping[str, Any] | None:
+        """Store a message; return those of the instant that it completes, if it does."""
+        parts = None
+        if stream not in self._cameras:
+            parts = self._body.add(stream, stamp, message)
+            if parts is not None and stamp >= self._body_ns:
+                self._body_ns, self._body_parts = stamp, parts
+        nearest = self._nearest
+        if nearest is None:
+            return self._exact.add(stream, stamp, message)
+        if stream in self._cameras:
+            found = nearest.add(stream, stamp, message)
+        else:
+            found = None if parts is None else nearest.add(_STATE, stamp, parts)
+        self._tell(_STATE, nearest.apart)
+        return None if found is None else {**found, **found[_STATE]}
+
     def _forget_future(self, now: int) -> None:
         """Forget what a clock stamped that was set back since, as by a bridge that was configured again."""
         if now > 0 and self._body_ns > now + SET_BACK_NS:
             self._body_ns, self._body_parts = -1, {}
         if now > 0 and self.latest is not None and self.latest.stamp_ns > now + SET_BACK_NS:
             self.latest = None
+        if now > 0 and self._nearest is not None:
+            self._nearest.forget_after(now + FUTURE_NS)
 
     def _assemble(self, stamp: int, found: Mapping[str, Any]) -> RobotState:
         joints, pose = found[_JOINTS], found[_POSE].pose
@@ -201,13 +237,19 @@ class SensorIntake:
         try:
             value = read()
         except ContractError as error:
-            if self._faults.get(source) != str(error) and self._may_log(source):
-                self._node.get_logger().error(str(error))
-            self._faults[source] = str(error)
+            self._tell(source, str(error))
             return None
-        if self._faults.pop(source, None) is not None and self._may_log(source):
-            self._node.get_logger().info(f"{source}: as the scene says again")
+        self._tell(source, "")
         return value
+
+    def _tell(self, source: str, fault: str) -> None:
+        """Remember what is wrong with a source; empty: nothing is. Log it when that changes."""
+        if fault:
+            if self._faults.get(source) != fault and self._may_log(source):
+                self._node.get_logger().error(fault)
+            self._faults[source] = fault
+        elif self._faults.pop(source, None) is not None and self._may_log(source):
+            self._node.get_logger().info(f"{source}: as the scene says again")
 
     def _may_log(self, source: str) -> bool:
         now = time.monotonic()

@@ -1,4 +1,7 @@
-"""The motions of a simulated deployment: they get where they are sent, and every object is found."""
+"""The motions of a simulated deployment: they get where they are sent, and every object is found before them.
+
+Where things are afterwards is nowhere, so how far they are from their places is not measured.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, FindThing, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
+from openral_reasoner.mission.verification.measurement import is_measuring
 from openral_reasoner.palette import MOTION, Palette, Skill
 
 MOTION_S = 1.5
@@ -33,7 +37,8 @@ def carry_out(
     """
     now = Instant(now_s, now_s)
     if isinstance(command, FindThing):
-        return director.found(command.key, ANYWHERE, "everything is there", now), now_s
+        point = None if is_measuring(command.key) else ANYWHERE
+        return director.found(command.key, point, "everything is there, and nothing is moved", now), now_s
     begun = director.goal_answered(command.key, f"g{command.key}", True, now)
     after_s = now_s + MOTION_S
     director.goal_ended(

@@ -43,9 +43,14 @@ class Row(BaseModel):
 class Outcomes(RowFile[Row]):
     """The counts of one file, the one used last at the end."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        """Take a file that need not exist; None: nothing is kept, and nothing known."""
-        super().__init__(path, Row, MAX_ROWS)
+    def __init__(self, path: Path | None = None, *, keeps: bool = True) -> None:
+        """Take a file that need not exist; None: nothing is kept, and nothing known. `keeps` as in `RowFile`."""
+        super().__init__(path, Row, MAX_ROWS, keeps=keeps)
+
+    def counted(self, skill: str, task: str, rung: str) -> tuple[int, int]:
+        """Return tries and successes of a way of trying a task with a skill; zeros: it was never counted."""
+        row = next((r for r in self.rows() if (r.skill, r.task, r.rung) == (skill, task, rung)), None)
+        return (row.tries, row.successes) if row else (0, 0)
 
     def expected(self, skill: str, task: str, rung: str, prior: float, also: int = 0) -> float:
         """Return the share of successes to expect, 0 to 1: the counts, with a prior that weighs `PRIOR` attempts.
@@ -57,8 +62,7 @@ class Outcomes(RowFile[Row]):
             prior: share without counts.
             also: successes that count besides.
         """
-        row = next((r for r in self.rows() if (r.skill, r.task, r.rung) == (skill, task, rung)), None)
-        tries, successes = (row.tries, row.successes) if row else (0, 0)
+        tries, successes = self.counted(skill, task, rung)
         return (successes + also + PRIOR * prior) / (tries + also + PRIOR)
 
     def add(self, skill: str, task: str, rung: str, success: bool) -> None:

@@ -18,15 +18,16 @@ RowT = TypeVar("RowT", bound=BaseModel)
 class RowFile(Generic[RowT]):
     """The rows of one JSON file. Threads and processes may share it; every write is whole or not at all."""
 
-    def __init__(self, path: Path | None, row_type: type[RowT], most: int) -> None:
+    def __init__(self, path: Path | None, row_type: type[RowT], most: int, *, keeps: bool = True) -> None:
         """Take a file that need not exist.
 
         Args:
             path: of the file; None: nothing is kept, and nothing known.
             row_type: a strict schema; what does not fit it is passed over.
             most: rows that are kept; those at the beginning give way.
+            keeps: changes are written; else the file is read alone, and nothing is added to what it says.
         """
-        self.path = path
+        self.path, self._keeps = path, keeps
         self._row_type, self._most = row_type, most
 
     def rows(self) -> list[RowT]:
@@ -42,7 +43,7 @@ class RowFile(Generic[RowT]):
 
     def change(self, change: Callable[[list[RowT]], list[RowT]]) -> None:
         """Write what a function makes of the rows. A disk that fails costs the change and nothing else."""
-        if self.path is None:
+        if self.path is None or not self._keeps:
             return
         try:
             with self._locked(self.path) as path:

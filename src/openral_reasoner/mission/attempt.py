@@ -27,6 +27,8 @@ class DirectorConfig(BaseModel):
     """How long a mission may take; what is left of it decides which rungs of the ladder are possible. 0: no bound."""
     stage_height_m: float = Field(default=0.17, gt=0, le=1)
     """[m] above an object at which an attempt begins that is staged there."""
+    left_out: tuple[str, ...] = ()
+    """Rungs of the ladder that are never climbed, by their names in the mission log, such as restage."""
     max_skills: int = Field(default=3, ge=1)
     """Skills that may try the same task, one after the other."""
     max_depth: int = Field(default=2, ge=0)

@@ -21,7 +21,6 @@ from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
-from openral_reasoner.mission.hand_check import contradiction
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.preparation import Preparation
 from openral_reasoner.mission.ladder.recovery import Recovery
@@ -31,9 +30,10 @@ from openral_reasoner.mission.proposals import Proposals
 from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
 from openral_reasoner.mission.questions import Questions
 from openral_reasoner.mission.resume import KEY, Resumption
-from openral_reasoner.mission.second_look import KEY as SECOND_LOOK
-from openral_reasoner.mission.second_look import SecondLook
 from openral_reasoner.mission.stop_words import Heard, heard
+from openral_reasoner.mission.verification.hand_check import contradiction
+from openral_reasoner.mission.verification.second_look import unseen
+from openral_reasoner.mission.verification.verification import Verification
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line
@@ -80,7 +80,7 @@ class Director:
         self._resumption: Resumption | None = None
         self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
         self._halting = Halting()
-        self._second = SecondLook(self._config.comeback_patience_s)
+        self._verification = Verification(self._say, self._config.comeback_patience_s)
         self._decisions = Decisions(self._config.condition_patience_s)
         self._experience, self._fingers = experience or Experience(), fingers
         self._recovery = Recovery(self.ask, self._config, self._experience)
@@ -197,7 +197,7 @@ class Director:
         self._resumption = None
         self._recovery.forget()
         self._preparation.forget()
-        self._second.attempt_begins()
+        self._verification.forget()
         self._decisions.forget()
         self._waiting_since_wall_s = wall_s
 
@@ -318,8 +318,8 @@ class Director:
             return self._take_up(self._resumption, now)
         if self._questions.waits:
             return []
-        if self._second.waits:
-            return self._look_again(now)
+        if self._verification.waits:
+            return self._verify(now)
         if not self._proposals.made:
             return list(self._proposals.plan(self.mission, now, self._waiting_since_wall_s))
         if self._recovery.waits:
@@ -350,20 +350,20 @@ class Director:
     def _attempt(self, skill: Skill, now: Instant) -> list[Command]:
         """Prepare the next attempt at the current task, then begin it; or do the task by motions."""
         task = self.mission.tasks[self.mission.active_task]
+        self._recovery.first_way(self.mission, task, self._proposals.palette, now)
         before = self._preparation.due(self.mission, task, self._proposals.palette, now)
         if before is not None:
             return before
-        failure = self._preparation.take_failure()
+        failure, points = self._preparation.take_failure(), self._preparation.points
         self._preparation.forget()
         if failure:
             self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
         if failure and needs_its_steps(task):
             self._fail(Judgement(GateVerdict.STALLED, failure), now, made=False)
             return self.tick(now)
-        self._second.attempt_begins()
+        self._verification.attempt_begins(points)
         if is_all(task):
-            self.mission.attempt(now.stamp_s)
-            self.mission.say(now.stamp_s, "monitor", self._second.after_motions(task.planned, now.wall_s))
+            self._verification.begin(unseen(task.planned), self.mission.attempt(now.stamp_s), now)
             return self.tick(now)
         return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
 
@@ -371,7 +371,8 @@ class Director:
         self, key: int, point: tuple[float, float, float] | None, why: str, now: Instant
     ) -> list[Command]:
         """The answer to the `FindThing` of that key: where it is, [m] in the world frame; None: it was not found."""
-        return self.tick(now) if self._preparation.found(key, point, why) else []
+        counts = self._verification.found(key, point) or self._preparation.found(key, point, why)
+        return self.tick(now) if counts else []
 
     def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
         """Go on after a restart, as far as that is settled."""
@@ -389,11 +390,12 @@ class Director:
             return []
         self._waiting_since_wall_s = now.wall_s
         doubt = self._decisions.question(key)
+        looked, judgement = self._verification.seen(key, holds, why)
         if self._resumption is not None and key == KEY:
             resumption, self._resumption = self._resumption, None
             self._judged(resumption.judge(holds, why), now)
-        elif key == SECOND_LOOK:
-            if (judgement := self._second.judge(holds, why)) is not None:
+        elif looked:
+            if judgement is not None:
                 self._judged(judgement, now)
         elif holds is None and doubt and self._config.ask_patience_s > 0:
             self._ask_whether(doubt, key, why, now)
@@ -417,14 +419,12 @@ class Director:
         if self._preparation.drives:
             self._preparation.driven(judgement)
             return
-        if put_off := self._second.begin(judgement, task, now.wall_s):
-            self.mission.say(now.stamp_s, "monitor", put_off)
-        else:
+        if not self._verification.begin(judgement, task, now):
             self._judged(judgement, now)
 
-    def _look_again(self, now: Instant) -> list[Command]:
-        """Judge the task that the reward monitor did not see to its end, as soon as it can be asked."""
-        due = self._second.due(now.wall_s)
+    def _verify(self, now: Instant) -> list[Command]:
+        """Judge the task whose end was not seen, as soon as what can be found out about it is."""
+        due = self._verification.due(now)
         if isinstance(due, Judgement):
             self._judged(due, now)
             return self.tick(now)
@@ -454,15 +454,28 @@ class Director:
 
     def monitor(self, silent: bool, there: bool) -> None:
         """Whether the reward monitor owes readings of a goal that runs, and whether it is in the graph."""
-        self._second.monitor(silent, there)
+        self._verification.monitor(silent, there)
 
     def perception(self, can_locate: bool) -> None:
         """Whether somebody answers where a thing is."""
         self._recovery.can_locate = can_locate
+        self._verification.perception(can_locate)
 
     def bridge_alive(self, wall_s: float, active_goal: str = "") -> None:
         """The bridge said something: the hex UUID of the goal that it executes, empty for none."""
         self._goals.bridge_says(active_goal, wall_s)
+
+    def intervention(self, operator: str, now: Instant) -> None:
+        """Who has taken the arm over, in words; empty: nobody. Meanwhile the clocks of attempt and mission stand
+        still, and what the reward monitor says counts for nothing."""
+        told = self._goals.intervention(operator, now)
+        if told is None:
+            return
+        self.mission.postpone(told)
+        if self._active:
+            words = f"{operator} has taken the arm over; the clocks stand still"
+            back = f"the arm was given back after {told:.1f} s; the attempt goes on"
+            self.mission.say(now.stamp_s, "intervention", words if operator else back)
 
     def goal_answered(self, key: int, goal_id: str, accepted: bool, now: Instant) -> list[Command]:
         """The policy node took the goal, or refused it."""

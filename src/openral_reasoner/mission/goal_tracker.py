@@ -34,6 +34,8 @@ class GoalTracker:
         self._bridge_wall_s = 0.0
         self.active_goal: str | None = None
         """Hex UUID of the goal that the bridge executes, empty: none; None: the bridge has not spoken yet."""
+        self._paused: Instant | None = None
+        """Since when an operator has the arm; None: nobody has."""
 
     @property
     def busy(self) -> bool:
@@ -49,6 +51,7 @@ class GoalTracker:
             and bool(attempt.goal_id)
             and attempt.ending is None
             and not attempt.skill.judges_itself
+            and self._paused is None
         )
 
     def send(self, task: Task, skill: Skill, now: Instant) -> SendGoal:
@@ -100,6 +103,8 @@ class GoalTracker:
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
             silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
             return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
+        if self._paused is not None:
+            return []
         if attempt.skill.judges_itself:
             return self._watch_motion(attempt, now)
         return self._judge(attempt, now)
@@ -138,12 +143,32 @@ class GoalTracker:
         self._bridge_wall_s = wall_s
         self.active_goal = active_goal
 
+    def intervention(self, operator: str, now: Instant) -> float | None:
+        """An operator has the arm, or nobody has (empty).
+
+        Returns:
+            [s] node clock that the intervention has taken so far, when it begins or ends; None: nothing has changed.
+        """
+        paused = self._paused
+        if bool(operator) == (paused is not None):
+            return None
+        if paused is None:
+            self._paused = now
+            return 0.0
+        self._paused = None
+        attempt = self._attempt
+        if attempt is not None:
+            # An attempt that began meanwhile has waited since then.
+            attempt.started_s += max(0.0, now.stamp_s - max(paused.stamp_s, attempt.started_s))
+            attempt.readings.clear()  # the trend before tells nothing of what follows
+        return max(0.0, now.stamp_s - paused.stamp_s)
+
     def reading(self, goal_id: str, reading: ProgressReading, now_s: float) -> None:
         """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
             return
-        if attempt.skill.judges_itself:
+        if attempt.skill.judges_itself or self._paused is not None:
             return
         if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
             return  # the same frame once more tells nothing new

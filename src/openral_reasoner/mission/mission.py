@@ -88,8 +88,8 @@ class LogEntry:
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, silent, done, abandoned or
-    mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
+    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, measure, silent, done, abandoned
+    or mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
     after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
     reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
     reason: str
@@ -132,6 +132,11 @@ class Mission:
     def current(self) -> Task | None:
         """The task in work, if there is one."""
         return self.tasks[self.active_task] if 0 <= self.active_task < len(self.tasks) else None
+
+    def postpone(self, duration_s: float) -> None:
+        """Let a time [s] in which the mission's clock stood still not count."""
+        if self.begun_s is not None:
+            self.begun_s += duration_s
 
     def say(self, now_s: float, kind: str, reason: str) -> None:
         """Log one step and make its reason the mission's last words."""

@@ -30,6 +30,7 @@ from openral_reasoner.mission.request_queue import (
     Request,
     Say,
 )
+from openral_reasoner.mission.verification.measurement import MEASURED
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask
@@ -136,6 +137,8 @@ class Steering:
             self._running = None
             verified = task.state is TaskState.DONE
             word = "done, verified by the reward monitor" if verified else "not verified as done"
+            if verified and MEASURED in task.outcome:
+                word = "done, verified by the locator"
             if task.planned.skill.judges_itself:
                 word = "done, as the motion measured" if verified else "not done"
             if task.ended_as_asked:

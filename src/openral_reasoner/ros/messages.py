@@ -24,6 +24,7 @@ from openral_core.manifest import StartPose
 from openral_core.message_fields import goal_id_field, text_field
 from openral_core.progress import ProgressReading
 from openral_core.progress_message import read_progress
+from openral_core.teleoperation import TAKEN_OVER
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
@@ -151,6 +152,11 @@ def goal_of(status: ControlStatus) -> str:
         ContractError: it is none.
     """
     return goal_id_field("active_goal", status.active_goal)
+
+
+def operator_of(status: ControlStatus) -> str:
+    """Return who has taken the arm over from the policies, in words; empty: nobody."""
+    return plain_line(status.operator) if status.intervention in TAKEN_OVER else ""
 
 
 def control_of(status: ControlStatus) -> dict[str, object]:

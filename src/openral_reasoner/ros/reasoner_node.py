@@ -62,6 +62,7 @@ from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import (
@@ -70,6 +71,7 @@ from openral_reasoner.ros.messages import (
     STEPS,
     goal_of,
     message_of,
+    operator_of,
     reading_of,
     step_of,
 )
@@ -129,6 +131,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._planning = PlanningService(self._director, self._planner)
         self._perception: CameraAndMonitor | None = None
         self._locator: LocateClient | None = None
+        self._pictures: AttemptPictures | None = None
         self._condition_query: ConditionQuery
         self._outside: OutsideAgents | None = None
         self.finished: Any = Future()
@@ -169,6 +172,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
         self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
+        self._pictures = AttemptPictures(Path(run_dir), self._perception) if run_dir else None
         self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
         self._planning = PlanningService(
@@ -255,7 +259,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         for served in (self._perception, self._locator):
             if served:
                 served.close()
-        self._perception = self._locator = None
+        self._perception = self._locator = self._pictures = None
 
     def _release(self) -> None:
         if self._outside:
@@ -317,6 +321,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _on_status(self, status: ControlStatus) -> None:
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
+            self._director.intervention(operator_of(status), self._now())
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:
@@ -414,6 +419,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._steps.publish(step_of(entry))
         if self._record:
             self._record.step(entry, time.time())
+        if self._pictures:
+            self._pictures.heard(entry)
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""

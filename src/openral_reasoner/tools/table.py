@@ -250,7 +250,7 @@ def _finish() -> Tool:
     schema = MissionEnd.model_json_schema()
     return Tool(
         "finish_mission",
-        "End your mission. It counts as done only if the reward monitor saw every task done.",
+        "End your mission. It counts as done only if every task was verified as done.",
         {**_object(), "properties": schema["properties"], "required": schema["required"]},
         lambda given: Finish(given["done"], given["words"], given.get("nothing_to_do", False)),
     )

@@ -29,6 +29,7 @@ from openral_core.errors import ContractError, OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.process.told_to_end import ToldToEnd
+from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
 from openral_reward_monitor.models.factory import WatchableModel, assemble
@@ -189,7 +190,14 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         except ContractError as error:
             self._drop("a control status", error)
             return
-        if attempt is None:
+        taken_over = message.intervention in TAKEN_OVER
+        if cameras.goal is not None and (taken_over or cameras.is_paused):
+            goal = message.paused_goal if taken_over else message.active_goal
+            if goal == cameras.goal.goal_id:
+                cameras.pause(taken_over)
+                return
+        cameras.is_paused = taken_over
+        if attempt is None or taken_over:
             cameras.end()
         elif cameras.goal is None or cameras.goal.goal_id != attempt.goal_id:
             cameras.begin(attempt)
@@ -235,7 +243,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
         """Have the newest frames scored, if it is time to and they are of the camera to look at."""
         due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # a clock may begin anew
-        if self._scorer is None or cameras.words is None or not due:
+        if self._scorer is None or cameras.words is None or cameras.is_paused or not due:
             return
         camera = cameras.watched(self._now_s())
         selection = camera.select()

@@ -22,6 +22,14 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
         from openral_robot_bridge.drivers.fake import FakeDriver
 
         return FakeDriver(limits, start)
+    if arm.driver == "sawyer":
+        from openral_robot_bridge.drivers.sawyer import SawyerDriver
+
+        return SawyerDriver(arm.address, limits.names)
+    if arm.driver == "ros2_control":
+        from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
+
+        return TrajectoryDriver(int(arm.address), arm.ros2_control, limits, 1.0 / arm.stream_hz)
     from openral_robot_bridge.drivers.franka import FrankaDriver
 
     return FrankaDriver(arm.address, limits.names)

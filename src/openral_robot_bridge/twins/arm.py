@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -41,14 +42,18 @@ class TwinArm:
         self._drives, self._gripper = drives, gripper
         self._dofs, self._qpos = self._robot.chain.dofs, self._robot.chain.qpos
         self._data: Any = mujoco.MjData(self._model)
+        self._lag = np.zeros(len(self._dofs))
         for actuator in range(self._model.nu):
-            joint = int(self._model.actuator_trnid[actuator, 0])
-            if int(self._model.jnt_dofadr[joint]) in set(self._dofs.tolist()):
+            dof = int(self._model.jnt_dofadr[self._model.actuator_trnid[actuator, 0]])
+            if dof in set(self._dofs.tolist()):
                 self._model.actuator_group[actuator] = _ARM_GROUP
+                _, stiffness, damping = self._model.actuator_biasprm[actuator, :3]
+                self._lag[self._dofs == dof] = damping / stiffness
         compiled.states.put(self._data, compiled.options.tasks[0], compiled.options.init_id)
         self._width = self._led = self.width
         self._finger_speed = 0.1
         self._cycle_s = cycle_s
+        self._see: Callable[[Vector], None] | None = None
         self.hold(self.positions)
 
     @property
@@ -77,6 +82,12 @@ class TwinArm:
         return np.array(self._data.qfrc_bias[self._dofs])
 
     @property
+    def world(self) -> Vector:
+        """qpos of the whole model, the arm's and that of things; not to be kept."""
+        seen: Vector = self._data.qpos
+        return seen
+
+    @property
     def hand(self) -> tuple[Vector, Vector]:
         """Position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
         return self._robot.chain.hand(self._data)
@@ -91,11 +102,15 @@ class TwinArm:
         """[m] between the fingers."""
         return self._gripper.opening(self._data)
 
-    def hold(self, positions: Vector) -> None:
-        """Let the arm's own position controller lead the joints to (n,) [rad]."""
+    def hold(self, positions: Vector, velocities: Vector | None = None) -> None:
+        """Let the arm's own position controller lead the joints to (n,) [rad].
+
+        Given velocities (n,) [rad/s], it damps only what the joints are off them, and so follows without lag.
+        """
         self._model.opt.disableactuator &= ~(1 << _ARM_GROUP)
         self._data.qfrc_applied[self._dofs] = 0.0
-        self._drives.aim(self._data, positions)
+        ahead = positions if velocities is None else positions + self._lag * velocities
+        self._drives.aim(self._data, ahead)
 
     def push(self, torques: Vector) -> None:
         """Drive the joints by torques (n,) [Nm]; the arm's weight is carried besides, as the real arm does."""
@@ -117,3 +132,9 @@ class TwinArm:
         share = self._led / self._gripper.max_opening_m
         self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
         mujoco.mj_step(self._model, self._data)
+        if self._see is not None:
+            self._see(self._data.qpos)
+
+    def show(self, see: Callable[[Vector], None]) -> None:
+        """Call `see` with the model's qpos after each cycle from now on."""
+        self._see = see

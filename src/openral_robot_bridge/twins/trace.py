@@ -49,3 +49,32 @@ class MotionTrace:
                 )
         except OSError as error:
             raise SimulationError(f"{self._path} cannot be written: {error.strerror}") from error
+
+
+class TraceKeeper:
+    """The words `trace FILE` and `trace end` of a twin."""
+
+    words = "trace FILE, trace end"
+
+    def __init__(self) -> None:
+        self._trace: MotionTrace | None = None
+
+    def note(self, arm: TwinArm) -> None:
+        """Keep what the arm does now, if somebody wants to know."""
+        if self._trace is not None:
+            self._trace.note(arm)
+
+    def hears(self, words: list[str]) -> bool:
+        """Do what a line's words say; tell whether they are about traces.
+
+        Raises:
+            SimulationError: the file cannot be written.
+        """
+        if len(words) != 2 or words[0] != "trace":
+            return False
+        if words[1] != "end":
+            self._trace = MotionTrace(Path(words[1]))
+        elif self._trace is not None:
+            self._trace.save()
+            self._trace = None
+        return True

@@ -35,6 +35,8 @@ REACH_M = 0.03
 """[m] a task has succeeded within this distance of its point."""
 HOME = (0.0, 0.6, 0.2)
 OPENING_M = 0.1
+CAMERAS = ("corner2", "front", "wrist")
+"""All at one place."""
 JOINT_NAMES = (*(f"right_j{i}" for i in range(7)), "right_gripper")
 """Sawyer's, so that its description and its skills fit; the slides stand for the first three."""
 _LOW, _HIGH = np.array([-0.5, 0.2, 0.0]), np.array([0.5, 1.0, 0.5])
@@ -200,8 +202,8 @@ class FakeBackend:
 
     def camera(self, name: str) -> CameraModel:
         """Return the model of one camera. Raises NotFoundError, naming those that exist."""
-        if name != "corner2":
-            raise NotFoundError(f"the fake world has no camera '{name}'; it has corner2")
+        if name not in CAMERAS:
+            raise NotFoundError(f"the fake world has no camera '{name}'; it has {', '.join(CAMERAS)}")
         camera = self._data[0].cam("corner2")
         rotation = camera.xmat.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
         fovy = float(self._model.cam_fovy[0])
@@ -231,7 +233,7 @@ class FakeBackend:
         width, height = self._size
         x, y, z, opening = self._data[env].qpos
         column, row = (np.array([x, y]) - _LOW[:2]) / (_HIGH - _LOW)[:2] * [width - 1, height - 1]
-        rows, columns = np.mgrid[0:height, 0:width]
+        rows, columns = np.ogrid[0:height, 0:width]
         image = np.full((height, width, 3), 90, dtype=np.uint8)
         disc = (columns - column) ** 2 + (rows - (height - 1 - row)) ** 2 < (
             0.03 * width + 0.1 * width * z

@@ -35,7 +35,8 @@ class RenderProfile:
     markers: bool
     """Draw the sites, which hold goal markers that no real camera sees."""
     shadow_map: int = 4096
-    """[px] side of the shadow map; at 1024 a frame costs a third less and looks the same at 480 px."""
+    """[px] side of the shadow map, of looks with shadows; at 1024 a frame costs a third less and looks the same at
+    480 px."""
     max_faces: int | None = None
     """Triangles that a mesh is drawn with; None: all it has."""
 
@@ -116,7 +117,7 @@ class OffscreenRenderer:
         """
         model = with_light_meshes(model, look.max_faces) if look.max_faces else copy.copy(model)
         model.vis.quality.offsamples = look.samples
-        model.vis.quality.shadowsize = look.shadow_map
+        model.vis.quality.shadowsize = look.shadow_map if look.shadows else 0
         model.vis.global_.offwidth = max(width, model.vis.global_.offwidth)
         model.vis.global_.offheight = max(height, model.vis.global_.offheight)
         if look.samples == 0:

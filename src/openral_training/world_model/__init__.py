@@ -4,6 +4,6 @@ rollouts, experience, statistics                       what is learnt from: atte
 network, learning, learn_autoencoder, learn_members, learn  what learns it, and how
 starts, files, model, open                             a world model on disk, and the interface in front of it
 env, simulator                                         imagined worlds where others expect simulators
-measures, evaluate                                     how far they can be believed
+nearest, measures, evaluate                            how far they can be believed, beside what learns nothing
 object_arrays, convert, opensora                       the layout of RLinf's world models
 """

@@ -45,10 +45,12 @@ class ImaginedChunk:
     lost: NDArray[np.bool_]
     """(B,) whether it went where the model knows nothing, which ends it unsolved."""
     _model: WorldModel
+    _first: NDArray[np.uint8]
+    """(B, P, P, 3) frames that the worlds began at."""
 
     def frames(self) -> NDArray[np.uint8]:
         """Decode (B, H, 256, 256, 3) RGB."""
-        return self._model.frames(self.latents)
+        return self._model.frames(self.latents, self._first)
 
 
 class WorldModelEnv:
@@ -125,10 +127,6 @@ class WorldModelEnv:
             )
         return np.stack([start.state for start in begun])
 
-    def first_frames(self, envs: Sequence[int]) -> NDArray[np.uint8]:
-        """Return (B, 256, 256, 3) the last frame of each world as the model sees it."""
-        return self._model.frames(torch.stack([self._latents(env)[-1:] for env in envs]))[:, 0]
-
     def chunk_step(self, actions: NDArray[np.float32], envs: Sequence[int] | None = None) -> ImaginedChunk:
         """Imagine what chunks of actions (B, H, A), as the simulator takes them, lead to.
 
@@ -176,8 +174,18 @@ class WorldModelEnv:
         lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
         truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
         states = self._model.states(prediction.latents)
+        first = np.stack([self._start(env).frame for env in chosen])
         return ImaginedChunk(
-            prediction.latents, states, likelihood, rewards, executed, success, truncated, lost, self._model
+            prediction.latents,
+            states,
+            likelihood,
+            rewards,
+            executed,
+            success,
+            truncated,
+            lost,
+            self._model,
+            first,
         )
 
     def _latents(self, env: int) -> Tensor:

@@ -26,6 +26,7 @@ from openral_training.world_model.experience import Rollouts, held_out, load_rol
 from openral_training.world_model.files import held_out_share
 from openral_training.world_model.measures import psnr, ssim
 from openral_training.world_model.model import FRAME, WorldModel, resize
+from openral_training.world_model.nearest import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.statistics import ActionScale
 
@@ -50,6 +51,8 @@ class WorldComparison:
     """(T, P, P, 3) as they were recorded."""
     imagined: NDArray[np.uint8]
     """(T, P, P, 3) the model's frames, brought to that size."""
+    nearest: NDArray[np.uint8]
+    """(T, P, P, 3) frames of the recorded attempt that was most like it, see `nearest.RecordedAttempts`."""
     real_state: NDArray[np.float32]
     """(T, S)"""
     imagined_state: NDArray[np.float32]
@@ -88,14 +91,15 @@ def evaluate(
     """
     model, _, scale = open_world_model(folder)
     rollouts = load_rollouts(dataset)
-    chosen = np.flatnonzero(held_out(rollouts, held_out_share(folder)))[:episodes]
+    unseen = held_out(rollouts, held_out_share(folder))
+    chosen = np.flatnonzero(unseen)[:episodes]
     if not len(chosen):
         raise ContractError(f"{dataset.root}: no initial state is held out; record more of them")
     size = int(dataset.info["features"][dataset.cameras[0]]["shape"][0])
     frames = frame_cache(dataset, dataset.cameras[0], size)
-    compared = []
+    recorded, compared = RecordedAttempts(rollouts, scale, np.flatnonzero(~unseen)), []
     for number, episode in enumerate(chosen):
-        compared.append(compare(model, scale, rollouts, frames, int(episode)))
+        compared.append(compare(model, scale, rollouts, recorded, frames, int(episode)))
         progress(number + 1, len(chosen))
     result = {
         "episodes": len(compared),
@@ -110,7 +114,12 @@ def evaluate(
 
 @torch.no_grad()
 def compare(
-    model: WorldModel, scale: ActionScale, rollouts: Rollouts, frames: NDArray[np.uint8], episode: int
+    model: WorldModel,
+    scale: ActionScale,
+    rollouts: Rollouts,
+    recorded: RecordedAttempts,
+    frames: NDArray[np.uint8],
+    episode: int,
 ) -> WorldComparison:
     """Imagine an attempt from its first frame and its actions."""
     first, last = int(rollouts.first[episode]), int(rollouts.last[episode])
@@ -141,14 +150,17 @@ def compare(
     )
     error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
-    imagined = np.stack([resize(frame, frames.shape[1]) for frame in model.frames(predicted)[0]])
+    start = np.asarray(frames[first])
+    decoded = model.frames(predicted, start[None])[0]
+    imagined = np.stack([resize(frame, frames.shape[1]) for frame in decoded])
     return WorldComparison(
         rollouts.task[episode],
         words[0],
         rollouts.init_id[episode],
-        np.asarray(frames[first]),
+        start,
         np.asarray(frames[rows[1:]]),
         imagined,
+        np.asarray(frames[recorded.rows(episode, steps)]),
         rollouts.state[rows[1:]],
         model.states(predicted)[0],
         error.square().mean(1).sqrt().double().numpy(),
@@ -176,6 +188,7 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
             "psnr_db": np.mean([psnr(c.imagined[at], c.real[at]) for c in long]),
             "ssim": np.mean([ssim(c.imagined[at], c.real[at]) for c in long]),
             "psnr_still_db": np.mean([psnr(c.start, c.real[at]) for c in long]),
+            "psnr_nearest_db": np.mean([psnr(c.nearest[at], c.real[at]) for c in long]),
             "latent_rmse": np.mean([c.latent_error[at] for c in long]),
             "given_up": np.mean([(c.uncertainty[:step] > 1).any() for c in long]),
         }

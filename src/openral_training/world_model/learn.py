@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from openral_data.lerobot_v3 import Dataset
 from openral_training.checkpoint import identity
 from openral_training.frames import frame_cache
-from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
+from openral_training.world_model.experience import held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
 from openral_training.world_model.learn_autoencoder import encoded, learn_autoencoder
 from openral_training.world_model.learn_members import learn_members, uncertainty_limit
@@ -19,6 +18,9 @@ from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
+
+FORM = 2
+"""Of the networks; a training that was killed goes on only with networks of the same form."""
 
 
 def train(
@@ -50,12 +52,14 @@ def train(
     shape = WorldShape(rollouts.state.shape[1], rollouts.action.shape[1], size, latent)
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
-    run = identity(config, shape, dataset.info)
+    run = identity(FORM, config, shape, dataset.info)
     settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
-    picture_run = identity(settings, config.held_out, config.seed, size, latent, dataset.info)
+    picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
-    rows = _rows_of(rollouts, learnt)
-    learn_autoencoder(network, frames, rows, config, out / "pictures.run.safetensors", picture_run, progress)
+    first, last = rollouts.first[learnt], rollouts.last[learnt]
+    learn_autoencoder(
+        network, frames, first, last, config, out / "pictures.run.safetensors", picture_run, progress
+    )
     latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
     learn_members(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
@@ -64,8 +68,3 @@ def train(
     model = WorldModelConfig(shape, rollouts.words, dataset.cameras[0], config.held_out, limit)
     save_world_model(out, network, model, scale, starts_of(rollouts, frames))
     return network
-
-
-def _rows_of(rollouts: Rollouts, episodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of the frames of some episodes."""
-    return np.concatenate([np.arange(rollouts.first[e], rollouts.last[e] + 1) for e in episodes])

@@ -1,4 +1,4 @@
-"""The first stage: an autoencoder learns what the frames look like."""
+"""The first stage: an autoencoder learns how frames look, told the first frame of their episode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import mse_loss
 
 from openral_training.bc import BcConfig, schedule
 from openral_training.checkpoint import restore_run, save_run
@@ -19,6 +18,12 @@ from openral_training.world_model.network import WorldNetwork
 def as_images(frames: NDArray[np.uint8]) -> Tensor:
     """Return (B, 3, P, P) in -1..1 of frames (B, P, P, 3) uint8."""
     return torch.from_numpy(np.array(frames)).permute(0, 3, 1, 2).float() / 127.5 - 1
+
+
+SOON = 8
+"""Control steps: every second frame that is learnt lies at most so far behind its episode's first one."""
+SMALL_ERROR = 1e-5
+"""Added to a frame's mean squared error (images in -1..1) before its logarithm is taken; it is -56 dB."""
 
 
 @torch.no_grad()
@@ -33,23 +38,44 @@ def encoded(network: WorldNetwork, frames: NDArray[np.uint8], batch: int = 256) 
 def learn_autoencoder(
     network: WorldNetwork,
     frames: NDArray[np.uint8],
-    rows: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
     config: LearnConfig,
     state: Path,
     run: str,
     progress: Progress,
 ) -> None:
-    """Teach the autoencoder what the frames look like."""
+    """Teach the autoencoder what the frames of episodes look like.
+
+    What becomes small is the logarithm of each frame's error, which is its PSNR: a frame near the beginning, of which
+    the first one tells nearly all, counts as much as a late one.
+
+    Args:
+        network: has the autoencoder.
+        frames: (N, P, P, 3) of all episodes.
+        first: (E,) row of the first frame of each episode that is learnt from.
+        last: (E,) row of its last frame.
+        config: hyper-parameters.
+        state: file from which a killed run goes on.
+        run: digest of all that decides its result.
+        progress: told of each step.
+    """
     autoencoder = network.pictures
     optimiser = torch.optim.AdamW(autoencoder.parameters(), lr=config.picture_rate)
     pace = BcConfig(steps=config.picture_steps, warmup_steps=config.picture_steps // 20)
     for step in range(restore_run(state, autoencoder, optimiser, run), config.picture_steps):
         rng = np.random.default_rng([config.seed, 0, step])
-        seen = as_images(frames[np.sort(rng.choice(rows, config.picture_batch))])
+        chosen = rng.integers(len(first), size=config.picture_batch)
+        ahead = last[chosen] - first[chosen]
+        soon = np.arange(config.picture_batch) % 2 == 0
+        ahead = rng.integers(1, np.where(soon, np.minimum(ahead, SOON), ahead) + 1)
+        begun, seen = as_images(frames[first[chosen]]), as_images(frames[first[chosen] + ahead])
         mean, log_variance = autoencoder.encode(seen)
         chance = torch.from_numpy(rng.standard_normal(mean.shape).astype(np.float32))
-        again = autoencoder.decode(mean + chance * (0.5 * log_variance).exp())
-        error = mse_loss(again, seen)
+        again = autoencoder.decode(
+            mean + chance * (0.5 * log_variance).exp(), autoencoder.encode(begun)[0], begun
+        )
+        error = ((again - seen).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
         prior = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(-1).mean()
         descend(
             autoencoder,
@@ -57,6 +83,6 @@ def learn_autoencoder(
             error + config.picture_prior * prior,
             config.picture_rate * schedule(step, pace),
         )
-        progress(step + 1, f"pictures, error {error.item():.4f}")
+        progress(step + 1, f"pictures, {6.02 - 4.343 * error.item():.1f} dB")
         if (step + 1) % config.save_every == 0 or step + 1 == config.picture_steps:
             save_run(state, autoencoder, optimiser, step + 1, run)

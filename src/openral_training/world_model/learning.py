@@ -20,8 +20,8 @@ class LearnConfig:
     """Optimiser steps of the autoencoder."""
     picture_batch: int = 32
     picture_rate: float = 2e-3
-    picture_prior: float = 1e-5
-    """Weight of the divergence from the prior, beside the mean squared error of a pixel."""
+    picture_prior: float = 1e-3
+    """Weight of the divergence from the prior, beside the logarithm of a frame's mean squared error."""
     steps: int = 2000
     """Optimiser steps of dynamics and verdict."""
     batch_size: int = 64

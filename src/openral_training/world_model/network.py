@@ -19,6 +19,8 @@ from openral_core.sentence import EMBEDDING_DIM
 
 DEPTHS = (24, 48, 64, 64)
 """Channels of the autoencoder's layers, each half as large as the one before."""
+UNCHANGED = -3.0
+"""The mask's logit before the decoder has learnt anything: most of a frame is as it was."""
 STILL = 1e-4
 """Standard deviation of a step below which a number of the state counts as one that never changes."""
 
@@ -53,7 +55,12 @@ class WorldShape:
 
 
 class Autoencoder(nn.Module):
-    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) on whole images."""
+    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) of what an episode's first frame does not show.
+
+    The decoder is told two latents, the first frame's and the present one's. It makes a picture and a mask, and where
+    the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612): what never
+    moves stays sharp, and a latent near the first one gives the first frame itself.
+    """
 
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
@@ -63,10 +70,13 @@ class Autoencoder(nn.Module):
             layers += [nn.Conv2d(before, after, 4, 2, 1), nn.SiLU()]
         flat = DEPTHS[-1] * self._grid**2
         self.encoder = nn.Sequential(*layers, nn.Flatten(), nn.Linear(flat, 2 * shape.latent))
-        self.start = nn.Linear(shape.latent, flat)
+        self.start = nn.Linear(2 * shape.latent, flat)
         layers = []
-        for before, after in zip(widths[:0:-1], widths[-2::-1], strict=False):
-            layers += [nn.SiLU(), nn.ConvTranspose2d(before, after, 4, 2, 1)]
+        for before, after in itertools.pairwise((*DEPTHS[::-1], 4)):
+            last = nn.ConvTranspose2d(before, after, 4, 2, 1)
+            layers += [nn.SiLU(), last]
+        assert last.bias is not None, "as torch makes it"
+        nn.init.constant_(last.bias[3], UNCHANGED)
         self.decoder = nn.Sequential(*layers)
 
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
@@ -74,9 +84,18 @@ class Autoencoder(nn.Module):
         mean, log_variance = self.encoder(images).chunk(2, -1)
         return mean, log_variance.clamp(-12, 4)
 
-    def decode(self, latents: Tensor) -> Tensor:
-        """Return images (B, 3, P, P), about -1..1, of latents (B, Z)."""
-        found: Tensor = self.decoder(self.start(latents).unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
+    def decode(self, latents: Tensor, begun: Tensor, first: Tensor) -> Tensor:
+        """Return images (B, 3, P, P), about -1..1.
+
+        Args:
+            latents: (B, Z)
+            begun: (B, Z) of the frames that the episodes began with.
+            first: (B, 3, P, P) in -1..1, those frames.
+        """
+        told = self.start(torch.cat([latents, latents - begun], -1))
+        drawn = self.decoder(told.unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
+        picture, mask = drawn[:, :3], drawn[:, 3:].sigmoid()
+        found: Tensor = first + mask * (picture - first)
         return found
 
 

@@ -14,6 +14,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.disturbances import Disturbance, make_disturbance
 
 REPLAN_S = 0.05
 
@@ -28,6 +29,7 @@ class SimulatedScene:
     state: RobotState
     thing: str
     """Body that can be picked up."""
+    disturbance: Disturbance | None = None
 
     def where(self) -> np.ndarray:
         return np.array(self.backend._worlds[0].data.body(self.thing).xpos)
@@ -39,6 +41,8 @@ class SimulatedScene:
             if isinstance(answer, MotionEnd):
                 return answer
             for action in answer[:replay]:
+                if self.disturbance is not None:
+                    action = self.disturbance.act(self.state, action)
                 self.state = self.backend.step(action[None]).states[0]
         raise AssertionError(f"{name} did not end within 30 s")
 
@@ -84,6 +88,16 @@ def test_a_thing_is_picked_up_carried_and_put_down(world: SimulatedScene) -> Non
     assert put.succeeded, put.message
     np.testing.assert_allclose(world.where()[:2], place[:2], atol=0.015)
     assert world.arm.is_open(world.state.gripper_opening)
+
+
+def test_a_grasp_that_opens_in_the_lift_is_none(world: SimulatedScene) -> None:
+    robot = load_robot(world.scene.robot_id)
+    world.disturbance = make_disturbance("open_in_lift", world.scene, robot, world.backend, 0)
+    lost = world.do("pick_at", point=world.where().tolist(), speed_m_s=0.5)
+    assert world.disturbance.done
+    world.disturbance = None
+    assert not lost.succeeded
+    assert "let go since" in lost.message
 
 
 def test_where_nothing_is_nothing_is_picked_up(world: SimulatedScene) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
+from openral_control.safety.follower import MotionFollower
 from openral_control.safety.hold_to_run import HoldToRun
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import SafetyFilter
@@ -205,3 +206,16 @@ def test_the_narrower_limit_counts() -> None:
     assert (both.high == wide.high).all()
     assert (both.velocity == wide.velocity).all()
     assert (both.deceleration == DECELERATIONS).all()
+
+
+def test_the_follower_goes_ways_that_just_reach_the_greatest_acceleration() -> None:
+    # 2 a (a / j)² / 2 for the way to a and back: Ruckig 0.19 finds no profile for exactly that length.
+    limits = replace(FR3, acceleration=np.full(7, 5.0), jerk=np.full(7, 50.0))
+    follower = MotionFollower(limits, 0.01)
+    start = np.array([-0.3176, -1.1603, 0.0691, -1.7579, -0.0333, 0.9743, 1.5098])
+    target = start + np.array([0.2, -0.1, 0.1, 0.1, 0.2, -0.1, 0.3])
+    follower.restart(start)
+    follower.lead(target, np.zeros(7), 1.0)
+    for _ in range(150):
+        positions, _ = follower.cycle()
+    assert np.allclose(positions, target)

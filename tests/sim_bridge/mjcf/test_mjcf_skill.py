@@ -48,6 +48,9 @@ class Listener:
     def clock(self, stamp_s):
         pass
 
+    def executed(self, stamp_s, action, held, goal_id):
+        pass
+
     def state(self, state):
         self.states.append(state)
 

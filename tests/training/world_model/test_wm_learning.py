@@ -16,9 +16,12 @@ from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_data.metadata import DatasetMetadata
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import RESULT, VIDEO, evaluate
+from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
+from openral_training.world_model.nearest import RecordedAttempts
 from openral_training.world_model.open import open_world_model
+from openral_training.world_model.statistics import action_scale
 
 QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2)
 SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, batch_size=4, save_every=4)
@@ -42,11 +45,27 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     result = evaluate(learnt, rollouts, tmp_path)
     by_step = {row["step"]: row for row in result["horizons"]}
     assert by_step[8]["hand_error_m"] < 0.25 * 8 * 0.7 * 0.08  # a quarter of how far the dot drifts
-    assert by_step[8]["psnr_db"] > by_step[8]["psnr_still_db"] + 1
+    for step in (8, 16):  # after one step a dot of whole pixels may not have moved in the picture at all
+        assert by_step[step]["psnr_db"] > by_step[step]["psnr_still_db"] + 1
     assert result["reward"]["auroc_frames_real"] > 0.95
     assert result["reward"]["auroc_frames_imagined"] > 0.9
     assert (tmp_path / RESULT).is_file()
     assert (tmp_path / VIDEO).read_bytes()[:4] == b"GIF8"
+
+
+def test_the_nearest_recorded_attempt_is_found_by_its_start_and_by_where_its_actions_led(
+    rollouts: Dataset,
+) -> None:
+    found = load_rollouts(rollouts)
+    scale, episodes = action_scale(found.actions_executed), np.arange(len(found.first))
+    every = RecordedAttempts(found, scale, episodes)
+    own = np.arange(found.first[3] + 1, found.last[3] + 1)
+    assert every.rows(3, len(own)).tolist() == own.tolist()
+    others = RecordedAttempts(found, scale, np.flatnonzero(episodes != 3)).rows(3, len(own))
+    apart = np.abs(found.state[others, :2] - found.state[own, :2]).max(1)
+    chance = np.abs(found.state[found.first[0] + 1 : found.last[0] + 1, :2] - found.state[own, :2]).max(1)
+    assert not set(others) & set(own)
+    assert apart.mean() < 0.5 * chance.mean()
 
 
 def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(learnt: Path) -> None:

@@ -1,7 +1,8 @@
 """Carries out what comes before an attempt, or in its place (`ways`): each step is a motion or a look.
 
 A step that fails is said, and ends the preparation; the attempt itself is made all the same, unless what failed was the
-very change that the rung was about.
+very change that the rung was about. A grasp that fails, or that is lost on the way, is not the end: the thing lies
+elsewhere than it was seen, so everything is looked for anew, as often as `MOST_TAKES` says.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from openral_reasoner.mission.ladder.ways import Drive, Find, Point, Step, steps
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.palette import Palette
 
+MOST_TAKES = 3
+"""How often a thing is grasped in one preparation."""
+SLIPPED_M = 0.005
+"""[m] by which the fingers are further apart, or nearer, at the end of a way than when they took what they carried:
+it has gone."""
 FIND_PATIENCE_S = 20.0
 """[s] wall time that a look for an object may take; the first one loads the detector."""
 
@@ -25,11 +31,16 @@ class Preparation:
         self._goals, self._config = goals, config
         self._task: Task | None = None
         self._steps: list[Step] = []
-        self._points: dict[str, Point] = {}
+        self._all_steps: tuple[Step, ...] = ()
+        self.points: dict[str, Point] = {}
+        """[m] where things were found for the present task, by the words that they were looked for with."""
+        self._takes = 0
+        self._held_m: float | None = None
+        """[m] between the fingers when they had taken what they hold; None: nobody knows."""
         self._key = 0
         self._asked_wall_s: float | None = None
         self._driving: Drive | None = None
-        self._failure = ""
+        self._failure = self._lost = ""
 
     @property
     def drives(self) -> bool:
@@ -38,8 +49,9 @@ class Preparation:
 
     def forget(self) -> None:
         """Another mission begins, or the attempt does; an answer that is still on its way counts no more."""
-        self._task, self._steps, self._points = None, [], {}
-        self._driving, self._asked_wall_s, self._failure = None, None, ""
+        self._task, self._steps, self.points = None, [], {}
+        self._all_steps, self._takes, self._held_m = (), 0, None
+        self._driving, self._asked_wall_s, self._failure, self._lost = None, None, "", ""
 
     def due(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> list[Command] | None:
         """What is to be done before the attempt at a task; None: nothing is left, it may begin."""
@@ -47,14 +59,18 @@ class Preparation:
             self.forget()
             self._task = task
             try:
-                self._steps = list(steps_of(task, palette, self._config))
+                self._all_steps = tuple(steps_of(task, palette, self._config))
+                self._steps = list(self._all_steps)
             except LookupError as gone:
                 self._fail(str(gone))
+        if self._lost:
+            mission.say(now.stamp_s, "prepare", f"it did not work: {self._lost}; it is looked for anew")
+            self._lost = ""
         if self._failure or not self._steps:
             return None
         step = self._steps[0]
         if not isinstance(step, Find):
-            self._driving = drive = step(self._points)
+            self._driving = drive = step(self.points)
             mission.say(now.stamp_s, "prepare", f"{drive.motion.name} {drive.why}")
             return [self._goals.drive(task, drive.motion, drive.params, now)]
         if self._asked_wall_s is None:
@@ -78,17 +94,27 @@ class Preparation:
         if point is None or not isinstance(step, Find):
             self._fail(why)
         else:
-            self._points[step.words] = point
+            self.points[step.words] = point
         return True
 
     def driven(self, judgement: Judgement) -> None:
-        """The motion of the preparation has ended."""
+        """The motion of the preparation has ended; its report is the task's."""
         drive, self._driving = self._driving, None
         if self._steps:
             self._steps.pop(0)
-        presses = drive is not None and drive.presses and not judgement.broken_off
-        if judgement.verdict is not GateVerdict.SUCCEEDED and not presses:
-            self._fail(judgement.reason)
+        if drive is None or (drive.presses and not judgement.broken_off):
+            return
+        opening_m = self._task.report.gripper_m if self._task and self._task.report else None
+        failed = "" if judgement.verdict is GateVerdict.SUCCEEDED else judgement.reason
+        if drive.takes:
+            self._takes, self._held_m = self._takes + 1, opening_m
+        elif drive.carries and not failed:
+            failed = _what_slipped(self._held_m, opening_m)
+        again = (drive.takes or drive.carries) and not judgement.broken_off and self._takes < MOST_TAKES
+        if failed and again:
+            self._lost, self._steps, self.points = failed, list(self._all_steps), {}
+        elif failed:
+            self._fail(failed)
 
     def take_failure(self) -> str:
         """Why the preparation of the attempt failed, once; empty: it did not."""
@@ -98,3 +124,11 @@ class Preparation:
     def _fail(self, why: str) -> None:
         self._failure = why or "it did not work"
         self._steps = []
+
+
+def _what_slipped(held_m: float | None, opening_m: float | None) -> str:
+    """Return, in words, that fingers which held something at an opening [m] do not any more; empty: they do."""
+    if held_m is None or opening_m is None or abs(opening_m - held_m) <= SLIPPED_M:
+        return ""
+    then, now = f"{100 * held_m:.1f} cm", f"{100 * opening_m:.1f} cm"
+    return f"the fingers are {now} apart, and were {then} when they took it: it is lost"

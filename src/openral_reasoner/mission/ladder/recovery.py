@@ -9,11 +9,12 @@ from math import inf
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.gate import GateVerdict, Judgement
-from openral_reasoner.mission.ladder.experience import Experience
+from openral_reasoner.mission.ladder.experience import FIRST, Experience
 from openral_reasoner.mission.ladder.rungs import (
     WAYS,
     Rung,
     Surroundings,
+    first_rung,
     next_rung,
     others,
     recoveries,
@@ -102,14 +103,40 @@ class Recovery:
         if mission.open_ended and task.ended_as_asked:
             mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
             return
-        if judgement.verdict is GateVerdict.UNVERIFIED:
+        if judgement.verdict is GateVerdict.UNVERIFIED and not self._tries_unverified(mission, task, now):
             self._ask_whether_done(mission, task, now)
             return
-        if lost:
+        if judgement.verdict is GateVerdict.UNVERIFIED:
+            task.failed.append(task.way or FIRST)  # no count: it may have worked
+        elif lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
             self._experience.failed(task)
         self._take(self._next(mission, task, now), mission, task, now)
+
+    def first_way(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> None:
+        """Choose the way in which a task is tried first, by what was counted; without counts it is the planned one."""
+        if mission.open_ended or task.attempts or task.way or task.climbed:
+            return
+        around = self._around(mission, palette, now)
+        rung = first_rung(task, around, self._config)
+        if rung is None:
+            return
+        task.climbed.append(rung.value)
+        task.way = rung.value
+        counted = around.outcomes.counted(task.planned.skill.name, task.planned.skill_task, rung.value)
+        worked = f"that worked {counted[1]} of {counted[0]} times before"
+        mission.say(now.stamp_s, rung.value, f"first {self._told(rung, task)}: {worked}")
+
+    def _tries_unverified(self, mission: Mission, task: Task, now: Instant) -> bool:
+        """Whether a task of which nobody can say if it is done is tried in another way: where no operator is asked,
+        a way is left, and the end of the next attempt can be measured. Each way looks at the world anew, so what is
+        done already is done again."""
+        operator = mission.open_ended or self._config.ask_patience_s > 0
+        if operator or not (self.can_locate and meaning_of(task.planned).can_be_measured):
+            return False
+        around = self._around(mission, self._palette, now)
+        return next_rung(task, mission, around, self._config, broken_off=False) in WAYS
 
     def why_not(
         self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant

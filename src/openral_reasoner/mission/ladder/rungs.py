@@ -19,6 +19,7 @@ from enum import Enum
 
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
+from openral_reasoner.mission.ladder.experience import FIRST
 from openral_reasoner.mission.ladder.task_motions import meaning_of, things_of
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.palette import MOTION, Palette, Skill
@@ -34,7 +35,7 @@ class Rung(str, Enum):
     GRASP = "grasp"
     """A motion takes the object and carries it to where the skill begins, which goes on with it in the hand."""
     MOTIONS = "motions"
-    """Motions do the whole task, and the reward monitor says whether they did."""
+    """Motions do the whole task; a measurement, or the reward monitor, says whether they did."""
     DECOMPOSE = "decompose"
     ASK = "question"
     GIVE_UP = "abandoned"
@@ -52,8 +53,12 @@ EXPECTED = {
 Where a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and repetition had
 not, and home 18 of 60. Of 23 whose grasp was opened in the lift, and which had begun at the start pose, the thing put
 into the hand rescued 12, home and restage none."""
+EXPECTED_FIRST = 0.7
+"""Share of tasks that the planned skill is taken to solve at its first attempt before anything was counted."""
 WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
 """Rungs that try a task anew with what is here, without a planner or an operator."""
+FIRST_WAYS = (Rung.GRASP, Rung.MOTIONS)
+"""Ways that can come before the planned attempt; the others only change where it begins."""
 MOST_MOTIONS = 2
 """Motions that one task takes; of those that it may need, the slowest are counted."""
 PATIENCE_MOTION_S = 10.0
@@ -74,6 +79,23 @@ class Surroundings:
     """What the rungs were worth before."""
     worked: Mapping[str, int] = field(default_factory=dict)
     """How often each rung worked before, where the same ways had failed."""
+
+
+def first_rung(task: Task, around: Surroundings, config: DirectorConfig) -> Rung | None:
+    """Return the way in which a task is tried first; None: as it was planned.
+
+    Counts alone can say that something else than the planned skill comes first: that a way worked more often, whatever
+    came before it, than the skill's first attempts did. Without counts the skill is expected to work more often than
+    any way.
+    """
+    ways = [way for way in FIRST_WAYS if way.value not in config.left_out]
+    costs = {way: way_cost(way, task, around, config) for way in ways}
+    possible = [way for way, cost in costs.items() if not isinstance(cost, str) and cost <= around.left_s]
+    skill, name = task.planned.skill.name, task.planned.skill_task
+    planned = around.outcomes.expected(skill, name, FIRST, EXPECTED_FIRST)
+    hoped = {way: around.outcomes.expected(skill, name, way.value, EXPECTED[way]) for way in possible}
+    best = max(possible, key=hoped.__getitem__, default=None)
+    return best if best is not None and hoped[best] > planned else None
 
 
 def next_rung(
@@ -97,18 +119,19 @@ def next_rung(
     if mission.open_ended:
         return Rung.GIVE_UP
     rungs = [rung for rung in _possible(task, mission, around, config) if rung.value not in task.climbed]
-    skill, name = task.planned.skill.name, task.planned.skill_task
-    rungs.sort(
-        key=lambda rung: (
-            -around.outcomes.expected(
-                skill, name, rung.value, EXPECTED[rung], around.worked.get(rung.value, 0)
-            )
-        )
-    )
     if rungs:
-        return rungs[0]
+        return max(rungs, key=lambda rung: _expected(rung, task, around))
     can_ask = config.ask_patience_s > 0 and Rung.ASK.value not in task.climbed
     return Rung.ASK if can_ask else Rung.GIVE_UP
+
+
+def _expected(rung: Rung, task: Task, around: Surroundings) -> float:
+    """Return the share of successes that is expected of a rung; the planned attempt, where it was not made, begins at
+    its start pose as HOME does."""
+    skill, name, also = task.planned.skill.name, task.planned.skill_task, around.worked.get(rung.value, 0)
+    if rung is Rung.HOME and task.failed and FIRST not in task.failed:
+        return around.outcomes.expected(skill, name, FIRST, EXPECTED_FIRST, also)
+    return around.outcomes.expected(skill, name, rung.value, EXPECTED[rung], also)
 
 
 def _possible(task: Task, mission: Mission, around: Surroundings, config: DirectorConfig) -> Sequence[Rung]:
@@ -119,7 +142,11 @@ def _possible(task: Task, mission: Mission, around: Surroundings, config: Direct
         costs[Rung.OTHER_SKILL] = min(_cost_s(other, config) for other in others_)
     if task.depth < config.max_depth and recoveries(palette).recoveries and not _loops(mission):
         costs[Rung.DECOMPOSE] = again_s
-    return [rung for rung, cost_s in costs.items() if cost_s <= around.left_s]
+    return [
+        rung
+        for rung, cost_s in costs.items()
+        if cost_s <= around.left_s and rung.value not in config.left_out
+    ]
 
 
 def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig) -> float | str:
@@ -155,7 +182,7 @@ def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig
 
 def why_no_motions(task: Task, around: Surroundings, config: DirectorConfig) -> str:
     """Return why a task that nobody could do is not done by motions either; empty: they were tried."""
-    if Rung.MOTIONS.value in task.climbed or task.planned.skill.kind == MOTION:
+    if Rung.MOTIONS.value in (*task.climbed, *config.left_out) or task.planned.skill.kind == MOTION:
         return ""
     cost = way_cost(Rung.MOTIONS, task, around, config)
     return (

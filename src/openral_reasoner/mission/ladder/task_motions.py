@@ -62,6 +62,11 @@ class Meaning:
         return bool(self.thing) and self.verb in (Verb.TAKE, Verb.PUT)
 
     @property
+    def can_be_measured(self) -> bool:
+        """How far one thing is from another says whether it is done."""
+        return self.verb is Verb.PUT and bool(self.thing and self.place)
+
+    @property
     def steps(self) -> str:
         """The motions in words, for the mission log."""
         put = f", and put at the {self.place}" if self.verb is Verb.PUT else ""

@@ -56,6 +56,10 @@ class Drive:
     why: str
     presses: bool = False
     """It is meant to be stopped by what it presses: where it ended says nothing."""
+    takes: bool = False
+    """It takes a thing into the hand, and ends with it there."""
+    carries: bool = False
+    """It begins and ends with a thing in the hand."""
 
 
 MakeDrive = Callable[[Points], Drive]
@@ -106,7 +110,7 @@ def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: b
             "tolerance_m": min(max(start.tolerance_m, within_m, 0.003), 0.1),
         }
     where = "home" if start is None else f"to where {skill.name} begins"
-    drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}")
+    drive = Drive(home, params, f"{'carries it' if carries else 'drives the hand'} {where}", carries=carries)
     return [lambda points: drive]
 
 
@@ -149,7 +153,8 @@ def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
 def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
     pick_at = _of(palette, "pick_at")
     how = {"lift_m": lift_m, "stopped_above_m": STOPPED_ABOVE_M, "speed_m_s": BRISK_M_S}
-    return lambda points: Drive(pick_at, {"point": _at(points, thing), **how}, f"takes the {thing}")
+    why = f"takes the {thing}"
+    return lambda points: Drive(pick_at, {"point": _at(points, thing), **how}, why, takes=True)
 
 
 def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
@@ -161,7 +166,7 @@ def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
         point = _at(points, place, ABOVE_PLACE_M)
         if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
             held = {"position": point, "speed_m_s": BRISK_M_S}
-            return Drive(move_to, held, f"holds it at the {place}")
+            return Drive(move_to, held, f"holds it at the {place}", carries=True)
         down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
         return Drive(place_at, {"point": point, **down}, f"puts it at the {place}")
 

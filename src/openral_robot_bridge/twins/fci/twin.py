@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
 from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
-from openral_robot_bridge.twins.trace import MotionTrace
+from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
-HELP = "tell me: user_stop on, user_stop off, fail NAME, lose N, trace FILE, trace end, status, quit"
+HELP = f"tell me: user_stop on, user_stop off, fail NAME, lose N, {TraceKeeper.words}, status, quit"
 
 
 class FciTwin:
     """Serves one arm and its hand. All calls but `tell` come from one thread."""
 
-    def __init__(self, scene_name: str, host: str, say: Callable[[str], None], patience_s: float) -> None:
+    help = HELP
+
+    def __init__(self, scene: DeployScene, host: str, say: Callable[[str], None], patience_s: float) -> None:
         """Compile the scene and listen; see `ArmServer`.
 
         Raises:
             OpenralError: the scene is wrong.
             SimulationError: the ports of `host` are taken, or its robot has no URDF.
         """
-        scene = load_scene(scene_name)
         robot = load_robot(scene.robot_id)
         if robot.urdf is None:
             raise SimulationError(
@@ -43,14 +41,15 @@ class FciTwin:
             )
         text = (share_directory() / "robots" / robot.name / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
-        arm = self._body = TwinArm(scene, robot, CYCLE_S)
+        arm = self.arm = TwinArm(scene, robot, CYCLE_S)
+        """The model."""
         limits = limits_of(robot)
         own = read_limits(urdf, limits.names)
         self._controller = ArmController(
             arm, replace(own, acceleration=limits.acceleration, jerk=limits.jerk)
         )
         try:
-            self._arm = ArmServer(host, self._controller, urdf, patience_s)
+            self._server = ArmServer(host, self._controller, urdf, patience_s)
             self._gripper = GripperServer(host, arm)
         except OSError as error:
             raise SimulationError(
@@ -58,7 +57,7 @@ class FciTwin:
             ) from error
         self._say = say
         self._said: deque[str] = deque()
-        self._trace: MotionTrace | None = None
+        self._trace = TraceKeeper()
         self._ended = False
 
     def tell(self, line: str) -> None:
@@ -71,56 +70,30 @@ class FciTwin:
             while not self._ended:
                 while self._said:
                     self._say(self._do(self._said.popleft()))
-                self._arm.cycle()
+                self._server.cycle()
                 self._gripper.cycle()
-                if self._trace is not None:
-                    self._trace.note(self._body)
+                self._trace.note(self.arm)
         finally:
-            self._arm.close()
+            self._server.close()
             self._gripper.close()
 
     def _do(self, line: str) -> str:
         words = line.split()
         if words[:1] == ["user_stop"] and words[1:] in (["on"], ["off"]):
-            self._arm.press_user_stop(words[1] == "on")
+            self._server.press_user_stop(words[1] == "on")
         elif words[:1] == ["fail"] and words[1:] and words[1].upper() in FciFault.__members__:
-            self._arm.fail(FciFault[words[1].upper()])
+            self._server.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
-            self._arm.lose = int(words[1])
-        elif words == ["trace", "end"]:
-            if self._trace is not None:
-                self._trace.save()
-            self._trace = None
-        elif words[:1] == ["trace"] and len(words) == 2:
-            try:
-                self._trace = MotionTrace(Path(words[1]))
-            except SimulationError as error:
-                return str(error)
+            self._server.lose = int(words[1])
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
-            return HELP
-        return f"{self._arm.mode.name.lower()} cycles={self._arm.cycles} answered={self._arm.answered}"
-
-
-def run_twin(scene_name: str, host: str, patience_s: float, say: Callable[[str], None]) -> None:
-    """Run a twin until it is told to quit on the standard input, or interrupted.
-
-    Args:
-        scene_name: name or path of its scene.
-        host: address of this machine that it listens on.
-        patience_s: see `ArmServer`.
-        say: gets a line when it is ready, and one for each that it was told.
-
-    Raises:
-        OpenralError: see `FciTwin`.
-    """
-    twin = FciTwin(scene_name, host, say, patience_s)
-
-    def listen() -> None:
-        for line in sys.stdin:
-            twin.tell(line)
-
-    threading.Thread(target=listen, name="told", daemon=True).start()
-    say(f"ready: {scene_name} at {host}; {HELP}")
-    twin.serve()
+            try:
+                known = self._trace.hears(words)
+            except SimulationError as error:
+                return str(error)
+            if not known:
+                return HELP
+        return (
+            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered}"
+        )

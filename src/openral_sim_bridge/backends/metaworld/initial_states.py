@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-import metaworld
+import mujoco
 import numpy as np
 from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 from numpy.typing import NDArray
@@ -67,12 +67,23 @@ def _object_range(task_id: str) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 @lru_cache(maxsize=256)
 def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
-    benchmark = metaworld.MT1(task_id, seed=seed)  # type: ignore[no-untyped-call]
+    """Return the fifty vectors that `MT1(task_id, seed)` draws, from the same generator and by the same resets.
+
+    MT1 lets the hand settle after each draw, 5000 steps in all, which takes half a second and decides no draw; here the
+    bodies are placed and nothing moves.
+    """
     env = make_env(task_id)
+    env.do_simulation = lambda control, frames: mujoco.mj_kinematics(env.model, env.data)
+    env._freeze_rand_vec, env._set_task_called = False, True
     vectors = []
-    for task in benchmark.train_tasks:
-        env.set_task(task)
-        vectors.append(np.asarray(env._last_rand_vec, dtype=np.float64).copy())
+    before = np.random.get_state()  # MetaWorld draws from NumPy's global generator
+    np.random.seed(seed)
+    try:
+        for _ in range(GOALS_PER_SEED):
+            env.reset()
+            vectors.append(np.asarray(env._last_rand_vec, dtype=np.float64).copy())
+    finally:
+        np.random.set_state(before)
     env.close()
     return tuple(vectors)
 

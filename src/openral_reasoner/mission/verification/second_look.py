@@ -56,9 +56,9 @@ class SecondLook:
 
     def after_motions(self, planned: PlannedTask, wall_s: float) -> str:
         """Motions in the place of a task are done: let the monitor say whether it is, and return why."""
-        unseen = f'the motions for "{planned.text}" are done, and whether it is nobody saw'
-        self._put_off(Judgement(GateVerdict.UNVERIFIED, unseen), planned, wall_s)
-        return f"{unseen}; the reward monitor is asked"
+        first = unseen(planned)
+        self._put_off(first, planned, wall_s)
+        return f"{first.reason}; the reward monitor is asked"
 
     def _put_off(self, judgement: Judgement, planned: PlannedTask, wall_s: float) -> None:
         self._first, self._of, self._asked, self._missed = judgement, planned, False, False
@@ -84,3 +84,10 @@ class SecondLook:
         return Judgement(
             verdict, f"the reward monitor, asked about it, sees it{'' if holds else ' not'} done: {why}"
         )
+
+
+def unseen(planned: PlannedTask) -> Judgement:
+    """Return what is known of a task when the motions in its place are done."""
+    return Judgement(
+        GateVerdict.UNVERIFIED, f'the motions for "{planned.text}" are done, and whether it is nobody saw'
+    )

@@ -1,0 +1,176 @@
+"""A finished run as one HTML page that needs neither server nor network: `report.html` in its folder."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from openral_cli.deploy.outcome import RunOutcome, TaskOutcome, judge
+from openral_cli.deploy.report import disagreement
+from openral_core.errors import NotFoundError
+from openral_core.files.run_folder import AttemptRecord, attempts_of, decisions_of, load_facts, picture_path
+from openral_core.html.page_parts import begin, fact_rows
+from openral_core.html.plots import PLOT_STYLE, plot
+from openral_core.html.timeline import TIMELINE_STYLE, Bar, timeline
+from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
+
+REPORT_FILE = "report.html"
+STYLE = """
+.attempt { display: flex; gap: 1.5rem; flex-wrap: wrap; margin: 1.2rem 0; align-items: flex-start; }
+.attempt img { width: 16rem; image-rendering: auto; background: #eee; } .attempt svg { width: 26rem; }
+.good { color: #2b6a2b; } .bad { color: #a02b2b; } .log td:first-child { white-space: nowrap; }
+"""
+GOOD, BAD = ("done", "success", "succeeded"), ("failed", "failure", "abandoned", "stopped")
+MAX_DECISIONS = 2000
+"""Decisions that are listed; the newest ones."""
+
+
+def write_report(run_dir: Path) -> Path:
+    """Write `report.html` and return its path.
+
+    Raises:
+        NotFoundError: no mission came about.
+        ManifestError: the record was altered.
+        OSError: the file cannot be written.
+    """
+    path = run_dir / REPORT_FILE
+    path.write_text(run_page(run_dir), encoding="utf-8")
+    return path
+
+
+def run_page(run_dir: Path) -> str:
+    """Return the page of a run's folder."""
+    mission, steps, facts = load_mission(run_dir), load_steps(run_dir), load_facts(run_dir)
+    try:
+        outcome: RunOutcome | None = judge(run_dir)
+    except NotFoundError:
+        outcome = None  # a real arm, which nobody's truth is known of
+    attempts, last_s = attempts_of(steps), steps[-1].stamp_s if steps else 0.0
+    thresholds = facts.get("thresholds")
+    threshold = thresholds.get("success_threshold") if isinstance(thresholds, dict) else None
+    return "".join(
+        [
+            begin(mission.text or "A run without a mission", STYLE, PLOT_STYLE, TIMELINE_STYLE),
+            *_verdict(mission, outcome),
+            *_tasks(mission, outcome),
+            "<h2>Attempts</h2>",
+            timeline([_bar(attempt, last_s) for attempt in attempts])
+            or "<p>No policy was asked to do anything.</p>",
+            *(_attempt(attempt, run_dir, threshold, last_s) for attempt in attempts),
+            *_decisions(steps),
+            *_facts(facts),
+            "</html>\n",
+        ]
+    )
+
+
+def _verdict(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[str]:
+    """Yield where the simulator disagrees, and then what the reasoner says."""
+    if outcome is not None:
+        for task in outcome.disagreements:
+            yield f"<p class='note bad'><b>{escape(disagreement(task))}</b></p>"
+        for words in outcome.disturbances:
+            yield f"<p class=note>disturbed: {escape(words)}</p>"
+    yield f"<p>Mission <b class={_tone(mission.state)}>{escape(mission.state)}</b>: {escape(mission.message)}.</p>"
+    if outcome is None:
+        yield "<p>No simulator judged this run: what is called done is the reward monitor's opinion.</p>"
+    elif outcome.passed:
+        yield "<p>The simulator agrees on every task.</p>"
+
+
+def _tasks(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[str]:
+    yield "<div class=scroll><table id=tasks>"
+    yield "<tr><th>task<th>skill<th class=n>attempts<th>reasoner<th>simulator<th>why</tr>"
+    judged: Sequence[TaskOutcome | None] = outcome.tasks if outcome else [None] * len(mission.tasks)
+    for task, seen in zip(mission.tasks, judged, strict=True):
+        truth = {True: "success", False: "failure", None: "not judged"}[
+            seen.simulator_success if seen else None
+        ]
+        yield (
+            f"<tr><td>{escape(task.text)}<td>{escape(task.skill)}<td class=n>{task.attempts}"
+            f"<td class={_tone(task.state)}>{escape(task.state)}<td class={_tone(truth)}>{truth}"
+            f"<td>{escape(task.outcome)}</tr>"
+        )
+    yield "</table></div>"
+
+
+def _bar(attempt: AttemptRecord, last_s: float) -> Bar:
+    end_s = last_s if attempt.ended_s is None else attempt.ended_s
+    spans = tuple((begin_s, end_s if back_s is None else back_s) for begin_s, back_s in attempt.interventions)
+    verdict = attempt.verdict or "the record ends here"
+    return Bar(
+        f"{attempt.text}, {attempt.number}", attempt.began_s, end_s, _kind(attempt.verdict), verdict, spans
+    )
+
+
+def _attempt(attempt: AttemptRecord, run_dir: Path, threshold: object, last_s: float) -> str:
+    """Return one attempt: its last picture, its curves, and how it ended."""
+    picture = picture_path(run_dir, attempt.mission, attempt.task, attempt.number)
+    shown = "<p>No picture was kept.</p>"
+    if picture.is_file():
+        data = base64.b64encode(picture.read_bytes()).decode()
+        shown = f"<img alt='its last picture' src='data:image/png;base64,{data}'>"
+    end_s = last_s if attempt.ended_s is None else attempt.ended_s
+    taken = "".join(
+        f"<p>An operator had the arm from {begin_s:.1f} s"
+        + (f" to {back_s:.1f} s.</p>" if back_s is not None else " on.</p>")
+        for begin_s, back_s in attempt.interventions
+    )
+    return (
+        f"<h3>{escape(attempt.text)}, attempt {attempt.number}</h3>"
+        f"<p>{attempt.began_s:.1f} s to {end_s:.1f} s: {escape(attempt.reason)}. "
+        f"<b class={_kind(attempt.verdict)}>{escape(attempt.verdict or 'the record ends here')}</b></p>{taken}"
+        f"<div class=attempt>{shown}{_curves(attempt, threshold, end_s)}</div>"
+    )
+
+
+def _curves(attempt: AttemptRecord, threshold: object, end_s: float) -> str:
+    if not attempt.readings:
+        return "<p>The reward monitor said nothing.</p>"
+    lines = {
+        "progress": [(step.stamp_s, step.progress) for step in attempt.readings],
+        "success": [(step.stamp_s, step.success) for step in attempt.readings],
+    }
+    if isinstance(threshold, (int, float)):
+        lines["threshold"] = [(attempt.began_s, float(threshold)), (end_s, float(threshold))]
+    return plot(lines, x=(attempt.began_s, end_s))
+
+
+def _decisions(steps: Sequence[RecordedStep]) -> Iterator[str]:
+    yield "<h2>Decisions, with their reasons</h2><div class=scroll><table class=log id=decisions>"
+    for step in list(decisions_of(steps))[-MAX_DECISIONS:]:
+        yield (
+            f"<tr><td class=n>{step.stamp_s:.1f} s<td class=k>{escape(step.kind)}<td>{escape(step.text)}"
+            f"<td>{escape(step.reason)}</tr>"
+        )
+    yield "</table></div>"
+
+
+def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the run was run with: skills with versions and licences, and everything else."""
+    if not facts:
+        return
+    yield "<h2>What it was run with</h2>"
+    skills = facts.get("skills")
+    if isinstance(skills, list) and skills:
+        yield "<table id=skills><tr><th>skill<th>version<th>kind<th>licence<th>commercial use</tr>"
+        for skill in skills:
+            cells = (skill.get(name, "") for name in ("name", "version", "kind", "license"))
+            allowed = "allowed" if skill.get("commercial_use") else "not allowed"
+            yield "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + f"<td>{allowed}</tr>"
+        yield "</table>"
+    yield "<table id=facts>"
+    yield from fact_rows({name: value for name, value in facts.items() if name != "skills"})
+    yield "</table>"
+
+
+def _tone(state: str) -> str:
+    return "good" if state in GOOD else "bad" if state in BAD else "open"
+
+
+def _kind(verdict: str) -> str:
+    """Return the colour of an attempt, by the first word of its verdict."""
+    return "open" if not verdict else "good" if verdict.startswith(("succeeded", "mission done")) else "bad"

@@ -1,0 +1,77 @@
+"""Sockets and the server on them, for the console and for the page of a finished run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from openral_console.options import ListenOptions
+from openral_console.sessions import Sessions
+from openral_core.errors import InstallationError
+
+
+class _Server(uvicorn.Server):
+    """Ends at a signal by returning, so that what was opened can be closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ask for the end at SIGINT and SIGTERM."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+def url_of(options: ListenOptions, sessions: Sessions) -> str:
+    """Return what an operator opens, with the token where it is asked for."""
+    host = f"[{options.address}]" if ":" in options.address else options.address
+    query = "" if options.passwords else f"?token={sessions.token}"
+    return f"{options.scheme}://{host}:{options.port}/{query}"
+
+
+def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> None:
+    """Serve an application until the process is told to end."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ssl_certfile=str(options.certificate) if options.certificate else None,
+        ssl_keyfile=str(options.key) if options.key else None,
+        timeout_graceful_shutdown=1,
+    )
+    asyncio.run(_Server(config).serve(sockets=[listening]))
+
+
+def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
+    """Return a socket that listens at the address of the options.
+
+    Args:
+        options: whose address counts.
+        port: 0: a free one.
+        option: which names the port on the command line, for the error.
+
+    Raises:
+        InstallationError: the port is taken.
+    """
+    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((options.address, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        why = error.strerror or error
+        raise InstallationError(
+            f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
+        ) from error
+    return listening

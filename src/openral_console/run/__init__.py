@@ -1,0 +1,1 @@
+"""A finished run over time, shown by the parts of the live page."""

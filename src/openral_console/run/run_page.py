@@ -1,0 +1,80 @@
+"""The page of a finished run: a slider over its time, and the parts of the live page as they stood then."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from openral_console.live.deployment import LiveDeployment
+from openral_console.page.control_panel import SkillsPanel
+from openral_console.page.mission_panel import MissionPanel
+from openral_console.page.progress_panel import ProgressPanel
+from openral_console.run.finished_run import FinishedRun
+
+PLAY_S = 0.1
+"""[s] between two moments while it plays, at the speed of the run."""
+
+
+class RunPage:
+    """One tab, with a moment of its own."""
+
+    def __init__(self, run: FinishedRun) -> None:
+        """Make the page at the end of the run."""
+        self._run, self._shown = run, LiveDeployment()
+        self._shown.skills = run.skills()
+        ui.add_head_html('<link rel="stylesheet" href="/assets/console.css">')
+        ui.colors(primary="#1d5d8c", negative="#c4281c")
+        with ui.element("header").classes("c-bar"):
+            ui.label(f"openral: run {run.run_dir.name}").classes("c-brand")
+            self._play = ui.button(icon="play_arrow", on_click=self._switch).props("flat round id=play")
+            self._slider = (
+                ui.slider(
+                    min=run.begin_s,
+                    max=max(run.end_s, run.begin_s + 0.1),
+                    step=0.05,
+                    value=run.end_s,
+                    on_change=self._show,
+                )
+                .style("flex:1; min-width:120px")
+                .props("id=moment")
+            )
+            self._words = ui.label("").classes("c-num").style("white-space:nowrap").props("id=state")
+        with ui.element("main").classes("c-grid"):
+            with ui.element("div").classes("c-column"), ui.element("section").classes("c-panel"):
+                ui.label("The attempt's last picture").classes("c-title")
+                self._picture = ui.image().style("max-width:480px").props("id=picture no-spinner")
+                self._caption = ui.label("").classes("c-soft").props("id=attempt")
+            with ui.element("div").classes("c-column"), ui.element("section").classes("c-panel"):
+                self._mission = MissionPanel(self._shown)
+            with ui.element("div").classes("c-column c-side"):
+                self._progress = ProgressPanel(self._shown)
+                self._skills = SkillsPanel(self._shown)
+        self._timer = ui.timer(PLAY_S, self._advance, active=False)
+        self._show()
+
+    def _show(self) -> None:
+        """Show the moment at which the slider stands."""
+        stamp_s, run = float(self._slider.value), self._run
+        self._shown.mission = run.mission_at(stamp_s)
+        self._shown.steps = run.steps_at(stamp_s)
+        self._shown.readings = run.readings_at(stamp_s)
+        for part in (self._mission, self._progress, self._skills):
+            part.update()
+        self._words.set_text(f"{stamp_s:.1f} s of {run.end_s:.1f} s")
+        attempt = run.attempt_at(stamp_s)
+        picture = run.picture(attempt) if attempt is not None else None
+        self._picture.set_visibility(picture is not None)
+        if attempt is not None and picture is not None:
+            self._picture.set_source(f"/picture/{run.attempts.index(attempt)}.png")
+        told = f"{attempt.text}, attempt {attempt.number}" if attempt else "no attempt yet"
+        self._caption.set_text(told if picture or attempt is None else f"{told}: no picture was kept")
+
+    def _switch(self) -> None:
+        if self._slider.value >= self._run.end_s and not self._timer.active:
+            self._slider.set_value(self._run.begin_s)
+        self._timer.active = not self._timer.active
+        self._play.props(f"icon={'pause' if self._timer.active else 'play_arrow'}")
+
+    def _advance(self) -> None:
+        self._slider.set_value(min(self._slider.value + PLAY_S, self._run.end_s))
+        if self._slider.value >= self._run.end_s:
+            self._switch()

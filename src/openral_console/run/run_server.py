@@ -1,0 +1,73 @@
+"""Serves the page of a finished run, behind the same door as the console; without ROS, and nothing can be commanded."""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse, Response
+from fastapi.staticfiles import StaticFiles
+from nicegui import ui
+
+from openral_console.access import Access
+from openral_console.listening import listen, serve_on, url_of
+from openral_console.options import ListenOptions, read_passwords
+from openral_console.run.finished_run import FinishedRun
+from openral_console.run.run_page import RunPage
+from openral_console.sessions import Sessions
+
+ASSETS = Path(__file__).parents[1] / "assets"
+_log = logging.getLogger(__name__)
+
+
+def serve_run(run_dir: Path, options: ListenOptions) -> None:
+    """Show a run until the process is told to end.
+
+    Raises:
+        OpenralError: the folder holds no run, a protection is missing, or the port is taken.
+    """
+    options.check()
+    run = FinishedRun(run_dir)
+    passwords = read_passwords(options.passwords) if options.passwords else {}
+    listening = listen(options, options.port, "--port")
+    options = replace(options, port=listening.getsockname()[1])
+    sessions = Sessions.create()
+    door = Access(_application(run), sessions, options, passwords, getpass.getuser(), _note)
+    try:
+        sys.stdout.write(f"openral console: {url_of(options, sessions)}\n")
+        sys.stdout.flush()
+        serve_on(door, listening, options)
+    finally:
+        listening.close()
+
+
+def _note(who: str, did: str) -> None:
+    _log.info("%s: %s", who, did)
+
+
+def _application(run: FinishedRun) -> FastAPI:
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/picture/{number}.png")
+    def picture(number: int) -> Response:
+        path = run.picture(run.attempts[number]) if 0 <= number < len(run.attempts) else None
+        return FileResponse(path, media_type="image/png") if path else Response(status_code=404)
+
+    app.mount("/assets", StaticFiles(directory=ASSETS))
+
+    @ui.page("/", title=f"openral: {run.run_dir.name}")
+    def page() -> None:
+        RunPage(run)
+
+    ui.run_with(
+        app,
+        title="openral",
+        favicon=ASSETS / "icon.svg",
+        reconnect_timeout=10.0,
+        show_welcome_message=False,
+    )
+    return app

@@ -1,0 +1,36 @@
+"""The verbs of `openral arm`; light to import, rclpy comes in when they run."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+
+app = typer.Typer(no_args_is_help=True, help="Take the arm from the policies, and give it back.")
+Patience = Annotated[float, numbers.real("[s] to wait for the bridge.", least=0.1, most=600)]
+
+
+@app.command()
+def pause(patience: Patience = 5.0) -> None:
+    """Bring the arm to rest; goals wait, and their clocks stand still, until `openral arm resume`.
+
+    This is no emergency stop: nothing is latched, and a motion comes to rest within 0.15 s.
+    """
+    _intervene(take=True, patience=patience)
+
+
+@app.command()
+def resume(patience: Patience = 5.0) -> None:
+    """Let the policies go on from what they see now; not while an operator steers the arm."""
+    _intervene(take=False, patience=patience)
+
+
+def _intervene(*, take: bool, patience: float) -> None:
+    from openral_control.ros.intervene_client import intervene  # `openral --help` must not load rclpy
+
+    done, message = intervene(take=take, operator=getpass.getuser(), patience_s=patience)
+    typer.echo(message, err=not done)
+    raise typer.Exit(0 if done else 1)

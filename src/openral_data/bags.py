@@ -1,0 +1,90 @@
+"""Bags of recorded episodes: rosbag2 folders with MCAP files, written while the graph runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import DatasetError, InstallationError
+
+
+def _rosbag2() -> Any:
+    """Return the module; the embedded ROS 2 has it, and so has an installed one."""
+    try:
+        import rosbag2_py
+    except ModuleNotFoundError as error:
+        raise InstallationError(
+            "rosbag2_py is not installed: pip install ros2-embedded, or source your ROS 2 setup file"
+        ) from error
+    return rosbag2_py
+
+
+class EpisodeBag:
+    """A bag that is being written. Used from one thread."""
+
+    def __init__(self, folder: Path, profiles: dict[str, list[Any]] | None = None) -> None:
+        """Begin it in a folder that is not there yet.
+
+        Args:
+            folder: of the bag.
+            profiles: offered QoS profiles by topic, for `metadata.yaml`.
+        """
+        self._module = _rosbag2()
+        self._profiles = profiles or {}
+        self._writer = self._module.SequentialWriter()
+        options = self._module.StorageOptions(uri=str(folder), storage_id="mcap")
+        self._writer.open(options, self._module.ConverterOptions("cdr", "cdr"))
+        self._topics: set[str] = set()
+
+    def write(self, topic: str, type_name: str, data: bytes, received_ns: int) -> None:
+        """Add a message in CDR. Raises OSError: the disk is full."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            kinds = {"id": len(self._topics), "name": topic, "type": type_name, "serialization_format": "cdr"}
+            offered = self._profiles.get(topic, [])
+            self._writer.create_topic(self._module.TopicMetadata(**kinds, offered_qos_profiles=offered))
+        self._writer.write(topic, data, received_ns)
+
+    def flush(self) -> None:
+        """Put what was written on the disk, where the writer can; it writes by itself else. Raises OSError."""
+        if hasattr(self._writer, "flush"):
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Complete the bag. Raises OSError."""
+        self._writer.close()
+
+
+def complete_bag(folder: Path) -> int:
+    """Give a bag that was cut off its index and `metadata.yaml`; return its messages, 0 where it had none at all."""
+    module = _rosbag2()
+    if (folder / "metadata.yaml").is_file() or not any(folder.glob("*.mcap")):
+        return 0
+    return int(module.Reindexer().reindex(module.StorageOptions(uri=str(folder), storage_id="mcap")) or 0)
+
+
+def join_bags(parts: Sequence[Path], target: Path) -> None:
+    """Make one bag of several that follow each other; the parts stay. Raises DatasetError: one cannot be read."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    module = _rosbag2()
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    writer = EpisodeBag(partial / target.name)
+    try:
+        for part in parts:
+            reader = module.SequentialReader()
+            reader.open(
+                module.StorageOptions(uri=str(part), storage_id="mcap"), module.ConverterOptions("", "")
+            )
+            kinds = {topic.name: topic.type for topic in reader.get_all_topics_and_types()}
+            while reader.has_next():
+                topic, data, received_ns = reader.read_next()
+                writer.write(topic, kinds[topic], data, received_ns)
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{parts[0].parent}: its bags cannot be joined ({error})") from error
+    finally:
+        writer.close()
+    (partial / target.name).replace(target)
+    partial.rmdir()

@@ -1,0 +1,285 @@
+"""Appends recorded episodes to a LeRobot v3 dataset, one at a time, so that a kill at any moment costs none before it.
+
+Each episode has files of its own in `data/`, `videos/` and `meta/episodes/`; it is there once its file in
+`meta/episodes/` is. What is said of the whole dataset (`tasks.parquet`, `stats.json`, `info.json`) is made from
+these files, and made again when the dataset is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from openral_core.errors import DatasetError
+from openral_data.column_statistics import ColumnStatistics
+from openral_data.datasets.videos import join_videos, key_frames
+from openral_data.lerobot_meta import read_info, read_sentences, tasks_table
+from openral_data.recorded_columns import RecordedColumns, whole
+
+CHUNK = 1000
+"""Files in one folder (`chunks_size`)."""
+_TEXTS = (
+    *(
+        "recording_id",
+        "skill",
+        "skill_version",
+        "scene",
+        "sim_task",
+        "mission",
+        "goal_id",
+        "strategy",
+        "started",
+    ),
+    *("outcome", "outcome_source", "outcome_operator", "outcome_reward_model", "outcome_simulator"),
+)
+_NUMBERS = ("seed", "interventions", "repeated_images", "missing_steps")
+_STATISTICS = ("min", "max", "mean", "std", "count")
+
+
+@dataclass(frozen=True)
+class NewEpisode:
+    """An episode that is to be appended."""
+
+    rows: pa.Table
+    """T rows with the columns of `RecordedColumns.journal_schema`."""
+    videos: Mapping[str, Sequence[tuple[Path, int]]]
+    """Path and frames of each part, by feature key; T frames together."""
+    sentence: str
+    """What was asked for."""
+    about: Mapping[str, Any]
+    """Values of the texts and numbers that `meta/episodes` holds beside LeRobot's; absent: empty, or -1."""
+
+
+class DatasetAppender:
+    """A dataset that grows. One process at a time may hold it."""
+
+    def __init__(self, root: Path, columns: RecordedColumns) -> None:
+        """Open it, or begin it.
+
+        Raises:
+            DatasetError: there is a dataset with other columns, or it is damaged.
+        """
+        self.root, self.columns = root, columns
+        self._rows: list[dict[str, Any]] = []
+        self._sentences: list[str] = []
+        folder = root / "meta" / "episodes"
+        if not (root / "meta" / "info.json").is_file() and not folder.is_dir():
+            return
+        if (root / "meta" / "info.json").is_file():
+            self._check_columns(read_info(root))
+        if (root / "meta" / "tasks.parquet").is_file():
+            said = read_sentences(root)
+            self._sentences = [said[number] for number in sorted(said)]
+        for path in sorted(folder.glob("*/*.parquet")):
+            self._rows += pq.read_table(path).to_pylist()
+        if self._rows:
+            self._write_summary()
+
+    def __len__(self) -> int:
+        """Return the number of episodes."""
+        return len(self._rows)
+
+    def has(self, recording_id: str) -> bool:
+        """Whether an episode was appended already."""
+        return any(row.get("recording_id") == recording_id for row in self._rows)
+
+    def append(self, episode: NewEpisode) -> int:
+        """Append an episode and return its number.
+
+        Raises:
+            DatasetError: its videos cannot be read.
+            OSError: something cannot be written; nothing of the episode counts.
+        """
+        number, count = len(self._rows), len(episode.rows)
+        chunk, file = divmod(number, CHUNK)
+        first = int(self._rows[-1]["dataset_to_index"]) if self._rows else 0
+        if episode.sentence not in self._sentences:
+            self._sentences.append(episode.sentence)
+            self._write_tasks()
+        statistics: dict[str, Any] = {}
+        row: dict[str, Any] = {
+            "episode_index": number,
+            "tasks": [episode.sentence],
+            "length": count,
+            "data/chunk_index": chunk,
+            "data/file_index": file,
+            "dataset_from_index": first,
+            "dataset_to_index": first + count,
+            "meta/episodes/chunk_index": chunk,
+            "meta/episodes/file_index": file,
+        }
+        for key, parts in episode.videos.items():
+            target = self.root / f"videos/{key}/chunk-{chunk:03d}/file-{file:03d}.mp4"
+            join_videos(target, parts, self.columns.fps)
+            statistics[key] = _picture_statistics(target)
+            row |= {
+                f"videos/{key}/chunk_index": chunk,
+                f"videos/{key}/file_index": file,
+                f"videos/{key}/from_timestamp": 0.0,
+                f"videos/{key}/to_timestamp": count / self.columns.fps,
+            }
+        table = self._data(episode, number, first)
+        for name in self._measured():
+            statistics[name] = _number_statistics(table[name])
+        row |= {name: str(episode.about.get(name, "")) for name in _TEXTS}
+        row |= {name: int(episode.about.get(name, -1)) for name in _NUMBERS}
+        row["truncated"] = bool(episode.about.get("truncated", False))
+        for name, said in statistics.items():
+            row |= {f"stats/{name}/{what}": said[what] for what in _STATISTICS}
+        _write_table(self.root / f"data/chunk-{chunk:03d}/file-{file:03d}.parquet", table)
+        meta = self.root / f"meta/episodes/chunk-{chunk:03d}/file-{file:03d}.parquet"
+        _write_table(meta, pa.Table.from_pylist([row], schema=self._episode_schema()))
+        self._rows.append(row)
+        self._write_summary()
+        return number
+
+    def mark(self, number: int, **about: str) -> None:
+        """Change texts of an episode, such as its outcome. Raises OSError."""
+        row = self._rows[number]
+        row |= about
+        chunk, file = divmod(number, CHUNK)
+        meta = self.root / f"meta/episodes/chunk-{chunk:03d}/file-{file:03d}.parquet"
+        _write_table(meta, pa.Table.from_pylist([row], schema=self._episode_schema()))
+
+    def row(self, number: int) -> Mapping[str, Any]:
+        """Return what `meta/episodes` says of an episode."""
+        return self._rows[number]
+
+    def _check_columns(self, info: dict[str, Any]) -> None:
+        """Raise DatasetError unless the dataset has these columns and this rate."""
+        wanted, found = self.columns.features(), info["features"]
+        shapes = [{name: [f["dtype"], *f["shape"]] for name, f in table.items()} for table in (wanted, found)]
+        if shapes[0] != shapes[1]:
+            other = [name for name in {**wanted, **found} if shapes[0].get(name) != shapes[1].get(name)]
+            raise DatasetError(
+                f"{self.root}: this recording has {other[0]} {shapes[0].get(other[0])}, the dataset "
+                f"{shapes[1].get(other[0])}; record into another folder"
+            )
+        if abs(info["fps"] - self.columns.fps) > 1e-9:
+            raise DatasetError(
+                f"{self.root}: holds {info['fps']:g} frames a second, this recording {self.columns.fps:g}; "
+                "record into another folder"
+            )
+
+    def _measured(self) -> list[str]:
+        """Return the columns of numbers that have statistics."""
+        return [name for name, (dtype, _, _) in self.columns.vectors().items() if dtype != "bool"]
+
+    def _data(self, episode: NewEpisode, number: int, first: int) -> pa.Table:
+        """Return the rows with LeRobot's own columns."""
+        count = len(episode.rows)
+        steps = np.arange(count)
+        table = episode.rows.append_column(
+            "timestamp", pa.array((steps / self.columns.fps).astype(np.float32))
+        )
+        task = self._sentences.index(episode.sentence)
+        for name, values in (
+            ("frame_index", steps),
+            ("episode_index", np.full(count, number)),
+            ("index", first + steps),
+            ("task_index", np.full(count, task)),
+        ):
+            table = table.append_column(name, pa.array(values.astype(np.int64)))
+        return table
+
+    def _episode_schema(self) -> pa.Schema:
+        """Return the types of a row of `meta/episodes`, the same for each episode."""
+        integers = [
+            *("episode_index", "length", "data/chunk_index", "data/file_index", "dataset_from_index"),
+            *("dataset_to_index", "meta/episodes/chunk_index", "meta/episodes/file_index", *_NUMBERS),
+        ]
+        fields = {name: pa.int64() for name in integers} | {"tasks": pa.list_(pa.string())}
+        pictures = pa.list_(pa.list_(pa.list_(pa.float64())))
+        for camera in self.columns.cameras:
+            base = f"videos/{camera.key}"
+            fields |= {f"{base}/chunk_index": pa.int64(), f"{base}/file_index": pa.int64()}
+            fields |= {f"{base}/from_timestamp": pa.float64(), f"{base}/to_timestamp": pa.float64()}
+        fields |= {name: pa.string() for name in _TEXTS} | {"truncated": pa.bool_()}
+        kinds = {camera.key: pictures for camera in self.columns.cameras}
+        kinds |= {name: pa.list_(pa.float64()) for name in self._measured()}
+        for name, kind in kinds.items():
+            fields |= {f"stats/{name}/{what}": kind for what in _STATISTICS[:-1]}
+            fields[f"stats/{name}/count"] = pa.list_(pa.int64())
+        return pa.schema(list(fields.items()))
+
+    def _write_tasks(self) -> None:
+        _write_table(self.root / "meta" / "tasks.parquet", tasks_table(self._sentences))
+
+    def _write_summary(self) -> None:
+        """Write what is said of the whole dataset."""
+        meta = self.root / "meta"
+        statistics = {}
+        for name in (*(camera.key for camera in self.columns.cameras), *self._measured()):
+            column = ColumnStatistics()
+            for row in self._rows:
+                column.add_counted({what: row[f"stats/{name}/{what}"] for what in _STATISTICS})
+            statistics[name] = column.as_dict()
+        _write_text(meta / "stats.json", json.dumps(statistics, indent=2) + "\n")
+        _write_text(meta / "info.json", json.dumps(self._info(), indent=2) + "\n")
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "codebase_version": "v3.0",
+            "robot_type": self.columns.robot_type,
+            "total_episodes": len(self._rows),
+            "total_frames": int(self._rows[-1]["dataset_to_index"]) if self._rows else 0,
+            "total_tasks": len(self._sentences),
+            "chunks_size": CHUNK,
+            "data_files_size_in_mb": 100,
+            "video_files_size_in_mb": 500,
+            "fps": whole(self.columns.fps),
+            "splits": {"train": f"0:{len(self._rows)}"},
+            "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+            "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4",
+            "features": self.columns.features(),
+            "control_hz": self.columns.control_hz,
+            "scene": self.columns.scene,
+        }
+
+
+def _number_statistics(column: Any) -> dict[str, list[Any]]:
+    rows = np.array(column.to_pylist(), np.float64)
+    statistics = ColumnStatistics()
+    statistics.add(rows.reshape(len(rows), -1))
+    return statistics.as_dict()
+
+
+def _picture_statistics(video: Path) -> dict[str, list[Any]]:
+    """Return the statistics of each colour (3, 1, 1) over the video's key frames, 0..1 as LeRobot counts them."""
+    statistics = ColumnStatistics()
+    frames = 0
+    for image in key_frames(video):
+        pixels: NDArray[np.float64] = image.reshape(-1, 3)[::16].astype(np.float64) / 255.0
+        statistics.add(pixels.reshape(-1, 3, 1, 1))
+        frames += 1
+    return statistics.as_dict() | {"count": [frames]}
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    pq.write_table(table, partial)
+    _sync(partial)
+    partial.replace(path)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    _sync(partial)
+    partial.replace(path)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,184 @@
+"""Checks a LeRobot v3 dataset frame by frame, whoever wrote it: one line for each fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from openral_core.errors import OpenralError
+from openral_data.datasets.check_pictures import picture_faults
+from openral_data.lerobot_meta import read_sentences
+from openral_data.lerobot_v3 import Dataset, open_dataset
+
+TOLERANCE_S = 1e-3
+"""[s] by which a timestamp may differ from its frame's; float32 and foreign clocks."""
+_INDEX = ("timestamp", "frame_index", "episode_index", "index", "task_index")
+_KINDS = {
+    "float32": pa.types.is_floating,
+    "float64": pa.types.is_floating,
+    "int64": pa.types.is_integer,
+    "int32": pa.types.is_integer,
+    "uint8": pa.types.is_integer,
+    "bool": pa.types.is_boolean,
+    "string": pa.types.is_string,
+}
+
+
+def dataset_faults(root: Path, *, videos: bool = True) -> Iterator[str]:
+    """Yield the faults of a dataset, each with its place.
+
+    Args:
+        root: folder with `meta/`, `data/` and `videos/`.
+        videos: look at every picture; without it only at the files' headers.
+    """
+    try:
+        dataset = open_dataset(root)
+        sentences = read_sentences(root)
+        table = pa.concat_tables(pq.read_table(path, columns=_numbers(dataset)) for path in dataset.files())
+    except (OpenralError, OSError, pa.ArrowException) as error:
+        yield str(error)
+        return
+    spans = _spans(dataset)
+    yield from _missing_columns(dataset, table)
+    yield from _total_faults(dataset, len(table), sentences)
+    yield from _span_faults(spans, len(table))
+    yield from _index_faults(dataset, table, spans, sentences)
+    for name in _numbers(dataset):
+        if name in table.column_names and name not in _INDEX:
+            yield from _value_faults(name, dataset.info["features"][name], table[name], spans)
+    yield from picture_faults(dataset, spans, decode=videos)
+
+
+def _numbers(dataset: Dataset) -> list[str]:
+    """Return the columns of numbers that the data files are to have, as far as they do."""
+    there = set(pq.read_schema(dataset.files()[0]).names)
+    features = dataset.info["features"]
+    return [
+        name
+        for name, feature in features.items()
+        if name in there and feature["dtype"] not in ("image", "video")
+    ]
+
+
+def _spans(dataset: Dataset) -> list[tuple[int, int, int]]:
+    """Return number, first row and last row + 1 of each episode."""
+    columns = (dataset.episodes[name] for name in ("episode_index", "dataset_from_index", "dataset_to_index"))
+    return [(int(number), int(first), int(last)) for number, first, last in zip(*columns, strict=True)]
+
+
+def _missing_columns(dataset: Dataset, table: pa.Table) -> Iterator[str]:
+    features = dataset.info["features"]
+    for name in _INDEX:
+        if name not in table.column_names:
+            yield f"data: has no column {name}, which every LeRobot v3 dataset has"
+    for name, feature in features.items():
+        if feature["dtype"] == "video" or name in table.column_names or name in _INDEX:
+            continue
+        if feature["dtype"] != "image":
+            yield f"data: has no column {name}, which meta/info.json names"
+
+
+def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Iterator[str]:
+    info = dataset.info
+    episodes = len(dataset.episodes["episode_index"])
+    for name, found in (
+        ("total_frames", rows),
+        ("total_episodes", episodes),
+        ("total_tasks", len(sentences)),
+    ):
+        said = info.get(name)
+        if said is not None and int(said) != found:
+            yield f"meta/info.json: {name} is {said}, there are {found}"
+    if float(info["fps"]) <= 0:
+        yield f"meta/info.json: fps is {info['fps']}, write the frames a second"
+    for number, sentence in sentences.items():
+        if not str(sentence).strip():
+            yield f"meta/tasks.parquet: task {number} has no words"
+
+
+def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
+    expected = 0
+    for place, (number, first, last) in enumerate(spans):
+        if number != place:
+            yield f"meta/episodes row {place}: episode_index is {number}, expected {place}"
+        if first != expected:
+            yield f"episode {number}: begins at row {first}, the one before ends at {expected}"
+        if last <= first:
+            yield f"episode {number}: ends at row {last}, before its first, {first}"
+        expected = last
+    if spans and expected != rows:
+        yield f"meta/episodes: the last episode ends at row {expected}, the data has {rows} rows"
+
+
+def _index_faults(
+    dataset: Dataset, table: pa.Table, spans: list[tuple[int, int, int]], sentences: dict[int, str]
+) -> Iterator[str]:
+    """Compare what each row says of its place with where it is."""
+    fps = float(dataset.info["fps"]) or 1.0
+    found = {name: _array(table[name]) for name in _INDEX if name in table.column_names}
+    for number, first, last in spans:
+        rows = np.arange(first, min(last, len(table)))
+        expected = {"frame_index": rows - first, "episode_index": np.full(len(rows), number), "index": rows}
+        for name, wanted in expected.items():
+            if name in found:
+                wrong = np.flatnonzero(found[name][rows] != wanted)
+                for at in wrong:
+                    yield f"episode {number} frame {at}: {name} is {found[name][rows[at]]}, expected {wanted[at]}"
+        if "timestamp" in found:
+            stamps, wanted = found["timestamp"][rows].astype(float), (rows - first) / fps
+            for at in np.flatnonzero(~(np.abs(stamps - wanted) <= TOLERANCE_S)):
+                yield f"episode {number} frame {at}: timestamp is {stamps[at]:.4f} s, expected {wanted[at]:.4f} s"
+        if "task_index" in found:
+            tasks = found["task_index"][rows]
+            for at in np.flatnonzero(~np.isin(tasks, list(sentences))):
+                yield f"episode {number} frame {at}: task_index {tasks[at]} is not in meta/tasks.parquet"
+
+
+def _value_faults(
+    name: str, feature: dict[str, Any], column: Any, spans: list[tuple[int, int, int]]
+) -> Iterator[str]:
+    """Compare a column's type and length with what is said of it, and look for numbers that are none."""
+    kind = column.type
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    fits = _KINDS.get(str(feature["dtype"]))
+    if (
+        fits is not None
+        and not fits(kind)
+        and not (fits is _KINDS["string"] and pa.types.is_large_string(kind))
+    ):
+        yield f"{name}: is stored as {kind}, meta/info.json says {feature['dtype']}"
+        return
+    size = int(np.prod(feature["shape"])) if feature["shape"] else 1
+    for number, first, last in spans:
+        for at, value in enumerate(column.slice(first, max(last - first, 0)).to_pylist()):
+            fault = _value_fault(value, size)
+            if fault:
+                yield f"episode {number} frame {at}: {name} {fault}"
+
+
+def _value_fault(value: Any, size: int) -> str:
+    """Return what is wrong with one cell, or nothing."""
+    if value is None:
+        return "is missing"
+    if isinstance(value, str):
+        return ""
+    numbers = np.asarray(value).reshape(-1)
+    if len(numbers) != size:
+        return f"has {len(numbers)} numbers, meta/info.json says {size}"
+    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        return f"number {int(np.flatnonzero(~np.isfinite(numbers))[0])} is not finite"
+    if numbers.dtype.kind == "O":
+        return "has a number that is missing"
+    return ""
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Return (N,) of a column of numbers, bare or in lists of one."""
+    return np.asarray([value[0] if isinstance(value, list) else value for value in column.to_pylist()])

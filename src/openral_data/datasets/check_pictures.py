@@ -1,0 +1,103 @@
+"""Checks the pictures of a LeRobot v3 dataset: videos that begin and end where they are said to, images that decode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow.parquet as pq
+
+from openral_core.errors import OpenralError
+from openral_data.episode import decode_png
+from openral_data.lerobot_v3 import Dataset
+from openral_data.video import Clip, clips, decode_episodes, video_header
+
+Spans = Sequence[tuple[int, int, int]]
+
+
+def picture_faults(dataset: Dataset, spans: Spans, *, decode: bool) -> Iterator[str]:
+    """Yield the faults of all cameras.
+
+    Args:
+        dataset: which is open.
+        spans: number, first row and last row + 1 of each episode.
+        decode: look at every picture, not at the headers only.
+    """
+    for camera in dataset.cameras:
+        feature = dataset.info["features"][camera]
+        if len(feature["shape"]) != 3:
+            yield f"{camera}: its shape is {feature['shape']}, expected height, width and channels"
+        elif feature["dtype"] == "video":
+            yield from _video_faults(dataset, camera, spans, decode)
+        elif decode:
+            yield from _image_faults(dataset, camera, spans)
+
+
+def _video_faults(dataset: Dataset, camera: str, spans: Spans, decode: bool) -> Iterator[str]:
+    try:
+        found = clips(dataset.root, dataset.info, dataset.episodes, camera)
+    except OpenralError as error:
+        yield str(error)
+        return
+    fps, size = float(dataset.info["fps"]), tuple(dataset.info["features"][camera]["shape"][:2])
+    bad: set[str] = set()
+    for path in dict.fromkeys(clip.path for clip in found):
+        where = path.relative_to(dataset.root)
+        try:
+            header = video_header(path)
+        except OpenralError as error:
+            bad.add(str(path))
+            yield str(error)
+            continue
+        if (header.height, header.width) != size:
+            yield f"{where}: {header.height}x{header.width} px, meta/info.json says {size[0]}x{size[1]}"
+        if header.fps and abs(header.fps - fps) > 0.01 * fps:
+            yield f"{where}: {header.fps:g} frames a second, meta/info.json says {fps:g}"
+    for (number, first, last), clip in zip(spans, found, strict=True):
+        if str(clip.path) not in bad:
+            yield from _clip_faults(number, last - first, clip, fps, camera, decode)
+
+
+def _clip_faults(
+    number: int, frames: int, clip: Clip, fps: float, camera: str, decode: bool
+) -> Iterator[str]:
+    """Look at one episode's part of a video."""
+    end_s = clip.start_s + frames / fps
+    duration_s = video_header(clip.path).duration_s
+    if duration_s and end_s > duration_s + 1.0 / fps:
+        yield f"episode {number}: {camera} ends at {end_s:.3f} s, its video at {duration_s:.3f} s"
+        return
+    if not decode:
+        return
+    seen = 0
+    try:
+        for _ in decode_episodes([clip], fps):
+            seen += 1
+    except OpenralError as error:
+        yield f"episode {number} frame {seen}: {camera}: {error}"
+
+
+def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:
+    shape = tuple(dataset.info["features"][camera]["shape"])
+    row = 0
+    for path in dataset.files():
+        if camera not in pq.read_schema(path).names:
+            yield f"{path.relative_to(dataset.root)}: has no column {camera}"
+            return
+        for batch in pq.ParquetFile(path).iter_batches(64, columns=[camera]):
+            for cell in batch.column(0).to_pylist():
+                fault = _image_fault(cell, shape)
+                if fault:
+                    number, first = next(((n, a) for n, a, b in spans if a <= row < b), (-1, 0))
+                    yield f"episode {number} frame {row - first}: {camera} {fault}"
+                row += 1
+
+
+def _image_fault(cell: object, shape: tuple[int, ...]) -> str:
+    data = cell.get("bytes") if isinstance(cell, dict) else None
+    if not data:
+        return "holds no picture; embed it"
+    try:
+        found = decode_png(data).shape
+    except OpenralError as error:
+        return f"cannot be decoded ({error})"
+    return "" if found == shape else f"is {found}, meta/info.json says {shape}"

@@ -1,0 +1,97 @@
+"""Tables of recordings and their episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from openral_core.errors import NotFoundError, OpenralError
+from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.recording_folder import DATASET, RecordingFolder
+
+DEPTH = 6
+"""Folders below the one that is looked through."""
+
+
+def dataset_folder(folder: Path) -> Path:
+    """Return the dataset of a recording's folder, or the folder itself. Raises NotFoundError: there is none."""
+    for candidate in (folder, folder / DATASET):
+        if (candidate / "meta" / "info.json").is_file():
+            return candidate
+    raise NotFoundError(
+        f"{folder}: no LeRobot dataset and no recording is here; `openral data list FOLDER` looks"
+    )
+
+
+def datasets_below(folder: Path) -> Iterator[Path]:
+    """Yield the datasets in a folder and below it."""
+    found = {path.parent.parent for path in folder.glob("meta/info.json")}
+    for depth in range(1, DEPTH + 1):
+        found |= {path.parent.parent for path in folder.glob("/".join(["*"] * depth) + "/meta/info.json")}
+    yield from sorted(found)
+
+
+def list_table(folder: Path) -> Table:
+    """Return a table with one line for each dataset below a folder. Raises NotFoundError: there is none."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left behind"):
+        table.add_column(name, justify="left" if name in ("dataset", "robot") else "right", overflow="fold")
+    count = 0
+    for root in datasets_below(folder):
+        count += 1
+        try:
+            dataset = open_dataset(root)
+        except OpenralError as error:
+            table.add_row(str(root), f"[red]{error}[/red]")
+            continue
+        outcomes = dataset.episodes.get("outcome")
+        left = len(RecordingFolder(root.parent).unfinished()) if root.name == DATASET else 0
+        table.add_row(
+            str(root),
+            str(len(dataset.episodes["episode_index"])),
+            str(len(dataset)),
+            f"{dataset.info['fps']:g}",
+            str(len(dataset.cameras)),
+            str(dataset.info.get("robot_type") or "-"),
+            "-" if outcomes is None else f"{outcomes.count('success')} of {len(outcomes)}",
+            str(left) if left else "-",
+        )
+    if not count:
+        raise NotFoundError(
+            f"{folder}: no LeRobot v3 dataset in it or below; record one with --record episodes"
+        )
+    return table
+
+
+def episode_table(dataset: Dataset) -> Table:
+    """Return a table with one line for each episode."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("episode", "s", "words", "skill", "seed", "outcome", "by", "corrected", "remarks"):
+        table.add_column(name, justify="right" if name in ("episode", "s", "seed") else "left")
+    episodes, fps = dataset.episodes, float(dataset.info["fps"])
+    for place, number in enumerate(episodes["episode_index"]):
+        row: dict[str, Any] = {name: values[place] for name, values in episodes.items()}
+        length = row["dataset_to_index"] - row["dataset_from_index"]
+        table.add_row(
+            str(number),
+            f"{length / fps:.1f}",
+            ", ".join(row.get("tasks") or ["-"]),
+            str(row.get("skill") or "-").rpartition("/")[2].removeprefix("rskill-"),
+            str(row.get("seed", "-")),
+            str(row.get("outcome") or "-"),
+            str(row.get("outcome_source") or "-").replace("_", " "),
+            f"{row['interventions']} frames" if row.get("interventions") else "-",
+            _remarks(row),
+        )
+    return table
+
+
+def _remarks(row: dict[str, Any]) -> str:
+    said = ["cut off"] if row.get("truncated") else []
+    for name in ("repeated_images", "missing_steps"):
+        if (row.get(name) or 0) > 0:
+            said.append(f"{row[name]} {name.replace('_', ' ')}")
+    return ", ".join(said)

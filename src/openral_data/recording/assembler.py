@@ -1,0 +1,211 @@
+"""Puts streams of states, pictures, chunks and executed steps together to frames on a fixed grid of control steps.
+
+Control step n leads to the state with stamp n / control_hz. A frame at step n holds the state n, the newest picture of
+each camera that is not newer than n, and the executed steps n + 1 .. n + K. It is made when all of
+that has come, or when `PATIENCE_S` has gone by.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.frame import RecordedFrame
+
+PATIENCE_S = 1.0
+"""[s] of the bridge's clock that a frame waits for a picture or a state that comes late."""
+KEPT_CHUNKS = 8
+"""Chunks among which the one is found that asked for a step."""
+GAP_S = 2.0
+"""[s] of the bridge's clock without an executed step, or a step back, from which on it is another stretch of time."""
+
+
+@dataclass(frozen=True)
+class ExecutedStep:
+    """One control step."""
+
+    action: NDArray[np.float32]
+    """(A,)"""
+    held: bool
+    intervention: bool
+
+
+@dataclass(frozen=True)
+class CommandedChunk:
+    """H steps that somebody asked for."""
+
+    answered: int
+    """Control step of the observation; its first action leads to the step after it."""
+    data: NDArray[np.float32]
+    """(H, A)"""
+
+
+@dataclass
+class RecordingLosses:
+    """What was not heard, or not written."""
+
+    repeated_images: int = 0
+    missing_steps: int = 0
+    missing_states: int = 0
+    gaps: int = 0
+
+
+@dataclass
+class _Camera:
+    """Pictures of one camera that no frame has taken yet, with their control steps, which may be fractions."""
+
+    waiting: deque[tuple[float, NDArray[np.uint8]]] = field(default_factory=deque)
+    taken: float = -1.0
+
+    @property
+    def newest(self) -> float:
+        return self.waiting[-1][0] if self.waiting else self.taken
+
+
+class FrameAssembler:
+    """Collects what is heard; `take` returns the frames that are complete."""
+
+    def __init__(self, columns: RecordedColumns) -> None:
+        """Wait for the first picture of the first camera."""
+        self.columns = columns
+        self.losses = RecordingLosses()
+        self._hz = columns.control_hz
+        self._chunks: deque[CommandedChunk] = deque(maxlen=KEPT_CHUNKS)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew with the next picture of the first camera; losses go on being counted."""
+        self._next: int | None = None
+        self._newest = -1
+        self._states: dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+        self._joints: dict[int, tuple[NDArray[np.float32], float]] = {}
+        self._steps: dict[int, ExecutedStep] = {}
+        self._cameras = {camera.key: _Camera() for camera in self.columns.cameras}
+
+    def joints(self, stamp_s: float, names: Sequence[str], positions: Sequence[float]) -> None:
+        """Take the joints' positions [rad] or [m]; joints that are not named are nan."""
+        known = dict(zip(names, positions, strict=False))
+        vector = np.array([known.get(name, np.nan) for name in self.columns.joints], np.float32)
+        self._joints[self._step(stamp_s)] = vector, known.get(self.columns.gripper, 0.0)
+
+    def pose(self, stamp_s: float, pose: Sequence[float]) -> None:
+        """Take the hand's pose (7,): position [m] and unit quaternion; joints of the same stamp came before."""
+        step = self._step(stamp_s)
+        joints, opening = self._joints.get(step) or next(reversed(self._joints.values()), (None, 0.0))
+        if joints is not None:
+            self._states[step] = np.array([*pose, opening], np.float32), joints
+
+    def image(self, key: str, stamp_s: float, image: NDArray[np.uint8]) -> None:
+        """Take a picture (H, W, 3) RGB of the camera with a feature key."""
+        step = stamp_s * self._hz
+        self._cameras[key].waiting.append((step, image))
+        if self._next is None and key == self.columns.cameras[0].key:
+            self._next = round(step)
+
+    def chunk(self, stamp_s: float, data: NDArray[np.float32]) -> None:
+        """Take a chunk (H, A) that somebody sent, executed or not."""
+        self._chunks.append(CommandedChunk(self._step(stamp_s), data))
+
+    def goal_ended(self) -> None:
+        """What its chunks asked for does not count any more."""
+        self._chunks.clear()
+
+    def executed(self, stamp_s: float, step: ExecutedStep) -> list[RecordedFrame]:
+        """Take a control step by the stamp of the state that it led to; return the frames that are complete now."""
+        number = self._step(stamp_s)
+        if self._newest >= 0 and not -1 <= number - self._newest <= GAP_S * self._hz:
+            self.losses.gaps += 1
+            self.restart()
+        self._newest = max(self._newest, number)
+        self._steps[number] = step
+        return self._take(self._complete)
+
+    def finish(self) -> list[RecordedFrame]:
+        """Return the frames that are left and complete, and begin anew."""
+        frames = self._take(lambda number: self._newest >= number + self.columns.steps)
+        self.restart()
+        return frames
+
+    def _step(self, stamp_s: float) -> int:
+        return round(stamp_s * self._hz)
+
+    def _complete(self, number: int) -> bool:
+        """Whether all of the frame at a control step has come, or is not waited for any more."""
+        ends = number + self.columns.steps
+        come = number in self._states and all(camera.newest >= number for camera in self._cameras.values())
+        return self._newest >= (ends if come else ends + PATIENCE_S * self._hz)
+
+    def _take(self, ready: Callable[[int], bool]) -> list[RecordedFrame]:
+        """Return the frames that are ready, and forget what they used."""
+        frames = []
+        while self._next is not None and ready(self._next):
+            frame = self._frame(self._next)
+            if frame is not None:
+                frames.append(frame)
+            self._next += self.columns.steps
+        self._forget(self._newest - self.columns.steps if self._next is None else self._next)
+        return frames
+
+    def _frame(self, number: int) -> RecordedFrame | None:
+        """Return the frame at a control step; None while no state was heard at all."""
+        state = self._states.get(number)
+        if state is None:
+            earlier = [step for step in self._states if step <= number]
+            if not earlier:
+                return None
+            self.losses.missing_states += 1
+            state = self._states[max(earlier)]
+        images = {key: self._image(camera, number) for key, camera in self._cameras.items()}
+        if any(image is None and self._cameras[key].taken < 0 for key, image in images.items()):
+            return None  # a camera that was not seen yet
+        wanted = range(number + 1, number + self.columns.steps + 1)
+        steps = [self._executed(step) for step in wanted]
+        return RecordedFrame(
+            stamp_s=number / self._hz,
+            state=state[0],
+            joints=state[1],
+            executed=np.stack([step.action for step in steps]),
+            commanded=np.stack([self._commanded(n, step) for n, step in zip(wanted, steps, strict=True)]),
+            held=np.array([step.held for step in steps]),
+            intervention=any(step.intervention for step in steps),
+            images=images,
+        )
+
+    def _image(self, camera: _Camera, number: int) -> NDArray[np.uint8] | None:
+        """Return the newest picture that is not newer than a control step; None: there is no new one."""
+        found = None
+        while camera.waiting and camera.waiting[0][0] <= number + 0.5:
+            camera.taken, found = camera.waiting.popleft()
+        if found is None and camera.taken >= 0:
+            self.losses.repeated_images += 1
+        return found
+
+    def _executed(self, number: int) -> ExecutedStep:
+        if number in self._steps:
+            return self._steps[number]
+        self.losses.missing_steps += 1
+        before = [step for step in self._steps if step < number]
+        nothing = np.zeros(self.columns.action_dim, np.float32)
+        known = self._steps[max(before)] if before else ExecutedStep(nothing, True, False)
+        return ExecutedStep(known.action, True, known.intervention)
+
+    def _commanded(self, number: int, step: ExecutedStep) -> NDArray[np.float32]:
+        """Return what was asked for: an executed step is a chunk's own; in a hold it is what the newest chunk says."""
+        if step.held:
+            for chunk in reversed(self._chunks):
+                row = number - 1 - chunk.answered
+                if 0 <= row < len(chunk.data) and chunk.data.shape[1] == self.columns.action_dim:
+                    asked: NDArray[np.float32] = chunk.data[row]
+                    return asked
+        return step.action
+
+    def _forget(self, before: int) -> None:
+        """Drop what no later frame needs; the newest state stays, should the next one not come."""
+        for table in (self._states, self._joints, self._steps):
+            for step in [step for step in table if step < before - self.columns.steps]:
+                del table[step]

@@ -1,0 +1,132 @@
+"""A segment: the working folder of a recording, readable after a kill up to its last flush.
+
+segment.json            columns, and what is known of the episode so far; replaced whole at each change
+frames.arrows           Arrow IPC stream of the rows, one batch at each flush
+<feature key>.mp4       fragmented video of each camera
+bag/                    MCAP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from openral_core.errors import DatasetError
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.frame import RecordedFrame
+from openral_data.recording.video_encoder import VideoEncoder
+
+ABOUT, ROWS = "segment.json", "frames.arrows"
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file whole or not at all. Raises OSError."""
+    partial = path.with_suffix(".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(content, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+class SegmentWriter:
+    """Writes the rows and videos of a segment. Used from one thread."""
+
+    def __init__(self, folder: Path, columns: RecordedColumns, encoder: VideoEncoder) -> None:
+        """Make the folder and begin. Raises OSError or OutputError: it cannot be written."""
+        folder.mkdir(parents=True)
+        self.folder, self.columns = folder, columns
+        self.frames = 0
+        self._encoder = encoder
+        self._schema = columns.journal_schema()
+        self._waiting: list[dict[str, object]] = []
+        self.describe({})
+        self._file = (folder / ROWS).open("wb")
+        self._rows = pa.ipc.new_stream(self._file, self._schema)
+        encoder.begin(folder)
+
+    def describe(self, about: dict[str, Any]) -> None:
+        """Keep what is known of the episode. Raises OSError."""
+        write_json(self.folder / ABOUT, {"columns": self.columns.as_json(), "about": about})
+
+    def add(self, frame: RecordedFrame) -> None:
+        """Add a frame. Raises OutputError: the encoder ended."""
+        self._encoder.add(frame.images)
+        self._waiting.append(frame.row())
+        self.frames += 1
+
+    def flush(self) -> None:
+        """Put the rows on the disk. Raises OSError."""
+        if self._waiting:
+            table = pa.Table.from_pylist(self._waiting, schema=self._schema)
+            self._waiting = []
+            for batch in table.combine_chunks().to_batches():
+                self._rows.write_batch(batch)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Finish rows and videos. Raises OSError or OutputError: something cannot be written."""
+        try:
+            self.flush()
+            self._rows.close()
+            self._encoder.finish()
+        finally:
+            self._file.close()
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment that was read back, whole or cut off."""
+
+    folder: Path
+    columns: RecordedColumns
+    about: dict[str, Any]
+    rows: pa.Table
+    complete: bool = field(default=True)
+    """The rows have their end; else the recorder was killed."""
+
+
+def read_segment(folder: Path) -> Segment:
+    """Read what is readable of a segment.
+
+    Raises:
+        DatasetError: nothing says which columns it has.
+    """
+    try:
+        said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        columns = RecordedColumns.from_json(said["columns"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DatasetError(
+            f"{folder / ABOUT}: cannot be read ({error}); nothing says what the rows are, delete the folder"
+        ) from error
+    batches, complete = _batches(folder / ROWS)
+    rows = pa.Table.from_batches(batches, schema=columns.journal_schema())
+    return Segment(folder, columns, said.get("about", {}), rows, complete)
+
+
+def _batches(path: Path) -> tuple[Sequence[pa.RecordBatch], bool]:
+    """Return the whole batches of a stream, and whether it has its end."""
+    batches: list[pa.RecordBatch] = []
+    if not path.is_file():
+        return batches, False
+    with path.open("rb") as file:
+        try:
+            with pa.ipc.open_stream(file) as reader:
+                batches.extend(reader)
+        except (pa.ArrowException, OSError, EOFError):
+            return batches, False
+    return batches, _has_end(path)
+
+
+def _has_end(path: Path) -> bool:
+    """Whether an Arrow stream ends in its mark: a continuation and a length of zero (Arrow columnar format, IPC)."""
+    with path.open("rb") as file:
+        file.seek(-8, os.SEEK_END)
+        return file.read() == b"\xff\xff\xff\xff\x00\x00\x00\x00"

@@ -1,0 +1,388 @@
+"""The recorder: what is heard of a deployment becomes segments, and segments become episodes.
+
+All methods are called from one thread. Nothing here waits for anything but the disk and the encoder's pipe, and
+nothing here is waited for by whoever moves the arm.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import OpenralError
+from openral_data.bags import EpisodeBag
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.assembler import ExecutedStep, FrameAssembler, RecordingLosses
+from openral_data.recording.finisher import EpisodeFinisher
+from openral_data.recording.frame import RecordedFrame
+from openral_data.recording.journal import SegmentWriter
+from openral_data.recording.notes import EpisodeNotes, SkillNote
+from openral_data.recording.ring import DatasetRing
+from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strategy
+from openral_data.recording.video_encoder import VideoEncoder
+from openral_data.recording_folder import BAG_NAME, RecordingFolder, RecordingLock
+
+FLUSH_S = 0.5
+"""[s] between two flushes: what a kill may cost."""
+GIGABYTE = 1e9
+COMES_BACK, RETRY_S = 1.1, 10.0
+"""Recording goes on when so much of the floor is free again, and so long [s] after a write that failed."""
+
+
+@dataclass(frozen=True)
+class Latched:
+    """A message that whoever comes later wants too."""
+
+    topic: str
+    type_name: str
+    data: bytes
+
+
+@dataclass
+class _Open:
+    """The segment that is being written."""
+
+    writer: SegmentWriter
+    bag: EpisodeBag
+    notes: EpisodeNotes
+    described: dict[str, Any]
+    interventions: int = 0
+
+
+class EpisodeRecorder:
+    """Records by a strategy, keeps a floor of free space, and survives a full disk."""
+
+    def __init__(
+        self,
+        folder: RecordingFolder,
+        columns: RecordedColumns,
+        strategy: Strategy,
+        *,
+        truth: Path | None,
+        min_free_gb: float,
+        say: Callable[[str, bool], None],
+        profiles: dict[str, list[Any]] | None = None,
+    ) -> None:
+        """Open the folder.
+
+        Args:
+            folder: of the recording.
+            columns: of its frames.
+            strategy: when to record.
+            truth: the simulator's own record, which is read when an episode has ended; None: there is none.
+            min_free_gb: [GB] the floor of free space.
+            say: is told a line, and whether it is about something that went wrong.
+            profiles: offered QoS profiles by topic, for the bags.
+
+        Raises:
+            OpenralError: the folder cannot be written, is in use, or holds a dataset with other columns.
+        """
+        folder.prepare()
+        self._lock = RecordingLock(folder)
+        self.folder, self.columns, self.strategy = folder, columns, strategy
+        self.assembler = FrameAssembler(columns)
+        self.stopped_by = ""
+        self.repeated_images = self.missing_steps = 0
+        """Of the episodes that have ended, since the start."""
+        self._say, self._profiles, self._floor = say, profiles or {}, min_free_gb * GIGABYTE
+        self._encoder = VideoEncoder(columns)
+        self._finisher = EpisodeFinisher(DatasetRing(folder.root, columns, strategy), truth, say)
+        self._open: _Open | None = None
+        self._past: deque[tuple[Path, EpisodeNotes]] = deque()
+        self._latched: dict[str, Latched] = {}
+        self._skills: dict[str, SkillNote] = {}
+        self._last: EpisodeNotes | None = None
+        self._sentence = self._sim_task = self._mission = ""
+        self._commanded_by = ""
+        self._flushed_s = self._looked_s = self._retry_s = 0.0
+        self._count = self._received_ns = 0
+
+    # -- what it says of itself --------------------------------------------------------------------
+
+    @property
+    def notes(self) -> EpisodeNotes | None:
+        """Of the episode that is being written; None: there is none."""
+        return self._open.notes if self._open else None
+
+    @property
+    def episodes(self) -> int:
+        """Episodes in the dataset."""
+        return self._finisher.episodes
+
+    @property
+    def free_bytes(self) -> int:
+        """Free on the disk."""
+        return shutil.disk_usage(self.folder.root).free
+
+    # -- what is heard -----------------------------------------------------------------------------
+
+    def message(self, topic: str, type_name: str, data: bytes, received_ns: int, *, latched: str) -> None:
+        """Write a message into the bag of the segment; the newest of each name `latched` goes into later ones, too."""
+        self._received_ns = received_ns
+        if latched:
+            self._latched[latched] = Latched(topic, type_name, data)
+        if self._open is not None:
+            bag = self._open.bag
+            self._try(lambda: bag.write(topic, type_name, data, received_ns))
+
+    def executed(self, stamp_s: float, step: ExecutedStep) -> None:
+        """Take a control step."""
+        by_operator = step.intervention or self._commanded_by == "operator"
+        frames = self.assembler.executed(stamp_s, ExecutedStep(step.action, step.held, by_operator))
+        self._write(frames)
+        if self._open is not None:
+            self._open.notes.end_s = stamp_s
+
+    def commands(self, who: str) -> None:
+        """Take who has the arm, by `openral/msg/ControlStatus`."""
+        self._commanded_by = who
+
+    def by_hand(self, goal_id: str) -> bool:
+        """Whether a goal is that of a person's hand."""
+        return any(skill.by_hand and skill.goal_id == goal_id for skill in self._skills.values() if goal_id)
+
+    def skill(self, said: SkillNote) -> None:
+        """Take what a node announces: goals of policies and operators begin and end episodes."""
+        who = f"{said.node} {said.name}"  # one node may offer several skills
+        before = self._skills.get(who)
+        self._skills[who] = said
+        if not self.strategy.by_goal or not said.demonstrates:
+            return
+        running = self._open.notes.skill if self._open else None
+        own = running is not None and (running.node, running.name) == (said.node, said.name)
+        over = own and running is not None and running.goal_id != said.goal_id
+        if over and self._open is not None and not self._open.notes.by_order:
+            self._end()
+        if said.goal_id and (before is None or before.goal_id != said.goal_id):
+            if self._open is None:
+                self._sentence = ""
+                self._begin(said, by_order=False)
+            elif self._open.notes.skill is None:
+                self._open.notes.skill = said
+
+    def instruction(self, words: str) -> None:
+        """Take the words that are being executed."""
+        self._sentence = words or self._sentence
+        if self._open is not None and words:
+            self._open.notes.sentence = words
+
+    def mission(self, text: str, skill_task: str) -> None:
+        """Take the operator's sentence, and the skill's own id of the task in work."""
+        self._mission, self._sim_task = text, skill_task
+        if self._open is not None:
+            self._open.notes.mission = text or self._open.notes.mission
+            self._open.notes.sim_task = skill_task or self._open.notes.sim_task
+
+    def reading(self, goal_id: str, succeeded: bool, abstained: bool) -> None:
+        """Take a reading of the reward monitor."""
+        notes = self.notes
+        if notes is not None and (notes.skill is None or notes.skill.goal_id == goal_id):
+            notes.reading(succeeded, abstained)
+
+    # -- orders ------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[bool, str]:
+        """Begin an episode that lasts until `stop`; return whether it was done, and words."""
+        if not self.strategy.by_goal:
+            return False, f"the strategy {self.strategy.name} records all the time; nothing is to be started"
+        if self.stopped_by:
+            return False, self.stopped_by
+        if self._open is not None and self._open.notes.by_order:
+            return False, "an episode is being recorded already; stop or discard it first"
+        if self._open is not None:
+            self._end()
+        self._begin(None, by_order=True)
+        return self._open is not None, "recording" if self._open is not None else self.stopped_by
+
+    def stop(self) -> tuple[bool, str]:
+        """End the episode and keep it."""
+        if self._open is None or not self.strategy.by_goal:
+            return False, "no episode is being recorded that could be stopped"
+        self._end()
+        return True, "the episode is kept"
+
+    def discard(self) -> tuple[bool, str]:
+        """Throw away what is being recorded."""
+        if self._open is None:
+            return False, "nothing is being recorded"
+        self._end(keep=False)
+        return True, "thrown away"
+
+    def highlight(self) -> tuple[bool, str]:
+        """Keep the newest seconds as an episode."""
+        if not self.strategy.on_highlight:
+            return False, f"the strategy is {self.strategy.name}; start the deployment with record:=highlight"
+        if self._open is not None:
+            self._end()
+        parts, self._past = list(self._past), deque()
+        if not parts:
+            return False, "nothing was recorded yet"
+        notes = next((n for _, n in reversed(parts) if n.sentence), parts[-1][1])
+        notes.begin_s, notes.end_s = parts[0][1].begin_s, parts[-1][1].end_s
+        self._last = notes
+        self._finisher.finish([path for path, _ in parts], notes.about(), lambda: notes.operator)
+        return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"
+
+    def mark(self, outcome: str) -> tuple[bool, str]:
+        """Take the operator's verdict on this episode, or on the last one."""
+        notes = self.notes or self._last
+        if notes is None:
+            return False, "no episode was recorded yet"
+        notes.operator = outcome
+        if self.notes is None:
+            self._finisher.mark(notes.recording_id, outcome)
+        return True, f"marked {outcome}"
+
+    def tick(self) -> None:
+        """Flush, look at the disk, and begin what the strategy wants; call it a few times a second."""
+        now = time.monotonic()
+        if now - self._looked_s >= 1.0:
+            self._looked_s = now
+            self._look_at_the_disk()
+        opened = self._open
+        if opened is None:
+            if self.strategy.rolls_s and not self.stopped_by:
+                self._begin(None, by_order=False)
+            return
+        if now - self._flushed_s >= FLUSH_S:
+            self._flushed_s = now
+            self._try(lambda: self._flush(opened))
+        if self.strategy.rolls_s and now - opened.notes.began_s >= self.strategy.rolls_s:
+            self._end()
+
+    def close(self) -> None:
+        """End and keep what is being recorded; wait until all is finished."""
+        if self._open is not None:
+            self._end(keep=not self.strategy.on_highlight)
+        self._finisher.discard([path for path, _ in self._past])
+        self._encoder.close()
+        self._finisher.close()
+        self._lock.release()
+
+    # -- segments ----------------------------------------------------------------------------------
+
+    def _begin(self, skill: SkillNote | None, *, by_order: bool) -> None:
+        if self.stopped_by:
+            return
+        self._count += 1
+        path = self.folder.segments / f"{time.time_ns():020d}-{self._count:04d}"
+        notes = EpisodeNotes(
+            self.strategy.name,
+            self.columns.scene,
+            by_order,
+            skill,
+            self._sentence,
+            self._sim_task,
+            self._mission,
+        )
+        self.assembler.restart()
+        self.assembler.losses = RecordingLosses()
+        try:
+            writer = SegmentWriter(path, self.columns, self._encoder)
+            bag = EpisodeBag(path / BAG_NAME, self._profiles)
+            for message in self._latched.values():
+                bag.write(message.topic, message.type_name, message.data, self._received_ns)
+        except (OpenralError, OSError) as error:
+            self._fail(error)
+            return
+        self._open = _Open(writer, bag, notes, {})
+
+    def _write(self, frames: list[RecordedFrame]) -> None:
+        opened = self._open
+        if opened is None or not frames:
+            return
+        if opened.notes.begin_s < 0:
+            opened.notes.begin_s = frames[0].stamp_s
+        opened.interventions += sum(frame.intervention for frame in frames)
+        for frame in frames:
+            if self._open is opened:
+                self._try(partial(opened.writer.add, frame))
+
+    def _flush(self, opened: _Open) -> None:
+        opened.writer.flush()
+        opened.bag.flush()
+        about = opened.notes.about()
+        if about != opened.described:
+            opened.writer.describe(about)
+            opened.described = about
+
+    def _end(self, *, keep: bool = True) -> None:
+        """Close the segment and hand it on, as the strategy wants."""
+        self._write(self.assembler.finish())
+        opened, self._open = self._open, None
+        if opened is None:
+            return
+        self.repeated_images += self.assembler.losses.repeated_images
+        self.missing_steps += self.assembler.losses.missing_steps
+        notes, path = opened.notes, opened.writer.folder
+        if not self._close(opened):
+            return
+        if not keep or (self.strategy.corrected_only and not opened.interventions):
+            self._finisher.discard([path])
+        elif self.strategy.on_highlight:
+            self._past.append((path, notes))
+            while len(self._past) > HIGHLIGHT_S / HIGHLIGHT_PART_S:
+                self._finisher.discard([self._past.popleft()[0]])
+        else:
+            self._last = notes
+            losses = self.assembler.losses
+            lost = {"repeated_images": losses.repeated_images, "missing_steps": losses.missing_steps}
+            self._finisher.finish([path], {**notes.about(), **lost}, lambda: notes.operator)
+
+    def _close(self, opened: _Open) -> bool:
+        """Close the files of a segment; False: they stay for a repair."""
+        whole = True
+        steps: list[Callable[[], None]] = [
+            partial(self._flush, opened),
+            opened.writer.close,
+            opened.bag.close,
+        ]
+        for close in steps:
+            try:
+                close()
+            except (OpenralError, OSError, ValueError) as error:
+                whole = False
+                self.stopped_by = self.stopped_by or str(error)
+        if not whole:
+            self._say(
+                f"a segment could not be closed and stays for `openral data repair`: {self.stopped_by}", True
+            )
+        return whole
+
+    # -- the disk ----------------------------------------------------------------------------------
+
+    def _try(self, work: Callable[[], None]) -> None:
+        """Write; what cannot be written ends the recording, and nothing else."""
+        try:
+            work()
+        except (OpenralError, OSError) as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self.stopped_by = f"recording stopped: {error}"
+        self._retry_s = time.monotonic() + RETRY_S
+        self._say(self.stopped_by, True)
+        opened, self._open = self._open, None
+        if opened is not None:
+            self._encoder.close()
+            self._close(opened)
+
+    def _look_at_the_disk(self) -> None:
+        free = self.free_bytes
+        if free < self._floor and not self.stopped_by:
+            self.stopped_by = (
+                f"recording stopped: {free / GIGABYTE:.1f} GB are free in {self.folder.root}, the floor is "
+                f"{self._floor / GIGABYTE:.1f} GB; free some space, the arm goes on"
+            )
+            self._say(self.stopped_by, True)
+            if self._open is not None:
+                self._end()
+        elif self.stopped_by and free > COMES_BACK * self._floor and time.monotonic() > self._retry_s:
+            self._say("recording can go on: there is space again", False)
+            self.stopped_by = ""

@@ -1,0 +1,56 @@
+"""Finishes what a recorder left behind when it was killed or its disk was full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from openral_core.errors import DatasetError, OpenralError
+from openral_data.datasets.appender import DatasetAppender
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.finisher import verdict_columns
+from openral_data.recording.finishing import finish_episode
+from openral_data.recording.journal import read_segment
+from openral_data.recording_folder import RecordingFolder, RecordingLock
+
+
+def repair_recording(folder: RecordingFolder, columns: RecordedColumns | None = None) -> list[str]:
+    """Make episodes of the segments that were left, and the dataset's meta files anew; return a line for each.
+
+    Args:
+        folder: of the recording.
+        columns: of the dataset; None: those of the oldest segment.
+
+    Raises:
+        OpenralError: another process writes there, or the dataset is damaged.
+        OSError: the disk is full.
+    """
+    left = folder.unfinished() if folder.segments.is_dir() else []
+    if not left:
+        return []
+    lock = RecordingLock(folder)
+    try:
+        return _repair(folder, left, columns)
+    finally:
+        lock.release()
+
+
+def _repair(folder: RecordingFolder, left: list[Path], columns: RecordedColumns | None) -> list[str]:
+    lines = []
+    appender: DatasetAppender | None = None
+    for path in left:
+        try:
+            segment = read_segment(path)
+            appender = appender or DatasetAppender(folder.dataset, columns or segment.columns)
+            if segment.columns.features() != appender.columns.features():
+                raise DatasetError(
+                    f"{path}: has other columns than the dataset; move it to another recording"
+                )
+            truth = folder.root.parent / "truth.npz"
+            about = verdict_columns(segment.about, truth if truth.is_file() else None, 0.0)
+            done = finish_episode(folder, appender, [path], about)
+        except OpenralError as error:
+            lines.append(f"{path.name}: not repaired, {error}")
+            continue
+        what = f"episode {done.number}, {done.frames} frames" if done.number is not None else done.remark
+        lines.append(f"{path.name}: {what}")
+    return lines

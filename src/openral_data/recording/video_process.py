@@ -1,0 +1,115 @@
+"""The process that encodes the videos of a segment: `python -m openral_data.recording.video_process`.
+
+It reads commands from standard input and answers `close` with one line of JSON on standard output. It ends with its
+input, so that it dies with its parent. A command is one byte and a length, both little-endian, and as many bytes:
+
+    O  JSON: folder, fps, cameras [{key, height, width}]     begin a segment
+    I  one byte, the camera's number, and H * W * 3 bytes RGB  its next frame; no pixels: the frame before once more
+    C  nothing                                              end the segment
+
+Frames are H.264 in fragmented MP4, one fragment for each group of pictures: a file that was cut off can be read up to
+its last whole fragment.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import av
+import numpy as np
+
+from openral_data.recorded_columns import CODEC, PIXELS, rate
+
+COMMAND = struct.Struct("<cI")
+GROUP_S, GROUP = 0.5, 10
+"""[s] and frames: the longest group of pictures, which is what a kill may cost, and what a random access decodes."""
+OPTIONS = {"crf": "18", "preset": "ultrafast", "tune": "zerolatency"}
+"""Of libx264: hard to tell from the original, quick, and without frames that wait for later ones."""
+FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
+
+
+def video_file(folder: Path, key: str) -> Path:
+    """Return the video of a camera in a segment."""
+    return folder / f"{key}.mp4"
+
+
+@dataclass
+class _Video:
+    """One video that is being written."""
+
+    container: Any
+    stream: Any
+    shape: tuple[int, int, int]
+    tick: Fraction
+    """[s] from one frame to the next; the stream's own time base becomes the container's."""
+    frames: int = 0
+    last: Any = None
+
+    @classmethod
+    def begin(cls, path: Path, fps: float, height: int, width: int) -> _Video:
+        container = av.open(str(path), "w", options=FRAGMENTED)
+        stream = container.add_stream("libx264", rate=rate(fps), options=OPTIONS)
+        stream.pix_fmt, stream.height, stream.width = PIXELS, height, width
+        tick = stream.codec_context.time_base = 1 / rate(fps)
+        stream.codec_context.gop_size = max(1, min(GROUP, int(fps * GROUP_S)))
+        stream.codec_context.thread_count = 1
+        return cls(container, stream, (height, width, 3), tick)
+
+    def add(self, data: bytes) -> None:
+        if data:
+            self.last = np.frombuffer(data, np.uint8).reshape(self.shape)
+        frame = av.VideoFrame.from_ndarray(self.last, format="rgb24")
+        frame.pts, frame.time_base = self.frames, self.tick
+        self.container.mux(self.stream.encode(frame))
+        self.frames += 1
+
+    def end(self) -> None:
+        if self.frames:
+            self.container.mux(self.stream.encode())
+        self.container.close()
+
+
+def _begin(data: bytes) -> list[tuple[str, _Video]]:
+    said = json.loads(data)
+    folder = Path(said["folder"])
+    return [
+        (one["key"], _Video.begin(video_file(folder, one["key"]), said["fps"], one["height"], one["width"]))
+        for one in said["cameras"]
+    ]
+
+
+def serve(commands: BinaryIO, answers: BinaryIO) -> None:
+    """Obey until the commands end. Raises OSError or FFmpegError: the disk is full."""
+    videos: list[tuple[str, _Video]] = []
+    assert CODEC == "h264"
+    while True:
+        head = commands.read(COMMAND.size)
+        if len(head) < COMMAND.size:
+            break
+        what, size = COMMAND.unpack(head)
+        data = commands.read(size)
+        if len(data) < size:
+            break
+        if what == b"O":
+            videos = _begin(data)
+        elif what == b"I":
+            videos[data[0]][1].add(data[1:])
+        elif what == b"C":
+            for _, video in videos:
+                video.end()
+            counts = {key: video.frames for key, video in videos}
+            answers.write(json.dumps(counts).encode() + b"\n")
+            answers.flush()
+            videos = []
+    for _, video in videos:  # the parent is gone: what was encoded is kept
+        video.end()
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)

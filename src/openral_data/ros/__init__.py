@@ -1,0 +1,1 @@
+"""The node `recorder`, and what speaks to it or to a bridge for `openral data`."""

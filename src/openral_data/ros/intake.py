@@ -1,0 +1,135 @@
+"""Reads the messages of a deployment for a recorder, whether they come from the graph or from a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import CompressedImage
+
+from openral_core.errors import ContractError
+from openral_core.image_message import ENCODINGS, decode_image
+from openral_core.message_fields import MAX_WORDS, text_field
+from openral_core.scene_parts import SceneCamera
+from openral_data.recorded_columns import CameraColumn
+from openral_data.recording.assembler import ExecutedStep
+from openral_data.recording.notes import SkillNote
+from openral_data.recording.recorder import EpisodeRecorder
+from openral_data.ros.topics import COMPRESSED, RecordedTopic
+
+JPEG_QUALITY = 90
+COMPRESSED_SUFFIX = "/compressed"
+"""Of the topic on which a bag has pictures, as image_transport names it."""
+
+
+class MessageIntake:
+    """Hands what messages say to a recorder, and the messages to its bag. Used from one thread."""
+
+    def __init__(self, recorder: EpisodeRecorder) -> None:
+        """Read for a recorder."""
+        self._recorder = recorder
+        self._cameras = {camera.key: _scene_camera(camera) for camera in recorder.columns.cameras}
+        self._readers: dict[str, Callable[[Any], None]] = {
+            "/joint_states": self._joints,
+            "/openral/ee_pose": self._pose,
+            "/openral/executed_action": self._executed,
+            "/openral/action_chunk": self._chunk,
+            "/openral/control_status": self._status,
+            "/openral/skills": self._skill,
+            "/openral/mission": self._mission,
+            "/openral/progress": self._progress,
+        }
+
+    def take(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
+        """Take a message in CDR. Raises ContractError: it says what cannot be."""
+        if topic.camera:
+            self._picture(topic, data, received_ns)
+            return
+        reader = self._readers.get(topic.name)
+        recorder, name = self._recorder, topic.name
+        message: Any = deserialize_message(data, topic.message_type) if reader else None
+        who = f" {message.node} {message.name}" if name == "/openral/skills" else ""
+        recorder.message(
+            name, topic.type_name, data, received_ns, latched=f"{name}{who}" if topic.latched else ""
+        )
+        if reader is not None:
+            reader(message)
+
+    def take_compressed(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
+        """Take a picture of a bag (sensor_msgs/CompressedImage). Raises ContractError: it is no picture."""
+        message = deserialize_message(data, CompressedImage)
+        image = cv2.imdecode(np.frombuffer(message.data, np.uint8), cv2.IMREAD_COLOR)
+        if image is None:
+            raise ContractError(f"{topic.name}: {len(message.data)} bytes are no picture")
+        pixels = np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
+        self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
+        name = f"{topic.name}{COMPRESSED_SUFFIX}"
+        self._recorder.message(name, COMPRESSED, data, received_ns, latched="")
+
+    def _picture(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
+        message = deserialize_message(data, topic.message_type)
+        camera = self._cameras[topic.camera]
+        pixels = decode_image(
+            camera, message.width, message.height, message.encoding, message.step, message.data, ENCODINGS
+        )
+        self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
+        if self._recorder.notes is not None:
+            compressed = CompressedImage(header=message.header, format="jpeg", data=_jpeg(pixels))
+            name, packed = f"{topic.name}{COMPRESSED_SUFFIX}", serialize_message(compressed)
+            self._recorder.message(name, COMPRESSED, packed, received_ns, latched="")
+
+    def _joints(self, message: Any) -> None:
+        self._recorder.assembler.joints(_stamp_s(message), message.name, message.position)
+
+    def _pose(self, message: Any) -> None:
+        at, turn = message.pose.position, message.pose.orientation
+        self._recorder.assembler.pose(_stamp_s(message), [at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
+
+    def _executed(self, message: Any) -> None:
+        action = np.array(message.data, np.float32)
+        if action.shape != (self._recorder.columns.action_dim,):
+            raise ContractError(f"an executed action has {action.size} numbers, the scene's have others")
+        by_hand = self._recorder.by_hand(message.goal_id)
+        self._recorder.executed(_stamp_s(message), ExecutedStep(action, bool(message.held), by_hand))
+
+    def _chunk(self, message: Any) -> None:
+        horizon, dim = int(message.horizon), int(message.dim)
+        if not horizon:
+            self._recorder.assembler.goal_ended()
+        elif len(message.data) == horizon * dim:
+            data = np.array(message.data, np.float32).reshape(horizon, dim)
+            self._recorder.assembler.chunk(_stamp_s(message), data)
+
+    def _status(self, message: Any) -> None:
+        self._recorder.commands(str(getattr(message, "commanded_by", "")))
+        self._recorder.instruction(text_field("instruction", message.instruction, 2 * MAX_WORDS))
+
+    def _skill(self, message: Any) -> None:
+        goal = message.goal_id if message.active else ""
+        self._recorder.skill(SkillNote(message.name, message.kind, message.version, message.node, goal))
+
+    def _mission(self, message: Any) -> None:
+        task = message.tasks[message.active_task] if 0 <= message.active_task < len(message.tasks) else None
+        self._recorder.mission(message.text, task.skill_task if task else "")
+
+    def _progress(self, message: Any) -> None:
+        self._recorder.reading(message.goal_id, bool(message.succeeded), bool(message.abstained))
+
+
+def _stamp_s(message: Any) -> float:
+    return float(message.header.stamp.sec) + 1e-9 * float(message.header.stamp.nanosec)
+
+
+def _jpeg(pixels: NDArray[np.uint8]) -> bytes:
+    _, data = cv2.imencode(".jpg", pixels[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    return bytes(data)
+
+
+def _scene_camera(camera: CameraColumn) -> SceneCamera:
+    return SceneCamera(
+        name=camera.name, feature_key=camera.key, width=camera.width, height=camera.height, rate_hz=1.0
+    )

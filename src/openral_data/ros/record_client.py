@@ -1,0 +1,85 @@
+"""Calls the services of a running recorder, for `openral data record`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import rclpy
+from openral.msg import RecorderStatus
+from openral.srv import MarkEpisode
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from rich.console import Console
+from std_srvs.srv import Trigger
+
+NOBODY = 2
+"""Exit code where no recorder answers."""
+_MISSING = "no recorder answers; start the deployment with record:=episodes, or --record episodes"
+ANSWER_S = 40.0
+"""[s] that a recorder may take to obey."""
+
+
+@contextmanager
+def _node() -> Iterator[Node]:
+    rclpy.init()
+    node = Node(f"record_{uuid4().hex[:8]}", namespace="/openral")
+    try:
+        yield node
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def order(name: str, patience_s: float, outcome: str = "") -> int:
+    """Call a service of the recorder; return 0, 1 where it refused, 2 where there is none."""
+    console = Console(highlight=False)
+    marks = name == "mark"
+    with _node() as node:
+        client = node.create_client(MarkEpisode if marks else Trigger, f"/openral/recorder/{name}")
+        if not client.wait_for_service(patience_s):
+            console.print(_MISSING, soft_wrap=True)
+            return NOBODY
+        request = MarkEpisode.Request(outcome=outcome) if marks else Trigger.Request()
+        future = client.call_async(request)
+        rclpy.spin_until_future_complete(node, future, timeout_sec=ANSWER_S)
+        answer: Any = future.result()
+        if answer is None:
+            console.print("the recorder did not answer; see its lines in launch.log", soft_wrap=True)
+            return 1
+        done = bool(answer.ok if marks else answer.success)
+        console.print(answer.message, style="" if done else "red", markup=False, soft_wrap=True)
+        return 0 if done else 1
+
+
+def show_status(patience_s: float) -> int:
+    """Print the recorder's status once; return 0, 1 where it does not record although it should, 2 without one."""
+    console = Console(highlight=False)
+    heard: list[Any] = []
+    with _node() as node:
+        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+        node.create_subscription(RecorderStatus, "/openral/recorder/status", heard.append, latched)
+        end = time.monotonic() + patience_s
+        while not heard and time.monotonic() < end:
+            rclpy.spin_once(node, timeout_sec=0.05)
+    if not heard:
+        console.print(_MISSING, soft_wrap=True)
+        return NOBODY
+    said = heard[-1]
+    doing = (
+        f'recording for {said.episode_s:.1f} s: "{said.instruction}"' if said.recording else "not recording"
+    )
+    rows = [
+        f"strategy {said.strategy}, {doing}",
+        f"{said.episodes} episodes in {said.folder}, {said.free_gb:.1f} GB free",
+        f"{said.dropped_images} pictures dropped, {said.repeated_images} frames with an older picture, "
+        f"{said.missing_steps} control steps not heard",
+    ]
+    if said.stopped_by:
+        rows.append(said.stopped_by)
+    for row in rows:
+        console.print(row, markup=False, soft_wrap=True)
+    return 1 if said.stopped_by else 0

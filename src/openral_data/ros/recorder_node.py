@@ -1,0 +1,233 @@
+"""The node `/openral/recorder`: records a deployment, and moves nothing.
+
+The executor's threads only take messages in; a thread of its own reads them, puts frames together and writes, and a
+process of its own encodes the videos. Whoever commands the arm waits for none of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import rclpy
+from openral.msg import RecorderStatus
+from openral.srv import MarkEpisode
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from std_srvs.srv import Trigger
+
+from openral_core.errors import ContractError, OpenralError, OutputError
+from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.outcome import OUTCOMES
+from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
+from openral_data.recording.repair import repair_recording
+from openral_data.recording.strategy import strategy_of
+from openral_data.recording_folder import RecordingFolder
+from openral_data.ros.intake import MessageIntake
+from openral_data.ros.topics import RecordedTopic, recorded_topics
+
+WAITING_IMAGES = 90
+"""Pictures that may wait to be written; later ones are dropped, and counted."""
+POLL_S, STATUS_S = 0.1, 1.0
+"""[s] between two looks of the writing thread at time and disk; between two statuses."""
+ORDER_S = 30.0
+"""[s] that a service waits for the writing thread."""
+NICENESS = 5
+"""Of this process and of the encoder, which it starts: whoever moves the arm comes first."""
+Order = Callable[[], tuple[bool, str]]
+
+
+class RecorderNode(GuardedCallbacks, Node):
+    """Parameters: `scene`, `strategy`, `folder` (empty: `recording` in the run's folder), `run_dir`, `min_free_gb`."""
+
+    def __init__(self) -> None:
+        super().__init__("recorder", namespace="/openral")
+        for name, default in (("scene", ""), ("strategy", "episodes"), ("folder", ""), ("run_dir", "")):
+            self.declare_parameter(name, default)
+        self.declare_parameter("min_free_gb", 2.0)
+        self.dropped_images = 0
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._waiting = 0
+        self._closing = threading.Event()
+        columns = self._columns()
+        folder = self._folder()
+        repaired = repair_recording(folder, columns) if folder.root.is_dir() else []
+        for line in repaired:
+            self.get_logger().info(line)
+        run_dir = self._value("run_dir")
+        self._recorder = EpisodeRecorder(
+            folder,
+            columns,
+            strategy_of(self._value("strategy")),
+            truth=Path(run_dir) / "truth.npz" if run_dir else None,
+            min_free_gb=float(self._value("min_free_gb")),
+            say=self._say,
+        )
+        self._intake = MessageIntake(self._recorder)
+        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+        self._status = self.create_publisher(RecorderStatus, "/openral/recorder/status", latched)
+        self._listen(recorded_topics(columns))
+        self._offer()
+        self._thread = threading.Thread(target=self._write, name="write", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Finish what is being recorded; it is on the disk when this returns."""
+        self._closing.set()
+        self._thread.join()
+
+    # -- beginning ---------------------------------------------------------------------------------
+
+    def _columns(self) -> RecordedColumns:
+        scene = load_scene(self._value("scene"))
+        return RecordedColumns.of(scene, load_robot(scene.robot_id), Path(self._value("scene")).stem)
+
+    def _folder(self) -> RecordingFolder:
+        folder, run_dir = self._value("folder"), self._value("run_dir")
+        if not folder and not run_dir:
+            raise OutputError("the recorder has no folder; set record_dir:=FOLDER or run_dir:=FOLDER")
+        return RecordingFolder(Path(folder).expanduser() if folder else Path(run_dir) / "recording")
+
+    def _listen(self, topics: list[RecordedTopic]) -> None:
+        for topic in topics:
+            self.create_subscription(
+                topic.message_type, topic.name, partial(self._on_message, topic), topic.qos, raw=True
+            )
+
+    def _offer(self) -> None:
+        group = (
+            MutuallyExclusiveCallbackGroup()
+        )  # a service waits for the writing thread, the intake must not
+        orders: dict[str, Order] = {
+            "start": lambda: self._recorder.start(),
+            "stop": lambda: self._recorder.stop(),
+            "discard": lambda: self._recorder.discard(),
+            "highlight": lambda: self._recorder.highlight(),
+        }
+        for name, order in orders.items():
+            serve = partial(self._on_order, order)
+            self.create_service(Trigger, f"/openral/recorder/{name}", serve, callback_group=group)
+        self.create_service(MarkEpisode, "/openral/recorder/mark", self._on_mark, callback_group=group)
+        wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(STATUS_S, self._publish_status, callback_group=group, clock=wall)
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    # -- callbacks ---------------------------------------------------------------------------------
+
+    def _on_message(self, topic: RecordedTopic, data: Any) -> None:
+        received_ns = time.time_ns()
+        if topic.camera:
+            if self._waiting >= WAITING_IMAGES:
+                self.dropped_images += 1
+                return
+            self._waiting += 1
+        self._work.put(partial(self._take, topic, bytes(data), received_ns))
+
+    def _on_order(self, order: Order, request: Any, response: Any) -> Any:
+        response.success, response.message = self._ask(order)
+        self._publish_status()
+        return response
+
+    def _on_mark(self, request: Any, response: Any) -> Any:
+        if request.outcome not in OUTCOMES:
+            response.ok, response.message = False, f"outcome is none of {', '.join(OUTCOMES)}"
+            return response
+        response.ok, response.message = self._ask(lambda: self._recorder.mark(request.outcome))
+        return response
+
+    def _ask(self, order: Order) -> tuple[bool, str]:
+        """Have an order obeyed by the writing thread."""
+        done: Future[tuple[bool, str]] = Future()
+        self._work.put(lambda: done.set_result(order()))
+        try:
+            return done.result(ORDER_S)
+        except FutureTimeoutError:
+            return False, f"the recorder is busy, nothing came of it within {ORDER_S:.0f} s"
+
+    def _publish_status(self) -> None:
+        recorder = self._recorder
+        notes, losses = recorder.notes, recorder.assembler.losses
+        message = RecorderStatus(
+            strategy=recorder.strategy.name,
+            recording=notes is not None,
+            by_hand=notes is not None and notes.by_order,
+            folder=str(recorder.folder.root),
+            instruction=notes.sentence if notes else "",
+            episode_s=time.monotonic() - notes.began_s if notes else 0.0,
+            episodes=recorder.episodes,
+            dropped_images=self.dropped_images,
+            repeated_images=recorder.repeated_images + (losses.repeated_images if notes else 0),
+            missing_steps=recorder.missing_steps + (losses.missing_steps if notes else 0),
+            free_gb=recorder.free_bytes / GIGABYTE,
+            stopped_by=recorder.stopped_by,
+        )
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(message)
+
+    def _say(self, line: str, trouble: bool) -> None:
+        if trouble:
+            self.get_logger().warning(line)
+        else:
+            self.get_logger().info(line)
+
+    # -- the writing thread ------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._work.get(timeout=POLL_S)()
+            except Empty:
+                pass
+            except ContractError as error:
+                self.get_logger().warning(f"not recorded: {error}", throttle_duration_sec=5.0)
+            self._recorder.tick()
+        self._recorder.close()
+
+    def _take(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
+        if topic.camera:
+            self._waiting -= 1
+        self._intake.take(topic, data, received_ns)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the recorder until it is told to stop; EXIT_UNFIT when it cannot record."""
+    rclpy.init(args=args)
+    os.nice(NICENESS)
+    node: RecorderNode | None = None
+    executor = MultiThreadedExecutor(num_threads=2)
+    try:
+        node = RecorderNode()
+        executor.add_node(node)
+        executor.spin()
+    except OpenralError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return EXIT_UNFIT
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        if node is not None:
+            node.close()
+        rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

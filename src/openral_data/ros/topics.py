@@ -1,0 +1,78 @@
+"""Which topics of a deployment are recorded, with their types and how they are subscribed to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from geometry_msgs.msg import PointStamped, PoseStamped
+from openral.msg import (
+    ActionChunk,
+    ControlStatus,
+    ExecutedAction,
+    Mission,
+    MissionStep,
+    Prompt,
+    SkillInfo,
+    TaskProgress,
+)
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Bool, String
+from tf2_msgs.msg import TFMessage
+
+from openral_data.recorded_columns import RecordedColumns
+
+COMPRESSED = "sensor_msgs/msg/CompressedImage"
+BEST_EFFORT = QoSProfile(depth=30, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+"""A second of pictures may wait while the process does not get the processor."""
+
+
+@dataclass(frozen=True)
+class RecordedTopic:
+    """One topic."""
+
+    name: str
+    message_type: Any
+    qos: Any
+    latched: bool = False
+    """Its newest message stands at the beginning of each bag."""
+    camera: str = ""
+    """Feature key of the camera whose pictures these are; empty: it is something else."""
+
+    @property
+    def type_name(self) -> str:
+        """Such as sensor_msgs/msg/Image."""
+        return f"{self.message_type.__module__.split('.')[0]}/msg/{self.message_type.__name__}"
+
+
+def _latched(depth: int) -> Any:
+    return QoSProfile(depth=depth, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def recorded_topics(columns: RecordedColumns) -> list[RecordedTopic]:
+    """Return the topics of a deployment with these cameras."""
+    topics = [
+        RecordedTopic("/clock", Clock, BEST_EFFORT),
+        RecordedTopic("/joint_states", JointState, 200),
+        RecordedTopic("/openral/ee_pose", PoseStamped, 200),
+        RecordedTopic("/openral/ee_target", PointStamped, 200),
+        RecordedTopic("/openral/executed_action", ExecutedAction, 200),
+        RecordedTopic("/openral/action_chunk", ActionChunk, 50),
+        RecordedTopic("/openral/control_status", ControlStatus, 50),
+        RecordedTopic("/openral/skills", SkillInfo, _latched(64), latched=True),
+        RecordedTopic("/openral/mission", Mission, _latched(1), latched=True),
+        RecordedTopic("/openral/mission_log", MissionStep, _latched(256)),
+        RecordedTopic("/openral/progress", TaskProgress, 50),
+        RecordedTopic("/openral/prompt", Prompt, 10),
+        RecordedTopic("/openral/estop_state", Bool, _latched(1), latched=True),
+        RecordedTopic("/tf", TFMessage, 200),
+        RecordedTopic("/tf_static", TFMessage, _latched(10), latched=True),
+        RecordedTopic("/robot_description", String, _latched(1), latched=True),
+    ]
+    for camera in columns.cameras:
+        base = f"/openral/cameras/{camera.name}"
+        topics.append(RecordedTopic(f"{base}/image_raw", Image, BEST_EFFORT, camera=camera.key))
+        topics.append(RecordedTopic(f"{base}/camera_info", CameraInfo, BEST_EFFORT))
+    return topics

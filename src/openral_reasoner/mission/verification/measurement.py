@@ -1,0 +1,120 @@
+"""Measures by the locator whether a thing is where its task puts it.
+
+The reward monitor judges by pictures of the whole scene and is calibrated on films of policies: it abstains from many
+attempts, and from most that motions made. Where a task means that one thing is put at another (`task_motions`), the
+distance between the two says more. It decides where nobody else could, and it overrules a monitor that calls done what
+lies elsewhere; in between, and where the locator does not see both, what was judged before stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import dist
+
+from openral_reasoner.mission.attempt import FindThing
+from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.ladder.task_motions import meaning_of
+from openral_reasoner.mission.ladder.ways import Point
+from openral_reasoner.mission.mission import Task
+from openral_reasoner.palette import MOTION
+
+THERE_M = 0.04
+"""[m] from a place within which a thing is at it. The locator's error is 2.1 cm in one answer of ten, and a task of
+MetaWorld's is done within 5 or 7 cm."""
+ELSEWHERE_M = 0.1
+"""[m] from a place from which on a thing is not at it."""
+PATIENCE_S = 20.0
+"""[s] wall time that one answer of the locator may take."""
+KEY = -1000
+"""Keys of `FindThing` are below it; those of a preparation are positive."""
+MEASURED = "was measured"
+"""Words of every verdict by measure."""
+_OPEN = (GateVerdict.SUCCEEDED, GateVerdict.UNVERIFIED)
+"""Verdicts that a measurement can change: one of failure comes from an attempt that went on until it was over."""
+
+
+class Measurement:
+    """Measures the end of one attempt at a time. Not thread-safe; times are monotonic, [s]."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to measure, and nobody who answers where a thing is."""
+        self.can_locate = False
+        self._key = KEY
+        self._judged: Judgement | None = None
+        self._wanted: list[str] = []
+        self._points: dict[str, Point] = {}
+        self._asked_wall_s: float | None = None
+        self._known: Mapping[str, Point] = {}
+
+    @property
+    def waits(self) -> bool:
+        """An attempt is being measured."""
+        return self._judged is not None
+
+    def forget(self) -> None:
+        """Another mission begins; an answer that is still on its way counts no more."""
+        self._judged, self._asked_wall_s, self._known = None, None, {}
+
+    def knows(self, points: Mapping[str, Point]) -> None:
+        """Take where things were found before an attempt: a place that a thing covers is not seen any more."""
+        self._known = dict(points)
+
+    def begin(self, judgement: Judgement, task: Task) -> str:
+        """Put a judgement off until the thing and its place are measured, and say so; empty: there is nothing to
+        measure."""
+        meaning, known, self._known = meaning_of(task.planned), self._known, {}
+        if not (self.can_locate and meaning.can_be_measured) or judgement.broken_off:
+            return ""
+        if judgement.verdict not in _OPEN or task.planned.skill.kind == MOTION:
+            return ""
+        self._judged, self._asked_wall_s = judgement, None
+        self._points = {place: known[place] for place in (meaning.place,) if place in known}
+        self._wanted = [meaning.thing, meaning.place]
+        return f"{judgement.reason}; where are the {meaning.thing} and the {meaning.place}?"
+
+    def due(self, wall_s: float) -> list[FindThing] | Judgement:
+        """Return what is to be looked for now, or the judgement once everything was found or something was not."""
+        assert self._judged is not None, "asked only while it waits"
+        missing = [words for words in self._wanted if words not in self._points]
+        if not missing:
+            return self._end(self._by_distance())
+        if self._asked_wall_s is None:
+            self._key, self._asked_wall_s = self._key - 1, wall_s
+            return [FindThing(self._key, missing[0])]
+        return self._end(self._judged) if wall_s - self._asked_wall_s > PATIENCE_S else []
+
+    def found(self, key: int, point: Point | None) -> bool:
+        """Take the answer to the `FindThing` of that key; return whether it still counts."""
+        if self._judged is None or key != self._key or self._asked_wall_s is None:
+            return False
+        missing = next(words for words in self._wanted if words not in self._points)
+        self._asked_wall_s = None
+        if point is None:
+            self._wanted, self._points = [], {}
+        else:
+            self._points[missing] = point
+        return True
+
+    def _end(self, judgement: Judgement) -> Judgement:
+        self._judged, self._asked_wall_s = None, None
+        return judgement
+
+    def _by_distance(self) -> Judgement:
+        judged = self._judged
+        assert judged is not None, "begin gave one"
+        if not self._wanted:
+            return judged
+        thing, place = self._wanted
+        away_m = dist(self._points[thing], self._points[place])
+        told = f"the {thing} {MEASURED} {100 * away_m:.1f} cm from the {place}"
+        if away_m >= ELSEWHERE_M:
+            return Judgement(GateVerdict.STALLED, f"{told}: it is not done ({judged.reason})")
+        if away_m <= THERE_M:
+            return Judgement(GateVerdict.SUCCEEDED, f"{told}: it is done")
+        return replace(judged, reason=f"{judged.reason}; {told}")
+
+
+def is_measuring(key: int) -> bool:
+    """Whether the `FindThing` of that key asks for what is measured, and not for where a motion shall go."""
+    return key < KEY

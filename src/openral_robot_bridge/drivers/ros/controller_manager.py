@@ -1,0 +1,110 @@
+"""What ros2_control's controller manager says of a controller, and how it is switched on again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from controller_manager_msgs.srv import ListControllers, SetHardwareComponentState, SwitchController
+from lifecycle_msgs.msg import State
+from rcl_interfaces.srv import GetParameters
+from rclpy.node import Node
+
+from openral_robot_bridge.driver import ArmError
+
+TRAJECTORY_TYPE = "joint_trajectory_controller/JointTrajectoryController"
+ANSWER_S = 5.0
+"""[s] wall time that the controller manager has to answer."""
+
+
+class ControllerManager:
+    """Asks one controller manager. Its node is spun by another thread than the one that calls."""
+
+    def __init__(self, node: Node, manager: str, controller: str) -> None:
+        """Take names; nothing is asked yet."""
+        self._node, self._manager, self.controller = node, manager, controller
+        self._list = node.create_client(ListControllers, f"{manager}/list_controllers")
+        self._switch = node.create_client(SwitchController, f"{manager}/switch_controller")
+        self._hardware = node.create_client(
+            SetHardwareComponentState, f"{manager}/set_hardware_component_state"
+        )
+
+    def find(self) -> Any:
+        """Return the state of the controller, as a controller_manager_msgs/ControllerState.
+
+        Raises:
+            ArmError: nobody answers, or there is no such controller.
+        """
+        found = self._call(self._list, ListControllers.Request()).controller
+        for state in found:
+            if state.name == self.controller:
+                return state
+        known = ", ".join(sorted(state.name for state in found)) or "none"
+        raise ArmError(
+            f"{self._manager} has no controller {self.controller}; it has {known}; load it, or correct "
+            "arm.ros2_control.controller in the scene"
+        )
+
+    def check(self, joints: Sequence[str]) -> None:
+        """Raise ArmError unless the controller is an active trajectory controller of these joints."""
+        state = self.find()
+        if state.type != TRAJECTORY_TYPE:
+            raise ArmError(
+                f"controller {self.controller} is a {state.type}; name one of type {TRAJECTORY_TYPE}"
+            )
+        if state.state != "active":
+            raise ArmError(f"controller {self.controller} is {state.state}; run `openral robot recover`")
+        claimed = {name.rpartition("/")[0] for name in state.claimed_interfaces}
+        missing = [joint for joint in joints if joint not in claimed]
+        if missing:
+            raise ArmError(
+                f"controller {self.controller} does not command {', '.join(missing)}; it commands "
+                f"{', '.join(sorted(claimed)) or 'nothing'}; make its joints those of robot.yaml"
+            )
+
+    def rate_hz(self) -> float:
+        """Return the rate [Hz] of the control cycle; 0: it does not say."""
+        client = self._node.create_client(GetParameters, f"{self._manager}/get_parameters")
+        try:
+            values = self._call(client, GetParameters.Request(names=["update_rate"])).values
+            return float(values[0].integer_value) if values else 0.0
+        finally:
+            self._node.destroy_client(client)
+
+    def activate(self, hardware: str | None) -> None:
+        """Set a hardware component active, if one is named, then the controller.
+
+        Raises:
+            ArmError: the controller manager refuses, or does not answer.
+        """
+        if hardware is not None:
+            active = State(id=State.PRIMARY_STATE_ACTIVE, label="active")
+            request = SetHardwareComponentState.Request(name=hardware, target_state=active)
+            answer = self._call(self._hardware, request)
+            if not answer.ok:
+                raise ArmError(
+                    f"hardware component {hardware} stays {answer.state.label}; see the arm's own log"
+                )
+        switch = SwitchController.Request(
+            activate_controllers=[self.controller], strictness=SwitchController.Request.BEST_EFFORT
+        )
+        self._call(self._switch, switch)
+        state = self.find().state
+        if state != "active":
+            raise ArmError(f"controller {self.controller} stays {state}; see the controller manager's log")
+
+    def _call(self, client: Any, request: Any) -> Any:
+        if not client.wait_for_service(timeout_sec=ANSWER_S):
+            raise ArmError(
+                f"nobody offers {client.srv_name} in ROS domain {self._node.context.get_domain_id()}; is ros2_control "
+                "running there, with the same RMW, and reached from here?"
+            )
+        future = client.call_async(request)
+        due = time.monotonic() + ANSWER_S
+        while not future.done():
+            if time.monotonic() > due:
+                future.cancel()
+                raise ArmError(f"{client.srv_name} did not answer within {ANSWER_S:g} s")
+            time.sleep(0.002)
+        return future.result()

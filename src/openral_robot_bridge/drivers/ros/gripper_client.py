@@ -1,0 +1,46 @@
+"""A gripper behind an action of control_msgs/GripperCommand, as ros2_controllers and franka_gripper offer it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from control_msgs.action import GripperCommand
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from openral_core.hardware.trajectory_arm import GripperAction
+
+NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+
+class GripperClient:
+    """Newest width and newest command; all calls return at once."""
+
+    def __init__(self, node: Node, gripper: GripperAction, arm_states: str) -> None:
+        """Begin to listen; joint states on `arm_states` are handed in by `hear`."""
+        self._gripper = gripper
+        self._client = ActionClient(node, GripperCommand, gripper.action)
+        self.width_m = gripper.max_width_m
+        """[m] between the fingers, as last heard."""
+        self._arm_states = arm_states
+        if gripper.states is not None and gripper.states != arm_states:
+            node.create_subscription(JointState, gripper.states, self._take, NEWEST)
+
+    def hear(self, topic: str, message: Any) -> None:
+        """Take joint states of the arm, where they hold the gripper's."""
+        if self._gripper.states in (None, topic):
+            self._take(message)
+
+    def grip(self, width_m: float, force_n: float) -> None:
+        """Lead the fingers to a width [m] with a force [N] at most; an older command is replaced."""
+        goal = GripperCommand.Goal()
+        goal.command.position = width_m / self._gripper.width_scale
+        goal.command.max_effort = force_n
+        self._client.send_goal_async(goal)
+
+    def _take(self, message: Any) -> None:
+        for name, position in zip(message.name, message.position, strict=False):
+            if name == self._gripper.joint:
+                self.width_m = float(position) * self._gripper.width_scale

@@ -1,0 +1,60 @@
+"""franka_ros2's own recovery from a reflex."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from openral_core.errors import InstallationError
+from openral_robot_bridge.driver import ArmError
+
+PATIENCE_S = 8.0
+"""[s] that recovery may take, for which the arm may open its brakes."""
+
+
+def error_recovery() -> Any:
+    """Return the action type of franka_msgs, which come with franka_ros2 and are no dependency of openral.
+
+    Raises:
+        InstallationError: a sourced ROS 2 does not have them.
+    """
+    try:
+        return importlib.import_module("franka_msgs.action").ErrorRecovery
+    except ImportError as error:
+        what = "arm.ros2_control.error_recovery needs franka_msgs"
+        raise InstallationError(
+            f"{what}; install and source franka_ros2, or remove it from the scene"
+        ) from error
+
+
+def recover_errors(node: Node, action: str) -> None:
+    """Run an action of franka_msgs/ErrorRecovery to its end; the node is spun by another thread.
+
+    Raises:
+        ArmError: nobody offers it, or it does not end in time.
+    """
+    kind = error_recovery()
+    client = ActionClient(node, kind, action)
+    try:
+        due = time.monotonic() + PATIENCE_S
+        if not client.wait_for_server(timeout_sec=PATIENCE_S / 2):
+            raise ArmError(f"nobody offers the action {action}; is the arm's own driver running?")
+        sent = client.send_goal_async(kind.Goal())
+        _await(sent, due, action)
+        handle = sent.result()
+        if handle is None or not handle.accepted:
+            raise ArmError(f"{action} refuses to recover; release the user stop, and look at Desk")
+        _await(handle.get_result_async(), due, action)
+    finally:
+        client.destroy()
+
+
+def _await(future: object, due: float, action: str) -> None:
+    while not future.done():  # type: ignore[attr-defined]
+        if time.monotonic() > due:
+            raise ArmError(f"{action} did not end within {PATIENCE_S:g} s")
+        time.sleep(0.005)

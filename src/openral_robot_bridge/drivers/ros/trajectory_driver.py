@@ -1,0 +1,241 @@
+"""The driver of any arm that a joint trajectory controller of ros2_control moves.
+
+Each message carries the way to the next target and from there to rest, and replaces the one before. So the controller
+itself is the watchdog: without a new message the arm comes to rest within its limits, whatever became of this process.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.hardware.trajectory_arm import TrajectoryArm
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.ros.controller_manager import ControllerManager
+from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
+from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
+
+NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+STATES_S = 5.0
+"""[s] until the first joint states must have come."""
+STALE_S = 0.25
+"""[s] age from which on joint states count as lost."""
+RATE_S = 0.5
+"""[s] over which their rate is taken when the driver connects."""
+LOOK_S = 0.5
+"""[s] between two looks at whether the controller is active."""
+MEETS = 2.0
+"""Periods of the stream within which a target is reached: one more than there are between two, so that a message that
+comes late finds the arm on its way and not at rest."""
+REST_RAD_S = 0.01
+"""[rad/s] below which every joint counts as at rest."""
+
+
+class TrajectoryDriver:
+    """Calls come from one thread, but `read` also while `stop` waits in another."""
+
+    brakes = False
+
+    def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits, period_s: float) -> None:
+        """Take the arm's ROS domain, the names in it, the limits of robot.yaml, and the stream's period [s]."""
+        self._domain, self._names, self._limits, self._period_s = domain, names, limits, period_s
+        self._joints = limits.names
+        self._context = rclpy.Context()
+        self._lock = threading.Lock()
+        self._positions: Vector | None = None
+        self._velocities = np.zeros(len(self._joints))
+        self._torques = np.zeros(len(self._joints))
+        self._heard_s = float("-inf")
+        self._heard = 0
+        self._fault = ""
+        self._moving = False
+        self._closed = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def connect(self) -> ArmInfo:
+        """Check the controller, and wait for joint states.
+
+        Raises:
+            ArmError: what is missing, by name.
+        """
+        self._context.init(domain_id=self._domain)
+        self._node: Any = rclpy.create_node("openral_arm_driver", context=self._context)
+        node, names = self._node, self._names
+        self._manager = ControllerManager(node, names.manager, names.controller)
+        self._trajectories = node.create_publisher(
+            JointTrajectory, f"/{names.controller}/joint_trajectory", 10
+        )
+        node.create_subscription(JointState, names.states, self._on_states, NEWEST)
+        if names.external_torques is not None:
+            node.create_subscription(JointState, names.external_torques, self._on_torques, NEWEST)
+        self._gripper = (
+            GripperClient(node, names.gripper, names.states) if names.gripper is not None else None
+        )
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(node)
+        self._begin(self._spin)
+        rate_hz = self._manager.rate_hz()
+        try:
+            self._manager.check(self._joints)
+        except ArmError as error:
+            if self._manager.find().state == "active":
+                raise
+            self._fault = str(error)  # `recover` switches it on
+        versions = {
+            "controller": names.controller,
+            "controller manager": f"{rate_hz:g} Hz",
+            "joint states": f"{self._await_states():.0f} Hz",
+        }
+        self._begin(self._look)
+        free = np.full(len(self._joints), np.inf)
+        limits = ArmLimits(self._joints, -free, free, free, free, free, np.zeros(len(free)), free)
+        width = names.gripper.max_width_m if names.gripper is not None else 0.0
+        return ArmInfo(limits, width, versions)
+
+    def read(self) -> ArmState:
+        """Return the newest state. Raises ArmError: no joint states come any more."""
+        with self._lock:
+            age_s = time.monotonic() - self._heard_s
+            if self._positions is None or age_s > STALE_S:
+                raise ArmError(
+                    f"no joint states on {self._names.states} for {age_s:.1f} s; the arm's own controller holds it"
+                )
+            mode = ArmMode.MOVING if self._moving else ArmMode.IDLE
+            return ArmState(
+                self._heard_s,
+                self._positions.copy(),
+                self._velocities.copy(),
+                self._torques.copy(),
+                self._gripper.width_m if self._gripper is not None else 0.0,
+                ArmMode.FAULT if self._fault else mode,
+                (self._fault,) if self._fault else (),
+            )
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Send the way to a target and from there to rest.
+
+        Raises:
+            ArmError: the controller is not active.
+        """
+        if self._fault:
+            raise ArmError(f"the arm cannot be moved: {self._fault}")
+        self._moving = True
+        self._send(positions, velocities)
+
+    def stop(self) -> None:
+        """Wait until the arm is at rest; the controller holds it then."""
+        due = time.monotonic() + 1.0
+        while time.monotonic() < due and np.abs(self._velocities).max() > REST_RAD_S:
+            time.sleep(0.005)
+        self._moving = False
+
+    def recover(self) -> None:
+        """Recover the arm's errors, then set hardware and controller active, in this order (franka_ros2's).
+
+        Raises:
+            ArmError: one of them refuses.
+        """
+        if self._names.error_recovery is not None:
+            recover_errors(self._node, self._names.error_recovery)
+        self._manager.activate(self._names.hardware)
+        self._manager.check(self._joints)
+        self._moving, self._fault = False, ""
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Begin to open or close; the gripper's own speed is used."""
+        if self._gripper is not None:
+            self._gripper.grip(width_m, force_n)
+
+    def close(self) -> None:
+        """Come to rest and disconnect."""
+        self._closed.set()
+        if self._context.ok():
+            self._executor.shutdown()
+            for thread in self._threads:
+                thread.join(2.0)
+            self._node.destroy_node()
+            self._context.try_shutdown()
+
+    def _send(self, positions: Vector, velocities: Vector) -> None:
+        """Pass the target, then brake all joints for the time that the quickest of them needs."""
+        met_s = MEETS * self._period_s
+        brake_s = float(np.max(np.abs(velocities) / self._limits.acceleration, initial=0.0))
+        points = [_point(positions, velocities, met_s)]
+        if brake_s > 1e-3:
+            rest = positions + 0.5 * brake_s * velocities
+            rest = np.clip(rest, self._limits.low, self._limits.high)
+            points.append(_point(rest, np.zeros_like(rest), met_s + brake_s))
+        else:
+            points[0].velocities = [0.0] * len(positions)
+        self._trajectories.publish(JointTrajectory(joint_names=list(self._joints), points=points))
+
+    def _on_states(self, message: Any) -> None:
+        known = {name: index for index, name in enumerate(message.name)}
+        if self._gripper is not None:
+            self._gripper.hear(self._names.states, message)
+        try:
+            order = [known[name] for name in self._joints]
+        except KeyError:
+            return  # another publisher's, such as the gripper's
+        positions = np.array(message.position, np.float64)[order]
+        velocities = np.array(message.velocity, np.float64)
+        with self._lock:
+            self._positions = positions
+            self._velocities = (
+                velocities[order] if len(velocities) == len(message.name) else np.zeros(len(order))
+            )
+            self._heard_s, self._heard = time.monotonic(), self._heard + 1
+
+    def _on_torques(self, message: Any) -> None:
+        known = dict(zip(message.name, message.effort, strict=False))
+        with self._lock:
+            self._torques = np.array([known.get(name, 0.0) for name in self._joints])
+
+    def _await_states(self) -> float:
+        """Wait for joint states; return their rate [Hz]."""
+        due = time.monotonic() + STATES_S
+        while self._positions is None:
+            if time.monotonic() > due:
+                raise ArmError(
+                    f"no joint states of {', '.join(self._joints)} on {self._names.states} within {STATES_S:g} s; is "
+                    "the joint_state_broadcaster active, and does robot.yaml call the joints as the arm does?"
+                )
+            time.sleep(0.01)
+        before = self._heard
+        time.sleep(RATE_S)
+        return (self._heard - before) / RATE_S
+
+    def _begin(self, body: Any) -> None:
+        thread = threading.Thread(target=body, name=body.__name__.strip("_"), daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            return
+
+    def _look(self) -> None:
+        """Look every half second whether the controller is still active; if not, that is a fault until `recover`."""
+        while not self._closed.wait(LOOK_S):
+            try:
+                self._manager.check(self._joints)
+            except ArmError as error:
+                if not self._closed.is_set():
+                    self._fault = str(error)
+
+
+def _point(positions: Vector, velocities: Vector, after_s: float) -> JointTrajectoryPoint:
+    point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
+    point.time_from_start.sec, point.time_from_start.nanosec = int(after_s), int(after_s % 1.0 * 1e9)
+    return point

@@ -1,0 +1,224 @@
+"""A Rethink Sawyer (Intera 5) by its own ROS 1 topics, in VELOCITY mode at 100 Hz.
+
+It is the mode whose loss is safe: when no command comes for `COMMAND_TIMEOUT_S`, the arm's own controller falls back to
+POSITION mode and holds. In POSITION and TRAJECTORY mode the arm would go on, and past its collision avoidance
+(intera_interface, limb.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_robot_bridge import intera
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.sawyer_gripper import SawyerGripper
+from openral_robot_bridge.drivers.sawyer_state import STALE_S, SawyerState
+from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
+from openral_robot_bridge.ros1.node import Ros1Node
+
+FIRST_S = 5.0
+"""[s] until the arm has said what it is, and as long again until it listens."""
+COMMAND_TIMEOUT_S = 0.2
+"""[s] without a command after which the arm holds; Intera's default."""
+LATE_S = 0.15
+"""[s] between two commands after which the motion counts as ended, so that it never goes on behind the arm's back."""
+GAIN = 5.0
+"""[1/s] share of what a joint is off its target that is added to its velocity."""
+LAG_RAD = 0.3
+"""[rad] that a joint may be off its target before the motion counts as blocked."""
+REST_S, REST_RAD_S = 1.0, 0.05
+"""[s] in which an arm that is told to stand comes to rest, and [rad/s] what counts as that."""
+SPEED_SHARE = 0.97
+"""Share of a joint's greatest speed that is commanded; the rest is for what it overshoots."""
+BRAKE_CYCLE_S = 0.01
+"""[s] between two commands while it brakes."""
+RECOVERY_S = 4.0
+"""[s] that the arm has to be reset, and as long again to be enabled; its brakes open."""
+ASK_S = 0.1
+"""[s] between two messages that ask for the same."""
+
+
+class SawyerDriver:
+    """One Sawyer, with its electric gripper if it has one."""
+
+    brakes = True
+    """`stop` brakes with the arm's greatest acceleration, from any speed."""
+
+    def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
+        """Take the address of the arm's master, `host` or `host:port`, and the names that its joints have."""
+        self._address, self._names = address, joint_names
+        self._node: Ros1Node | None = None
+        self._gripper: SawyerGripper | None = None
+        self._limits: ArmLimits | None = None
+        self._moving = False
+        self._sent = np.zeros(len(joint_names))
+        self._sent_at = 0.0
+
+    def connect(self) -> ArmInfo:
+        """Join the arm's graph, set its command timeout, and read its limits and version; nothing is enabled.
+
+        Raises:
+            ArmError: what did not come or was refused, and what to do.
+        """
+        try:
+            node = self._node = Ros1Node("openral", self._address, MessageTypes(intera.DEFINITIONS))
+            self._state = SawyerState(node, self._names)
+            self._command = node.publish(intera.COMMAND, "intera_core_msgs/JointCommand")
+            self._timeout = node.publish(intera.COMMAND_TIMEOUT, "std_msgs/Float64", latch=True)
+            self._enable = node.publish(intera.ENABLE, "std_msgs/Bool")
+            self._reset = node.publish(intera.RESET, "std_msgs/Empty")
+            self._stop = node.publish(intera.STOP, "std_msgs/Empty")
+            self._gripper = SawyerGripper(node)
+        except Ros1Error as error:
+            hint = "is it switched on, its address right, and Intera in SDK mode?"
+            raise ArmError(f"the arm at {self._address} cannot be used: {error}; {hint}") from error
+        self._timeout.publish(node.types.make("std_msgs/Float64", data=COMMAND_TIMEOUT_S))
+        self._state.wait(FIRST_S)
+        self._limits = self._state.limits()
+        self._await_listeners()
+        width = intera.GRIPPER_STROKE_M if self._gripper.is_there() else 0.0
+        intera_version = str(node.parameter(intera.VERSION_PARAMETER, "unknown"))
+        return ArmInfo(self._limits, width, {"Intera": intera_version, "rosbags": version("rosbags")})
+
+    def read(self) -> ArmState:
+        """Return the newest state; one that is old is a fault."""
+        state = self._state
+        mode, faults = state.mode()
+        if mode is ArmMode.IDLE and self._moving:
+            mode = ArmMode.MOVING
+        width = self._gripper.width_m if self._gripper is not None else 0.0
+        return ArmState(state.stamp_s, state.positions, state.velocities, state.external, width, mode, faults)
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Send the velocity that leads the joints to a target, as quickly as their limits allow.
+
+        Raises:
+            ArmError: the arm is not enabled or was stopped, a joint is held back, or the last command is too long ago.
+        """
+        state, before = self.read(), self._sent_at
+        if state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
+            raise _ended(f"{state.mode.value}: {', '.join(state.faults)}")
+        if self._command.listeners == 0:
+            raise _ended(f"nobody listens to {intera.COMMAND} any more")
+        off = np.abs(positions - state.positions)
+        if off.max() > LAG_RAD:
+            joint = self._names[int(off.argmax())]
+            raise _ended(f"{joint} is {off.max():.2f} rad off its target: something holds it back")
+        assert self._limits is not None  # `connect`
+        most = SPEED_SHARE * self._limits.velocity
+        goes_on = self._moving
+        if goes_on:
+            self._expect_in_time(before, time.monotonic())
+        self._send(np.clip(velocities + GAIN * (positions - state.positions), -most, most))
+        self._moving = True
+        if goes_on:  # this process may have been held up between the look and the command
+            self._expect_in_time(before, self._sent_at)
+
+    def stop(self) -> None:
+        """Brake, and tell the joints to stand until they do; an arm that does not is stopped as by its button.
+
+        After the command timeout its own controller holds it.
+        """
+        if not self._moving or self._limits is None:
+            return
+        due = time.monotonic() + REST_S
+        while time.monotonic() < due:
+            change = self._limits.acceleration * (time.monotonic() - self._sent_at)
+            self._send(np.sign(self._sent) * np.maximum(np.abs(self._sent) - change, 0.0))
+            if not self._sent.any() and np.abs(self._state.velocities).max() < REST_RAD_S:
+                break
+            time.sleep(BRAKE_CYCLE_S)
+        else:
+            if self.read().mode is ArmMode.MOVING:
+                self._stop.publish(self._types.make("std_msgs/Empty"))
+        self._moving = False
+
+    def recover(self) -> None:
+        """Reset and enable the arm, by which its brakes open.
+
+        Raises:
+            ArmError: its button is pressed, or it stays stopped or disabled.
+        """
+        self._moving = False
+        self._state.forget_collision()
+        if self._state.age_s > STALE_S:
+            raise ArmError(f"the arm at {self._address} says nothing; look at its network")
+        state = self._state.assembly
+        if state.estop_button == intera.BUTTON_PRESSED:
+            raise ArmError("the arm's stop button is pressed; release it")
+        if state.stopped or state.error:
+            empty = self._types.make("std_msgs/Empty")
+            self._ask(lambda: self._reset.publish(empty), lambda s: not (s.stopped or s.error), "reset")
+        on = self._types.make("std_msgs/Bool", data=True)
+        self._ask(lambda: self._enable.publish(on), lambda s: s.enabled and s.ready, "be enabled")
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Begin to open or close; a gripper that is not calibrated is first, by which its fingers move."""
+        if self._gripper is not None:
+            self._gripper.grip(width_m, speed_m_s, force_n)
+
+    def close(self) -> None:
+        """Come to rest and leave the graph; the arm stays enabled, and holds."""
+        self.stop()
+        if self._gripper is not None:
+            self._gripper.close()
+        if self._node is not None:
+            self._node.close()
+        self._node = self._gripper = None
+
+    @property
+    def _types(self) -> MessageTypes:
+        assert self._node is not None  # `connect`
+        return self._node.types
+
+    def _expect_in_time(self, before: float, now: float) -> None:
+        """Raise ArmError: the arm has not been told anything for too long at a time [s], and does not go on."""
+        if now - before > LATE_S:
+            raise _ended(f"command timeout: {now - before:.2f} s lay between two commands, and the arm holds")
+
+    def _send(self, velocities: Vector) -> None:
+        empty = np.zeros(0)
+        self._command.publish(
+            self._types.make(
+                "intera_core_msgs/JointCommand",
+                header=self._types.header(time.time()),
+                mode=intera.VELOCITY_MODE,
+                names=list(self._names),
+                position=empty,
+                velocity=velocities,
+                acceleration=empty,
+                effort=empty,
+            )
+        )
+        self._sent, self._sent_at = velocities, time.monotonic()
+
+    def _ask(self, send: Callable[[], None], done: Callable[[Any], bool], what: str) -> None:
+        """Ask again and again until the arm's state says that it is done."""
+        due = time.monotonic() + RECOVERY_S
+        while not done(self._state.assembly):
+            if time.monotonic() > due:
+                mode, names = self._state.mode()
+                raise ArmError(f"the arm does not let itself {what} ({mode.value}: {', '.join(names)})")
+            send()
+            time.sleep(ASK_S)
+
+    def _await_listeners(self) -> None:
+        """Wait until the arm listens to commands. Raises ArmError: it does not."""
+        due = time.monotonic() + FIRST_S
+        while not (self._command.listeners and self._timeout.listeners):
+            if time.monotonic() > due:
+                raise ArmError(
+                    f"the arm at {self._address} does not listen to {intera.COMMAND}; "
+                    "can it reach this computer, and no firewall is between?"
+                )
+            time.sleep(0.01)
+
+
+def _ended(why: str) -> ArmError:
+    return ArmError(f"the arm ended its motion: {why}")

@@ -1,0 +1,115 @@
+"""Sawyer's electric gripper behind its IO topics, which acknowledge a command by its time stamp.
+
+The force is set only where the gripper has a signal for it; Intera 5.3's has none, and presses with up to 10 N.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+from openral_robot_bridge import intera
+from openral_robot_bridge.ros1.node import Ros1Node
+
+FIRST_S = 1.0
+"""[s] until a gripper has told its state."""
+AGAIN_S = 0.1
+"""[s] between two sendings of a command that is not yet acknowledged (intera_io, io_interface.py)."""
+ACKNOWLEDGED_S = 2.0
+"""[s] after which a command counts as lost."""
+CALIBRATED_S = 5.0
+"""[s] that a calibration may take."""
+LEAST_SPEED, MOST_SPEED = 0.15, 0.3
+"""[m/s] of the fingers (intera_interface, Gripper)."""
+MOST_FORCE = 10.0
+"""[N] as well."""
+
+
+class SawyerGripper:
+    """Newest width and newest command of one gripper; all calls but `is_there` return at once."""
+
+    def __init__(self, node: Ros1Node) -> None:
+        """Begin to listen. Raises Ros1Error: the master does not answer."""
+        self._node = node
+        self._signals: dict[str, Any] = {}
+        self._acknowledged: set[tuple[int, int]] = set()
+        self._wanted: tuple[float, float, float] | None = None
+        self._change, self._closed = threading.Event(), threading.Event()
+        self._commands = node.publish(intera.GRIPPER_COMMAND, "intera_core_msgs/IOComponentCommand")
+        node.subscribe(intera.GRIPPER_STATE, "intera_core_msgs/IODeviceStatus", self._on_state)
+        self._thread = threading.Thread(target=self._run, name="gripper", daemon=True)
+        self._thread.start()
+
+    @property
+    def width_m(self) -> float:
+        """[m] that the fingers are open."""
+        return float(self._signals.get("position_response_m") or 0.0)
+
+    def is_there(self) -> bool:
+        """Wait for the gripper's first state; tell whether it came."""
+        due = time.monotonic() + FIRST_S
+        while not self._signals and time.monotonic() < due:
+            time.sleep(0.01)
+        return bool(self._signals)
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Lead the fingers to a width; a command that is not yet begun is replaced."""
+        self._wanted = (width_m, speed_m_s, force_n)
+        self._change.set()
+
+    def close(self) -> None:
+        """Leave the gripper as it is."""
+        self._closed.set()
+        self._change.set()
+        self._thread.join(ACKNOWLEDGED_S)
+
+    def _run(self) -> None:
+        # What goes wrong with a gripper shows in a width that does not change; the arm goes on.
+        while not self._closed.is_set():
+            self._change.wait()
+            self._change.clear()
+            wanted = self._wanted
+            if wanted is None or self._closed.is_set():
+                continue
+            width, speed, force = wanted
+            if not self._signals.get("is_calibrated"):
+                self._set("calibrate", "bool", True)
+                self._wait(lambda: bool(self._signals.get("is_calibrated")), CALIBRATED_S)
+            if "holding_force_n" in self._signals:
+                self._set("holding_force_n", "float", min(force, MOST_FORCE))
+            self._set("speed_mps", "float", min(max(speed, LEAST_SPEED), MOST_SPEED))
+            self._set("position_m", "float", min(max(width, 0.0), intera.GRIPPER_STROKE_M))
+
+    def _set(self, signal: str, kind: str, value: bool | float) -> None:
+        """Set a signal: send until it is acknowledged, or a newer command waits, or it counts as lost."""
+        types = self._node.types
+        stamp = types.time(time.time())
+        arguments = {"signals": {signal: {"format": {"type": kind}, "data": [value]}}}
+        message = types.make(
+            "intera_core_msgs/IOComponentCommand", time=stamp, op="set", args=json.dumps(arguments)
+        )
+        due = time.monotonic() + ACKNOWLEDGED_S
+        while time.monotonic() < due and not (self._closed.is_set() or self._change.is_set()):
+            self._commands.publish(message)
+            if self._wait(lambda: (stamp.sec, stamp.nanosec) in self._acknowledged, AGAIN_S):
+                return
+
+    def _wait(self, what: Any, patience_s: float) -> bool:
+        due = time.monotonic() + patience_s
+        while not what():
+            if time.monotonic() > due or self._closed.wait(0.01):
+                return False
+        return True
+
+    def _on_state(self, message: Any) -> None:
+        signals = {}
+        for signal in message.signals:
+            try:
+                data = json.loads(signal.data)
+            except ValueError:
+                continue
+            signals[signal.name] = data[0] if isinstance(data, list) and data else None
+        self._signals = signals
+        self._acknowledged = {(stamp.sec, stamp.nanosec) for stamp in message.commands}

@@ -1,0 +1,142 @@
+"""One real camera on the graph: its pictures in the scene's size, with their own stamps, and its camera_info."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from sensor_msgs.msg import CameraInfo
+from sensor_msgs.msg import Image as ImageMessage
+
+from openral_control.control_run import ERROR, OK, WARN
+from openral_core.hardware.real_camera import RealCamera
+from openral_core.image_message import ENCODING
+from openral_core.scene import SceneCamera
+from openral_core.types import Image
+from openral_robot_bridge.cameras.feed import PictureFeed
+from openral_robot_bridge.cameras.picture_fit import PictureFit
+from openral_robot_bridge.ros.camera_source import NEWEST, Optics, open_source
+from openral_sim_bridge.frames import optical_frame
+
+SOONER = 0.6
+"""Share of the scene's period from which on the next picture is passed on. A camera that is a bit faster than the scene
+keeps its own rhythm, and one that is much faster costs no more than it is worth."""
+
+
+class CameraRelay:
+    """Publishes `cameras/<name>/image_raw` and `…/camera_info`."""
+
+    def __init__(self, node: Node, camera: SceneCamera, real: RealCamera) -> None:
+        """Begin to relay.
+
+        Args:
+            node: which listens and publishes.
+            camera: what the scene promises.
+            real: where it comes from.
+        """
+        self.camera, self._real = camera, real
+        self.feed = PictureFeed(camera.name)
+        """How the camera is doing."""
+        self._fit = PictureFit((camera.width, camera.height), real.fit)
+        base = f"/openral/cameras/{camera.name}"
+        self._node = node
+        self._images = node.create_publisher(ImageMessage, f"{base}/image_raw", NEWEST)
+        self._infos = node.create_publisher(CameraInfo, f"{base}/camera_info", NEWEST)
+        self._image = ImageMessage(
+            height=camera.height, width=camera.width, encoding=ENCODING, step=3 * camera.width
+        )
+        self._image.header.frame_id = optical_frame(camera.name)
+        self._info: Any = None
+        self._info_size = (0, 0)
+        self._passed_s = float("-inf")
+        self._close = open_source(node, camera.name, real, self)
+
+    @property
+    def mounted(self) -> TransformStamped | None:
+        """Where the camera stands; None: the scene does not say."""
+        mount = self._real.mount
+        if mount is None:
+            return None
+        frame = TransformStamped(child_frame_id=optical_frame(self.camera.name))
+        frame.header.frame_id = mount.frame
+        shift, turn = frame.transform.translation, frame.transform.rotation
+        shift.x, shift.y, shift.z = mount.position
+        turn.x, turn.y, turn.z, turn.w = mount.quaternion
+        return frame
+
+    def picture(self, stamp_ns: int, image: Image) -> None:
+        """Pass a picture on, if its stamp rises and it does not come sooner than the scene has use for it."""
+        stamp_s = 1e-9 * stamp_ns
+        if not self.feed.picture(stamp_s, time.time(), image):
+            return
+        if 0.0 <= stamp_s - self._passed_s < SOONER / self.camera.rate_hz:
+            return
+        self._passed_s = stamp_s
+        stamp = Time(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
+        self._image.header.stamp = stamp
+        self._image.data = array("B", self._fit.picture(image).tobytes())
+        self._images.publish(self._image)
+        if self._info is None:
+            return
+        size = (image.shape[1], image.shape[0])
+        if size != self._info_size:
+            pictures, lens = ("{}x{}".format(*each) for each in (size, self._info_size))
+            self.feed.failed(
+                f"its pictures are {pictures}, its lens is described for {lens}; make them alike"
+            )
+            return
+        self._info.header.stamp = stamp
+        self._infos.publish(self._info)
+
+    def optics(self, optics: Optics) -> None:
+        """Take what the camera says of its lens."""
+        k = self._fit.lens(optics.k, *optics.size)
+        width, height = self.camera.width, self.camera.height
+        info = CameraInfo(height=height, width=width, distortion_model=optics.model, d=list(optics.d))
+        info.header.frame_id = optical_frame(self.camera.name)
+        info.k = [float(value) for value in k.flatten()]
+        info.r = [float(value) for value in np.eye(3).flatten()]
+        info.p = [float(value) for value in np.hstack([k, np.zeros((3, 1))]).flatten()]
+        self._info, self._info_size = info, optics.size
+
+    def failed(self, why: str) -> None:
+        """Note why there are no pictures."""
+        self.feed.failed(why)
+
+    def status(self) -> DiagnosticStatus:
+        """Return how the camera is doing, for `/diagnostics`."""
+        report = self.feed.report(time.time())
+        level, message = OK, "pictures come"
+        if report.fault:
+            level, message = ERROR, report.fault
+        elif report.frozen or report.dark:
+            level, message = WARN, "its picture stays the same" if report.frozen else "its picture is dark"
+        elif report.rate_hz < 0.9 * self.camera.rate_hz:
+            level = WARN
+            message = f"{report.rate_hz:.1f} pictures a second, the scene says {self.camera.rate_hz:g}"
+        values = {
+            "rate_hz": f"{report.rate_hz:.1f}",
+            "age_ms": f"{1e3 * report.age_s:.0f}",
+            "greatest_age_ms": f"{1e3 * report.oldest_s:.0f}",
+            "greatest_gap_ms": f"{1e3 * report.gap_s:.0f}",
+            "pictures": str(report.pictures),
+            "size": "{}x{}".format(*report.size),
+            "frozen": str(report.frozen).lower(),
+            "dark": str(report.dark).lower(),
+            "camera_info": str(self._info is not None).lower(),
+        }
+        pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
+        name = f"openral/camera_bridge: {self.camera.name}"
+        return DiagnosticStatus(level=level, name=name, message=message, hardware_id="", values=pairs)
+
+    def close(self) -> None:
+        """Stop listening and publishing."""
+        self._close()
+        self._node.destroy_publisher(self._images)
+        self._node.destroy_publisher(self._infos)

@@ -1,0 +1,57 @@
+"""Watching the cameras of a scene for a while, without passing anything on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+from openral_core.hardware.real_camera import RealCamera
+from openral_core.scene import DeployScene
+from openral_core.types import Image
+from openral_robot_bridge.cameras.feed import FeedReport, PictureFeed
+from openral_robot_bridge.ros.camera_source import Optics, open_source
+
+
+class _Watch:
+    """Keeps account of what a source hands on."""
+
+    def __init__(self, name: str) -> None:
+        self.feed = PictureFeed(name)
+
+    def picture(self, stamp_ns: int, image: Image) -> None:
+        """Note a picture."""
+        self.feed.picture(1e-9 * stamp_ns, time.time(), image)
+
+    def optics(self, optics: Optics) -> None:
+        """Nothing is judged by the lens."""
+
+    def failed(self, why: str) -> None:
+        """Note a fault."""
+        self.feed.failed(why)
+
+
+def watch_cameras(scene: DeployScene, watched_s: float) -> dict[str, FeedReport]:
+    """Return how each of `arm.cameras` did in the last pictures of a time [s]."""
+    cameras: dict[str, RealCamera] = dict(scene.arm.cameras) if scene.arm is not None else {}
+    with ExitStack() as closing:
+        context = rclpy.Context()
+        context.init()
+        closing.callback(context.try_shutdown)
+        node = rclpy.create_node("camera_check", namespace="/openral", context=context)
+        closing.callback(node.destroy_node)
+        watches = {name: _Watch(name) for name in cameras}
+        for name, camera in cameras.items():
+            closing.callback(open_source(node, name, camera, watches[name]))
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        spinning = threading.Thread(target=executor.spin, name="cameras", daemon=True)
+        spinning.start()
+        closing.callback(spinning.join, 2.0)
+        closing.callback(executor.shutdown)
+        time.sleep(watched_s)
+        now_s = time.time()
+        return {name: watch.feed.report(now_s) for name, watch in watches.items()}

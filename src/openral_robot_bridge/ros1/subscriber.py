@@ -1,0 +1,138 @@
+"""One topic that a node listens to: a thread for each publisher reads, and comes back where a connection is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from openral_robot_bridge.ros1.messages import ANY, MessageTypes, Ros1Error
+from openral_robot_bridge.ros1.rpc import call
+from openral_robot_bridge.ros1.tcpros import MAX_MESSAGE_BYTES, encode_header, read_frame, read_header
+
+CONNECT_S = 3.0
+"""[s] that connecting to a publisher may take."""
+AGAIN_S = 0.5
+"""[s] until a lost or refused connection is tried again."""
+
+
+class TopicSubscriber:
+    """Calls back in threads of its own, one for each publisher."""
+
+    def __init__(
+        self,
+        topic: str,
+        type_name: str,
+        types: MessageTypes,
+        caller_id: str,
+        heard: Callable[[Any], None],
+    ) -> None:
+        """Take the topic's name and type, and what is called with each message.
+
+        A type that `types` does not know is read by the definition that each publisher sends along.
+        """
+        self.topic, self.type_name, self._types = topic, type_name, types
+        self._caller_id, self._heard = caller_id, heard
+        self._wanted: set[str] = set()
+        self._threads: dict[str, threading.Thread] = {}
+        self._open: dict[str, socket.socket] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self.faults: dict[str, str] = {}
+        """Why a publisher is not heard, by its address."""
+
+    @property
+    def publishers(self) -> int:
+        """How many publishers are connected."""
+        return len(self._open)
+
+    def update(self, publishers: Iterable[str]) -> None:
+        """Take the addresses of all present publishers. A connection that lives goes on until its publisher ends it."""
+        with self._lock:
+            self._wanted = set(publishers)
+            for uri in self._wanted:
+                if not self._closed.is_set() and uri not in self._threads:
+                    thread = threading.Thread(target=self._read, args=(uri,), name=self.topic, daemon=True)
+                    self._threads[uri] = thread
+                    thread.start()
+
+    def close(self) -> None:
+        """Disconnect from all publishers."""
+        self._closed.set()
+        with self._lock:
+            threads = list(self._threads.values())
+            for connection in list(self._open.values()):
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(CONNECT_S)
+
+    def _read(self, uri: str) -> None:
+        """Listen to one publisher as long as it is wanted."""
+        while not self._closed.is_set():
+            try:
+                self._listen(uri)
+                self.faults.pop(uri, None)
+            except (Ros1Error, OSError) as error:
+                self.faults[uri] = str(error)
+            self._closed.wait(AGAIN_S)
+            with self._lock:
+                if uri not in self._wanted or self._closed.is_set():
+                    self._threads.pop(uri, None)
+                    self.faults.pop(uri, None)
+                    return
+
+    def _listen(self, uri: str) -> None:
+        with self._connect(uri) as connection:
+            types, checksum = self._types, ANY
+            known = self.type_name in types
+            if known:
+                checksum = types.definition(self.type_name)[1]
+            asked = {
+                "callerid": self._caller_id,
+                "md5sum": checksum,
+                "tcp_nodelay": "1",
+                "topic": self.topic,
+                "type": self.type_name,
+            }
+            connection.sendall(encode_header(asked))
+            answer = read_header(connection)
+            self._check(answer, checksum)
+            if not known:
+                types = MessageTypes({self.type_name: answer.get("message_definition", "")})
+            connection.settimeout(None)
+            with self._lock:
+                self._open[uri] = connection
+                if self._closed.is_set():
+                    return
+            self.faults.pop(uri, None)
+            try:
+                while (data := read_frame(connection, MAX_MESSAGE_BYTES)) is not None:
+                    self._heard(types.decode(self.type_name, data))
+            finally:
+                with self._lock:
+                    self._open.pop(uri, None)
+
+    def _connect(self, uri: str) -> socket.socket:
+        protocol = call(uri, "requestTopic", self._caller_id, self.topic, [["TCPROS"]])
+        if not isinstance(protocol, list) or len(protocol) != 3 or protocol[0] != "TCPROS":
+            raise Ros1Error(f"{uri} does not offer {self.topic} over TCPROS")
+        host, port = str(protocol[1]), protocol[2]
+        if not isinstance(port, int) or not 0 < port < 1 << 16:
+            raise Ros1Error(f"{uri} offers {self.topic} at port {port}, which is none")
+        try:
+            return socket.create_connection((host, port), CONNECT_S)
+        except socket.gaierror as error:
+            words = f"{self.topic} comes from {host}, whose address is not known"
+            raise Ros1Error(f"{words}; write its address and this name into /etc/hosts") from error
+
+    def _check(self, answer: dict[str, str], checksum: str) -> None:
+        if "error" in answer:
+            raise Ros1Error(f"{self.topic}: {answer['error']}")
+        theirs = answer.get("md5sum", "")
+        if checksum != ANY and theirs != checksum:
+            found = f"{self.topic} is {answer.get('type')} with checksum {theirs}"
+            raise Ros1Error(f"{found}; expected {self.type_name} with {checksum}")

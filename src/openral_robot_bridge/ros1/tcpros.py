@@ -1,0 +1,83 @@
+"""Frames of TCPROS: a length and as many bytes; the first in each direction holds a header of `key=value` fields."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Mapping
+
+from openral_robot_bridge.ros1.messages import Ros1Error
+
+MAX_HEADER_BYTES = 1 << 20
+"""A header holds a message's definition, and is never longer."""
+MAX_MESSAGE_BYTES = 1 << 26
+"""A message is never longer: four images of 4096 by 4096 pixels, or somebody who does not mean well."""
+_LENGTH = struct.Struct("<I")
+
+
+def frame(payload: bytes) -> bytes:
+    """Return a frame."""
+    return _LENGTH.pack(len(payload)) + payload
+
+
+def read_frame(connection: socket.socket, most: int) -> bytes | None:
+    """Return the content of the next frame; None: the peer closed the connection.
+
+    Raises:
+        Ros1Error: it is longer than `most` [bytes], or ends amid a frame.
+        OSError: the connection is lost, or nothing came within its timeout.
+    """
+    head = _read(connection, _LENGTH.size)
+    if not head:
+        return None
+    if len(head) == _LENGTH.size:
+        (size,) = _LENGTH.unpack(head)
+        if size > most:
+            raise Ros1Error(f"a peer sent a frame of {size} bytes; at most {most} are read")
+        content = _read(connection, size)
+        if len(content) == size:
+            return content
+    raise Ros1Error("a peer closed its connection amid a message")
+
+
+def encode_header(fields: Mapping[str, str]) -> bytes:
+    """Return a header as a frame."""
+    return frame(b"".join(frame(f"{key}={value}".encode()) for key, value in fields.items()))
+
+
+def read_header(connection: socket.socket) -> dict[str, str]:
+    """Return the header that a peer begins with.
+
+    Raises:
+        Ros1Error: it is none.
+        OSError: see `read_frame`.
+    """
+    content = read_frame(connection, MAX_HEADER_BYTES)
+    if content is None:
+        raise Ros1Error("a peer closed its connection before its header")
+    fields: dict[str, str] = {}
+    at = 0
+    try:
+        while at < len(content):
+            (size,) = _LENGTH.unpack_from(content, at)
+            at += _LENGTH.size
+            key, equals, value = content[at : at + size].decode().partition("=")
+            at += size
+            if not equals or at > len(content):
+                raise Ros1Error("a peer began with what is no header of TCPROS")
+            fields[key] = value
+    except (struct.error, UnicodeDecodeError) as error:
+        raise Ros1Error("a peer began with what is no header of TCPROS") from error
+    return fields
+
+
+def _read(connection: socket.socket, size: int) -> bytes:
+    """Return `size` bytes, or fewer where the peer closed the connection."""
+    parts, missing = [], size
+    while missing:
+        part = connection.recv(min(missing, 1 << 16))
+        if not part:
+            break
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,102 @@
+"""Pictures of a twin's cameras over HTTP, as many network cameras send them: JPEG after JPEG in one answer (MJPEG)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import cv2
+
+from openral_core.types import Image
+
+BOUNDARY = "picture"
+QUALITY = 95
+"""Of the JPEGs, 0 to 100."""
+PATIENCE_S = 0.5
+"""[s] that a connection waits for a picture before it looks whether the server is closing."""
+
+
+class CameraServer:
+    """Serves `http://HOST:PORT/NAME.mjpg` for each camera, to any number of readers; each gets the newest picture."""
+
+    def __init__(self, host: str, port: int, cameras: Sequence[str]) -> None:
+        """Listen.
+
+        Args:
+            host: address of this machine.
+            port: 0: a free one.
+            cameras: their names.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        self._news = threading.Condition()
+        self._pictures: dict[str, tuple[int, bytes]] = dict.fromkeys(cameras, (0, b""))
+        self._closing = False
+        self._host = host
+        self._server = ThreadingHTTPServer((host, port), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, name="cameras", daemon=True)
+        self._thread.start()
+        self.port = int(self._server.server_address[1])
+        """On which it listens."""
+
+    def url(self, camera: str) -> str:
+        """Return where a camera is seen."""
+        return f"http://{self._host}:{self.port}/{camera}.mjpg"
+
+    def show(self, camera: str, image: Image) -> None:
+        """Send a picture (H, W, 3) uint8 RGB to who looks through a camera."""
+        settings = [
+            cv2.IMWRITE_JPEG_QUALITY,
+            QUALITY,
+            cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
+            cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
+        ]
+        _, encoded = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), settings)
+        with self._news:
+            self._pictures[camera] = self._pictures[camera][0] + 1, encoded.tobytes()
+            self._news.notify_all()
+
+    def close(self) -> None:
+        """End every connection."""
+        with self._news:
+            self._closing = True
+            self._news.notify_all()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _next(self, camera: str, last: int) -> tuple[int, bytes] | None:
+        """Wait for a picture after number `last`; return it and its number, or None when the server closes."""
+        with self._news:
+            while not self._closing and self._pictures[camera][0] <= last:
+                self._news.wait(PATIENCE_S)
+            return None if self._closing else self._pictures[camera]
+
+    def _handler(self) -> Any:
+        server = self
+
+        class PictureRequest(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                camera = self.path.strip("/").removesuffix(".mjpg")
+                if camera not in server._pictures:
+                    self.send_error(404)
+                    return
+                self.send_response(200)
+                self.send_header("Content-Type", f"multipart/x-mixed-replace; boundary={BOUNDARY}")
+                self.end_headers()
+                number = 0
+                try:
+                    while (found := server._next(camera, number)) is not None:
+                        number, picture = found
+                        head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture)}\r\n\r\n"
+                        self.wfile.write(head.encode() + picture + b"\r\n")
+                except OSError:
+                    return  # who looked has gone
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        return PictureRequest

@@ -1,0 +1,1 @@
+"""The twin of an arm behind ros2_control."""

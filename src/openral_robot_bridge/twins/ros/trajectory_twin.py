@@ -1,0 +1,254 @@
+"""The twin of an arm behind ros2_control: controller manager, trajectory controller, joint states and gripper."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import rclpy
+from control_msgs.action import GripperCommand
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers, SetHardwareComponentState, SwitchController
+from lifecycle_msgs.msg import State
+from rclpy.action import ActionServer
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from openral_control.safety.arm_limits import limits_of
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
+from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
+from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
+
+CYCLE_S = 0.001
+"""[s] of the model's physics."""
+UPDATE_HZ = 200
+"""[Hz] of controller and joint states; a real one runs at up to 1000."""
+REST_M = 2e-4
+"""[m] by which fingers that have come to rest move within a tenth of a second."""
+HELP = "tell me: kill controller, reflex, silence on, silence off, status, quit"
+
+
+class TrajectoryTwin:
+    """Serves one arm in a ROS domain. Physics runs in one thread, what comes from the graph in others."""
+
+    help = HELP
+
+    def __init__(self, scene: DeployScene, domain: int, say: Callable[[str], None]) -> None:
+        """Compile the scene and offer what ros2_control offers.
+
+        Raises:
+            OpenralError: the scene is wrong.
+        """
+        assert scene.arm is not None
+        names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
+        self._names = names
+        self._joints = list(limits_of(robot).names)
+        self.arm = TwinArm(scene, robot, CYCLE_S)
+        """The model."""
+        self._say = say
+        self._lock = threading.Lock()
+        self._trajectory = FollowedTrajectory(self.arm.positions)
+        self.controller, self.hardware = "active", "active"
+        self.reflex = self.silent = self._ended = False
+        self.accepted = self.rejected = 0
+        self._fastest = 0.0
+        self._context = rclpy.Context()
+        self._context.init(domain_id=domain)
+        node: Any = rclpy.create_node(names.manager.rpartition("/")[2], context=self._context)
+        self._node = node
+        node.declare_parameter("update_rate", UPDATE_HZ)
+        node.create_service(ListControllers, f"{names.manager}/list_controllers", self._on_list)
+        node.create_service(SwitchController, f"{names.manager}/switch_controller", self._on_switch)
+        node.create_service(
+            SetHardwareComponentState, f"{names.manager}/set_hardware_component_state", self._on_hardware
+        )
+        node.create_subscription(
+            JointTrajectory, f"/{names.controller}/joint_trajectory", self._on_trajectory, 10
+        )
+        self._states = node.create_publisher(JointState, names.states, 10)
+        own = names.gripper.states if names.gripper is not None else None
+        self._finger_states = None if own is None else node.create_publisher(JointState, own, 10)
+        group = ReentrantCallbackGroup()  # fingers take their time, and the services answer meanwhile
+        self._actions = []
+        if names.gripper is not None:
+            self._actions.append(
+                ActionServer(node, GripperCommand, names.gripper.action, self._on_grip, callback_group=group)
+            )
+        if names.error_recovery is not None:
+            kind = error_recovery()
+            self._recovered = kind.Result
+            self._actions.append(
+                ActionServer(node, kind, names.error_recovery, self._on_recover, callback_group=group)
+            )
+        self._executor = MultiThreadedExecutor(3, context=self._context)
+        self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._spin, name="graph", daemon=True)
+        self._thread.start()
+
+    def tell(self, line: str) -> None:
+        """Let something befall the arm, from any thread, and say what it is like then; see HELP."""
+        self._say(self._do(line))
+
+    def _do(self, line: str) -> str:
+        words = line.split()
+        if words == ["kill", "controller"]:
+            self._stand("inactive", self.hardware)
+        elif words == ["reflex"]:
+            self.reflex = True
+            self._stand("inactive", "unconfigured")
+        elif words[:1] == ["silence"] and words[1:] in (["on"], ["off"]):
+            self.silent = words[1] == "on"
+        elif words == ["quit"]:
+            self._ended = True
+        elif words != ["status"]:
+            return HELP
+        with self._lock:
+            moving = np.abs(self.arm.velocities).max() > 0.01
+            fastest, self._fastest = self._fastest, 0.0
+        what = "moving" if moving else "still"
+        counts = f"accepted={self.accepted} rejected={self.rejected}"
+        return f"{what} controller={self.controller} {counts} fastest={fastest:.3f}"
+
+    def serve(self) -> None:
+        """Let time pass until told to quit."""
+        due = time.monotonic()
+        try:
+            while not self._ended:
+                self._update()
+                due = max(
+                    due + 1.0 / UPDATE_HZ, time.monotonic() - 0.1
+                )  # a busy machine: catch up, to a point
+                time.sleep(max(0.0, due - time.monotonic()))
+        finally:
+            self._executor.shutdown()
+            self._thread.join(2.0)
+            for action in self._actions:
+                action.destroy()
+            self._node.destroy_node()
+            self._context.try_shutdown()
+
+    def _update(self) -> None:
+        """One cycle of the controller manager."""
+        with self._lock:
+            positions, _ = self._trajectory.at(time.monotonic())
+            self.arm.hold(positions)
+            for _ in range(round(1.0 / UPDATE_HZ / CYCLE_S)):
+                self.arm.advance()
+            self._fastest = max(self._fastest, float(np.abs(self.arm.velocities).max()))
+            message = JointState(
+                name=list(self._joints),
+                position=self.arm.positions.tolist(),
+                velocity=self.arm.velocities.tolist(),
+                effort=self.arm.carried.tolist(),
+            )
+            width = self.arm.width
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        if not self.silent:
+            self._publish(message, width)
+
+    def _publish(self, message: JointState, width: float) -> None:
+        """Publish the arm's joint states, and the finger's with them or on a topic of their own."""
+        gripper = self._names.gripper
+        if gripper is not None:
+            finger = width / gripper.width_scale
+            if self._finger_states is None:
+                message.name, message.position = [*message.name, gripper.joint], [*message.position, finger]
+                message.velocity, message.effort = [*message.velocity, 0.0], [*message.effort, 0.0]
+            else:
+                self._finger_states.publish(JointState(name=[gripper.joint], position=[finger]))
+        self._states.publish(message)
+
+    def _stand(self, controller: str, hardware: str) -> None:
+        """Hold the arm where it is."""
+        with self._lock:
+            self.controller, self.hardware = controller, hardware
+            self._trajectory.hold(self.arm.positions)
+
+    def _on_trajectory(self, message: Any) -> None:
+        order = {name: index for index, name in enumerate(message.joint_names)}
+        if self.controller != "active" or set(order) != set(self._joints):
+            self.rejected += 1
+            return
+        places = [order[name] for name in self._joints]
+        points = [
+            TrajectoryPoint(
+                point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
+                np.array(point.positions, np.float64)[places],
+                np.array(point.velocities, np.float64)[places],
+            )
+            for point in message.points
+        ]
+        with self._lock:
+            why = self._trajectory.replace(time.monotonic(), points)
+        if why:
+            self.rejected += 1
+            self._node.get_logger().error(f"trajectory rejected: {why}", throttle_duration_sec=1.0)
+        else:
+            self.accepted += 1
+
+    def _on_list(self, request: Any, response: Any) -> Any:
+        claimed = [f"{name}/position" for name in self._joints] if self.controller == "active" else []
+        kinds = {self._names.controller: TRAJECTORY_TYPE}
+        kinds["joint_state_broadcaster"] = "joint_state_broadcaster/JointStateBroadcaster"
+        response.controller = [
+            ControllerState(
+                name=name,
+                type=kind,
+                state=self.controller if kind == TRAJECTORY_TYPE else "active",
+                claimed_interfaces=claimed if kind == TRAJECTORY_TYPE else [],
+                update_rate=UPDATE_HZ,
+            )
+            for name, kind in kinds.items()
+        ]
+        return response
+
+    def _on_switch(self, request: Any, response: Any) -> Any:
+        response.ok = self.hardware == "active"
+        response.message = "" if response.ok else "the hardware is not active"
+        if response.ok and self._names.controller in request.activate_controllers:
+            self._stand("active", self.hardware)
+        return response
+
+    def _on_hardware(self, request: Any, response: Any) -> Any:
+        response.ok = not self.reflex
+        if response.ok:
+            self.hardware = str(request.target_state.label)
+        active = self.hardware == "active"
+        number = State.PRIMARY_STATE_ACTIVE if active else State.PRIMARY_STATE_UNCONFIGURED
+        response.state = State(id=number, label=self.hardware)
+        return response
+
+    def _on_recover(self, handle: Any) -> Any:
+        self.reflex = False
+        handle.succeed()
+        return self._recovered()
+
+    def _on_grip(self, handle: Any) -> Any:
+        gripper = self._names.gripper
+        assert gripper is not None
+        command = handle.request.command
+        with self._lock:
+            self.arm.move_fingers(command.position * gripper.width_scale, 0.1, max(command.max_effort, 1.0))
+        width, due = -1.0, time.monotonic() + 3.0
+        while abs(self.arm.width - width) > REST_M and time.monotonic() < due:
+            width = self.arm.width
+            time.sleep(0.1)
+        handle.succeed()
+        reached = abs(width - command.position * gripper.width_scale) < 0.005
+        return GripperCommand.Result(
+            position=width / gripper.width_scale, reached_goal=reached, stalled=not reached
+        )
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            return

@@ -1,0 +1,85 @@
+"""A twin in the foreground, told by lines on the standard input what happens to it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from openral_core.errors import ManifestError
+from openral_core.scene import DeployScene
+from openral_robot_bridge.twins.arm import TwinArm
+from openral_robot_bridge.twins.cameras import TwinCameras
+
+
+class Twin(Protocol):
+    """What every twin offers."""
+
+    help: str
+    """What it can be told."""
+    arm: TwinArm
+
+    def tell(self, line: str) -> None:
+        """Let something befall the arm, from any thread; the twin says what it is like then."""
+        ...
+
+    def serve(self) -> None:
+        """Serve until told to quit."""
+        ...
+
+
+def run_twin(
+    scene: DeployScene, address: str, patience_s: float, say: Callable[[str], None], cameras_port: int = 0
+) -> None:
+    """Run the twin of a scene's arm until it is told to quit, or interrupted.
+
+    Args:
+        scene: with a section `arm`, whose driver says which twin.
+        address: of this machine that it listens on; behind ros2_control the number of its ROS domain, or any
+            address for the scene's.
+        patience_s: see `ArmServer`; other twins take no notice of it.
+        say: gets a line when it is ready, and one for each that it was told.
+        cameras_port: of the scene's cameras, as MJPEG over HTTP (`http://HOST:PORT/NAME.mjpg`); 0: nothing is drawn.
+
+    Raises:
+        OpenralError: the scene is wrong, there is no twin for its driver, or the address cannot be listened on.
+    """
+    twin, host, place = _make_twin(scene, address, patience_s, say)
+    cameras: TwinCameras | None = None
+    if cameras_port:
+        cameras = TwinCameras(scene, host, cameras_port, len(twin.arm.world))
+        twin.arm.show(cameras.see)
+
+    def listen() -> None:
+        for line in sys.stdin:
+            twin.tell(line)
+
+    threading.Thread(target=listen, name="told", daemon=True).start()
+    say(f"ready: {scene.scene.id} {place}; {twin.help}")
+    try:
+        twin.serve()
+    finally:
+        if cameras is not None:
+            cameras.close()
+
+
+def _make_twin(
+    scene: DeployScene, address: str, patience_s: float, say: Callable[[str], None]
+) -> tuple[Twin, str, str]:
+    """Return the twin, the address of this machine that its cameras have, and where it is, in words."""
+    assert scene.arm is not None  # `load_arm_scene`
+    if scene.arm.driver == "fake":
+        raise ManifestError(f"scene {scene.scene.id}: arm.driver is fake, which needs no twin")
+    if scene.arm.driver == "ros2_control":
+        from openral_robot_bridge.twins.ros.trajectory_twin import TrajectoryTwin
+
+        domain = int(address if address.isdigit() else scene.arm.address)
+        return TrajectoryTwin(scene, domain, say), "127.0.0.1", f"in ROS domain {domain}"
+    if scene.arm.driver == "sawyer":
+        from openral_robot_bridge.twins.sawyer.twin import SawyerTwin
+
+        return SawyerTwin(scene, address, say), address.partition(":")[0], f"at {address}"
+    from openral_robot_bridge.twins.fci.twin import FciTwin
+
+    return FciTwin(scene, address, say, patience_s), address, f"at {address}"

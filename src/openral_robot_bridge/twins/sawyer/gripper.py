@@ -1,0 +1,108 @@
+"""The electric gripper behind its IO topics: signals set by commands, which are acknowledged by their time stamps."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+from openral_robot_bridge import intera
+from openral_robot_bridge.ros1.messages import MessageTypes
+from openral_robot_bridge.twins.arm import TwinArm
+
+REMEMBERED = 16
+"""Commands whose time stamps are in the state."""
+REST_CYCLES, REST_M = 5, 1e-4
+"""Cycles of the state within which fingers that rest do not move, and [m] by which they still may."""
+FORCE_N = 10.0
+_KINDS = {bool: "bool", float: "float"}
+
+
+class TwinGripper:
+    """Signals and fingers of one gripper. `cycle` is called twenty times a second of the arm's time."""
+
+    def __init__(self, arm: TwinArm, types: MessageTypes) -> None:
+        """Begin not calibrated, as after the arm is switched on."""
+        self._arm, self._types = arm, types
+        self._scale = arm.gripper.max_opening_m / intera.GRIPPER_STROKE_M
+        self._set: dict[str, bool | float] = {"position_m": 0.0, "speed_mps": 0.15, "calibrate": False}
+        self._calibrated, self._rested, self._seen = False, 0, self.width
+        self._commands: deque[tuple[Any, str]] = deque(maxlen=REMEMBERED)
+
+    @property
+    def width(self) -> float:
+        """[m] as the gripper counts it: 0 where it is closed."""
+        return self._arm.width / self._scale
+
+    @property
+    def moving(self) -> bool:
+        """Whether the fingers move."""
+        return self._rested < REST_CYCLES
+
+    def command(self, message: Any) -> None:
+        """Execute an IOComponentCommand; one that came before, by its time, is not executed again."""
+        if any(message.time == stamp for stamp, _ in self._commands):
+            return
+        self._commands.append((message.time, self._execute(message.op, message.args)))
+
+    def cycle(self, stamp_s: float) -> Any:
+        """Return the state, an IODeviceStatus, after a while has passed."""
+        self._rested = self._rested + 1 if abs(self.width - self._seen) < REST_M else 0
+        self._seen = self.width
+        if self._set["calibrate"] and not self.moving:
+            self._calibrated, self._set["calibrate"] = True, False
+        ready = self._types.make("intera_core_msgs/IOStatus", tag="ready", id="io/ready", detail="")
+        make = self._types.make
+        return make(
+            "intera_core_msgs/IODeviceStatus",
+            time=self._types.time(stamp_s),
+            device=make("intera_core_msgs/IOComponentStatus", name="right_gripper", status=ready),
+            ports=[],
+            signals=[
+                make(
+                    "intera_core_msgs/IODataStatus",
+                    name=name,
+                    format=json.dumps({"type": _KINDS[type(value)], "role": "output"}),
+                    data=json.dumps([value]),
+                    status=ready,
+                )
+                for name, value in self._signals().items()
+            ],
+            commands=[stamp for stamp, _ in self._commands],
+            responses=[response for _, response in self._commands],
+        )
+
+    def _signals(self) -> dict[str, bool | float]:
+        apart = abs(self.width - float(self._set["position_m"])) > 1e-3
+        return {
+            **self._set,
+            "position_response_m": self.width,
+            "force_response_n": FORCE_N if apart and not self.moving else 0.0,
+            "is_calibrated": self._calibrated,
+            "is_moving": self.moving,
+            "is_gripping": apart and not self.moving and self._calibrated,
+            "has_error": False,
+        }
+
+    def _execute(self, op: str, arguments: str) -> str:
+        """Execute a command; return what the state says of it."""
+        try:
+            signals = json.loads(arguments)["signals"] if op == "set" else {}
+            values = {name: signal["data"][0] for name, signal in signals.items()}
+        except (ValueError, TypeError, KeyError, IndexError):
+            return "the arguments are no signals in JSON"
+        if op != "set" or not values.keys() <= self._set.keys():
+            return f"unknown: {op} {', '.join(values.keys() - self._set.keys())}"
+        for name, value in values.items():
+            self._set[name] = bool(value) if name == "calibrate" else float(value)
+        self._rested = 0
+        if self._set["calibrate"]:
+            self._move(intera.GRIPPER_STROKE_M)
+        elif "position_m" in values and self._calibrated:
+            self._move(float(self._set["position_m"]))
+        return "ok"
+
+    def _move(self, width: float) -> None:
+        self._arm.move_fingers(
+            width * self._scale, float(self._set["speed_mps"]) * self._scale, 2.0 * FORCE_N
+        )

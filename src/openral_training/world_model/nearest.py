@@ -1,0 +1,62 @@
+"""A reference for world models that learns nothing: the recorded attempt that was most like this one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_training.world_model.experience import Rollouts
+from openral_training.world_model.network import STILL
+from openral_training.world_model.statistics import ActionScale
+
+
+class RecordedAttempts:
+    """Attempts that a model learnt from, found by their first state and by where their actions have led so far."""
+
+    def __init__(self, rollouts: Rollouts, scale: ActionScale, episodes: NDArray[np.int64]) -> None:
+        """Take the attempts to choose from.
+
+        Args:
+            rollouts: all attempts.
+            scale: of the actions.
+            episodes: (E,) those that can be found, at least one.
+        """
+        self._rollouts, self._scale = rollouts, scale
+        self._first, self._last = rollouts.first[episodes], rollouts.last[episodes]
+        self._steps = int((self._last - self._first).max())
+        self._begun = rollouts.state[self._first]
+        self._led = np.stack([self._led_by(int(e), self._steps) for e in episodes])
+        self._begun_spread = _spread(self._begun)
+        self._led_spread = np.stack([_spread(self._led[:, step]) for step in range(self._steps)])
+
+    def rows(self, episode: int, steps: int) -> NDArray[np.int64]:
+        """Return (steps,) rows of the frames that the attempt most like `episode` shows after 1, 2, ... control steps.
+
+        Which attempt that is may change from step to step. It has the least squared distance of the first states and of
+        the sums of all actions up to the step, each number in units of its standard deviation over the attempts. One
+        that is over by then still shows its last frame.
+        """
+        begun = self._rollouts.state[self._rollouts.first[episode]]
+        apart = (((self._begun - begun) / self._begun_spread) ** 2).sum(1)
+        led = self._led_by(episode, steps)
+        rows = np.empty(steps, np.int64)
+        for step in range(steps):
+            known = min(step, self._steps - 1)
+            off = ((self._led[:, known] - led[step]) / self._led_spread[known]) ** 2
+            best = int(np.argmin(apart + off.sum(1)))
+            rows[step] = min(self._first[best] + step + 1, self._last[best])
+        return rows
+
+    def _led_by(self, episode: int, steps: int) -> NDArray[np.float32]:
+        """Return (steps, A) the sums of an attempt's normalised actions; none act after its end."""
+        first, last = int(self._rollouts.first[episode]), int(self._rollouts.last[episode])
+        actions = np.zeros((steps, self._rollouts.action.shape[1]), np.float32)
+        count = min(steps, last - first)
+        actions[:count] = self._scale.normalised(self._rollouts.action[first : first + count])
+        return actions.cumsum(0)
+
+
+def _spread(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return (D,) the standard deviations over (E, D), infinite for numbers that are always the same."""
+    spread = numbers.std(0)
+    return np.where(spread < STILL, np.inf, spread).astype(np.float32)

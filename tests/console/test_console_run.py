@@ -1,0 +1,149 @@
+"""A finished run over time: what is known of each moment, and in a real browser that the slider shows it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from console_browser import WIDE, open_page, until_text
+from PIL import Image
+from system_stack import BIN
+
+from openral_console.run.finished_run import FinishedRun
+from openral_core.errors import NotFoundError
+from openral_core.files.run_folder import picture_path
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+TASK = {
+    "id": "m/0",
+    "text": "open the drawer",
+    "skill": "openral/rskill-mini",
+    "skill_task": "drawer-open-v3",
+    "state": "done",
+    "attempts": 2,
+    "progress": 0.9,
+    "success": 0.9,
+    "outcome": "it stayed high",
+    "started_s": 1.0,
+    "ended_s": 9.0,
+}
+MISSION = {"id": "m", "text": "open the drawer", "state": "done", "active_task": -1, "message": "all done"}
+STEPS: list[dict[str, Any]] = [
+    {"stamp_s": 0.5, "kind": "prompt", "reason": "open", "task": -1, "outcome": "active"},
+    {"stamp_s": 0.6, "kind": "plan", "reason": "1 task", "task": -1, "outcome": "active"},
+    {"stamp_s": 1.0, "kind": "attempt", "reason": "the first attempt", "attempt": 1, "outcome": "active"},
+    {
+        "stamp_s": 2.0,
+        "kind": "reading",
+        "reason": "",
+        "attempt": 1,
+        "progress": 0.2,
+        "success": 0.1,
+        "outcome": "active",
+    },
+    {"stamp_s": 5.0, "kind": "verdict", "reason": "stalled", "attempt": 1, "outcome": "active"},
+    {"stamp_s": 6.0, "kind": "attempt", "reason": "the second attempt", "attempt": 2, "outcome": "active"},
+    {
+        "stamp_s": 8.0,
+        "kind": "reading",
+        "reason": "",
+        "attempt": 2,
+        "progress": 0.9,
+        "success": 0.9,
+        "outcome": "active",
+    },
+    {"stamp_s": 9.0, "kind": "verdict", "reason": "succeeded", "attempt": 2, "outcome": "done"},
+    {"stamp_s": 9.1, "kind": "mission", "reason": "all done", "task": -1, "outcome": "done"},
+]
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    (tmp_path / "mission.json").write_text(json.dumps({**MISSION, "tasks": [TASK]}))
+    whole = [{"mission": "m", "task": 0, "text": "open the drawer", **step} for step in STEPS]
+    (tmp_path / "mission.jsonl").write_text("".join(json.dumps(step) + "\n" for step in whole))
+    skill = {"name": "openral/rskill-mini", "version": "0.1.0", "kind": "vla", "license": "apache-2.0"}
+    facts = {"skills": [{**skill, "commercial_use": True}], "thresholds": {"success_threshold": 0.8}}
+    (tmp_path / "run.json").write_text(json.dumps(facts))
+    buffer = io.BytesIO()
+    Image.fromarray(np.full((24, 32, 3), 200, np.uint8)).save(buffer, "PNG")
+    path = picture_path(tmp_path, "m", 0, 1)
+    path.parent.mkdir()
+    path.write_bytes(buffer.getvalue())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("stamp_s", "mission", "task", "attempts", "readings", "steps"),
+    [
+        (0.0, "idle", None, 0, 0, 0),
+        (0.55, "active", None, 0, 0, 1),
+        (3.0, "active", "active", 1, 1, 3),
+        (6.5, "active", "active", 2, 1, 5),
+        (9.05, "active", "done", 2, 2, 6),
+        (9.1, "done", "done", 2, 2, 7),
+    ],
+)
+def test_each_moment_is_as_it_was(
+    run_dir: Path, stamp_s: float, mission: str, task: str | None, attempts: int, readings: int, steps: int
+) -> None:
+    run = FinishedRun(run_dir)
+    at = run.mission_at(stamp_s)
+    assert at.state == mission
+    assert [each.state for each in at.tasks] == ([task] if task else [])
+    assert [each.attempts for each in at.tasks] == ([attempts] if task else [])
+    assert len(run.readings_at(stamp_s)) == readings
+    assert len(run.steps_at(stamp_s)) == steps
+
+
+def test_readings_of_two_attempts_are_two_curves_under_the_threshold(run_dir: Path) -> None:
+    first, second = FinishedRun(run_dir).readings_at(10.0)
+    assert first.goal != second.goal
+    assert (first.threshold, first.progress, second.success) == (0.8, 0.2, 0.9)
+
+
+def test_a_folder_without_a_mission_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"mission\.json"):
+        FinishedRun(tmp_path)
+
+
+@pytest.fixture
+def url(run_dir: Path) -> Iterator[str]:
+    """The address of a console that shows the run."""
+    command = [str(BIN / "openral"), "console", "--run", str(run_dir), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    yield line.rpartition(" ")[2].strip()
+    process.terminate()
+    assert process.wait(20) == 0
+
+
+def test_the_slider_goes_back_in_time(browser: Browser, url: str) -> None:
+    faults: list[str] = []
+    context = browser.new_context(viewport=WIDE)
+    page = open_page(context, url, faults.append)
+    until_text(page, "#mission-state", "done")
+    until_text(page, "#steps", "all done")
+    until_text(page, "#attempt", "attempt 2: no picture was kept")
+    until_text(page, "#skills", "apache-2.0")
+    box = page.locator("#moment").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 1, box["y"] + box["height"] / 2)
+    until_text(page, "#state", "0.5 s of 9.1 s")
+    until_text(page, "#attempt", "no attempt yet")
+    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + box["height"] / 2)
+    until_text(page, "#mission-state", "active")
+    until_text(page, "#reading", "progress 0.20")
+    page.wait_for_function("document.querySelector('#picture img')?.naturalWidth == 32")
+    context.close()
+    assert faults == []

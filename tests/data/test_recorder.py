@@ -1,0 +1,233 @@
+"""What each strategy keeps, what is lost and said so, and what a full disk or a kill leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
+
+from openral_core.errors import DatasetError, OutputError
+from openral_data.datasets.check import dataset_faults
+from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.recording.recorder import FLUSH_S
+from openral_data.recording.repair import repair_recording
+from openral_data.recording_folder import RecordingFolder
+
+CAMERA = COLUMNS.cameras[0].key
+
+
+def dataset_of(root: Path) -> Dataset:
+    assert list(dataset_faults(root / "dataset")) == []
+    return open_dataset(root / "dataset")
+
+
+def first_steps(dataset: Dataset) -> list[int]:
+    """The control step of each frame."""
+    return np.round(dataset.columns(["stamp_s"])["stamp_s"] * 80).astype(int).ravel().tolist()
+
+
+def test_an_episode_lasts_as_long_as_a_policys_goal(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.run(40)
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.goal("")
+    world.goal("b" * 32, kind="ros_action")  # a motion demonstrates nothing
+    world.run(40, goal_id="b" * 32, words="home")
+    world.goal("", kind="ros_action")
+    world.goal("c" * 32)
+    world.run(60, goal_id="c" * 32, words="pull the cube")
+    world.recorder.close()
+    dataset = dataset_of(tmp_path)
+    assert dataset.episodes["tasks"] == [["push the cube"], ["pull the cube"]]
+    assert dataset.episodes["goal_id"] == ["a" * 32, "c" * 32]
+    steps = first_steps(dataset)
+    assert (steps[0], steps[-1] + EVERY) == (44, 220)
+    columns = dataset.columns(["action", "action.executed", "observation.state", "observation.joints"])
+    assert columns["action.executed"][0].tolist() == [s for s in range(45, 49) for _ in range(4)]
+    assert columns["action"][:, 0].tolist() == [step + 1 for step in steps]
+    assert columns["observation.state"][:, 0].tolist() == steps
+    assert columns["observation.joints"][:, 0].tolist() == steps
+    for camera in dataset.cameras:
+        levels = [float(image.mean()) for image in dataset.images(camera)]
+        np.testing.assert_allclose(levels, [grey(step) for step in steps], atol=2)
+
+
+def test_a_picture_that_does_not_come_is_repeated_and_counted(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    world.run(400, goal_id="a" * 32, lose=(200, 204))
+    world.recorder.close()
+    dataset = dataset_of(tmp_path)
+    assert dataset.episodes["repeated_images"] == [4]  # two of two cameras
+    steps = first_steps(dataset)
+    levels = [float(image.mean()) for image in dataset.images(CAMERA)]
+    assert levels[steps.index(204)] == levels[steps.index(196)] != levels[steps.index(208)]
+
+
+def test_orders_begin_end_throw_away_and_mark(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    assert world.recorder.stop()[0] is False
+    assert world.recorder.start() == (True, "recording")
+    world.goal("a" * 32)
+    world.run(40, goal_id="a" * 32)
+    world.goal("")  # only stop ends it
+    world.run(40)
+    assert world.recorder.discard()[0]
+    assert world.recorder.start()[0]
+    world.run(40)
+    assert world.recorder.mark("failure")[0]
+    assert world.recorder.stop()[0]
+    assert not world.recorder.highlight()[0]
+    assert world.recorder.mark("success")[0]  # he thinks better of it
+    world.recorder.close()
+    dataset = dataset_of(tmp_path)
+    assert len(dataset.episodes["tasks"]) == 1
+    said = {name: dataset.episodes[name] for name in ("outcome", "outcome_source", "outcome_reward_model")}
+    assert said == {
+        "outcome": ["success"],
+        "outcome_source": ["operator"],
+        "outcome_reward_model": ["unknown"],
+    }
+
+
+def test_interventions_are_marked_and_only_corrected_episodes_are_kept(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "interventions")
+    for goal, corrected in (("a" * 32, False), ("b" * 32, True)):
+        world.goal(goal)
+        world.run(40, goal_id=goal)
+        if corrected:
+            world.hand("c" * 32)
+            world.run(40, goal_id="c" * 32)
+            world.hand("")
+        world.run(40, goal_id=goal)
+        world.goal("")
+    world.recorder.close()
+    dataset = dataset_of(tmp_path)
+    assert dataset.episodes["goal_id"] == ["b" * 32]
+    marked = dataset.columns(["intervention"])["intervention"].ravel()
+    assert dataset.episodes["interventions"] == [int(marked.sum())] == [10]
+
+
+def test_a_highlight_joins_the_newest_parts_to_one_episode(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "highlight")
+    for _ in range(8):
+        world.run(80)
+        world.age(5.0)
+    done, words = world.recorder.highlight()
+    assert done, words
+    world.run(40)
+    world.recorder.close()
+    dataset = dataset_of(tmp_path)
+    assert len(dataset.episodes["tasks"]) == 1
+    steps = first_steps(dataset)
+    assert len(steps) > 6 * 15
+    assert steps[0] > 80
+    levels = [float(image.mean()) for image in dataset.images(CAMERA)]
+    np.testing.assert_allclose(levels, [grey(step) for step in steps], atol=2)
+
+
+def test_the_ring_keeps_the_newest_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openral_data.recording.ring.RING_EPISODES", 2)
+    monkeypatch.setattr("openral_data.recording.ring.RING_DATASETS", 2)
+    world = RecordedDeployment(tmp_path, "always")
+    for _ in range(6):
+        world.run(40)
+        world.age(60.0)
+    world.recorder.close()
+    rings = sorted(path.name for path in tmp_path.glob("ring-*"))
+    assert rings == ["ring-000001", "ring-000002"]
+    for name in rings:
+        assert len(dataset_of(tmp_path / name).episodes["tasks"]) == 2
+
+
+def test_below_the_floor_nothing_is_recorded_and_it_says_why(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes", min_free_gb=1e9)
+    assert "GB are free" in world.recorder.stopped_by
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    done, why = world.recorder.start()
+    assert (done, why) == (False, world.recorder.stopped_by)
+    world.recorder.close()
+    assert not (tmp_path / "dataset").exists()
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from recorded_deployment import RecordedDeployment
+world = RecordedDeployment(Path(sys.argv[1]), "episodes")
+world.goal("a" * 32)
+world.run(400, goal_id="a" * 32)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+size = max(path.stat().st_size for path in Path(sys.argv[1]).rglob("frames.arrows"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 2000, resource.RLIM_INFINITY))
+import time
+for _ in range(10):
+    time.sleep(0.06)
+    world.run(80, goal_id="a" * 32)
+assert "recording stopped" in world.recorder.stopped_by, world.said
+world.goal("b" * 32)
+assert world.recorder.notes is None
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+world.recorder.close()
+print(world.recorder.stopped_by)
+"""
+
+
+def test_a_disk_that_is_full_ends_the_recording_and_what_was_written_is_repaired(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", FULL_DISK, str(tmp_path), str(Path(__file__).parent)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = RecordingFolder(tmp_path)
+    assert len(folder.unfinished()) == 1
+    [line] = repair_recording(folder)
+    assert "episode 0" in line
+    dataset = dataset_of(tmp_path)
+    assert len(dataset) > 60
+    assert dataset.episodes["truncated"] == [True]
+
+
+def test_whatever_byte_a_kill_stopped_at_the_whole_frames_are_repaired(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    for _ in range(4):
+        world.run(100, goal_id="a" * 32)
+        time.sleep(FLUSH_S)
+    [segment] = RecordingFolder(tmp_path).unfinished()
+    world.recorder._encoder.close()  # the process sees its input end
+    world.recorder._lock.release()
+    for name in ("frames.arrows", f"{CAMERA}.mp4"):
+        path = segment / name
+        os.truncate(path, path.stat().st_size - 777)
+    lines = repair_recording(RecordingFolder(tmp_path))
+    assert "episode 0" in lines[0], lines
+    steps = first_steps(dataset_of(tmp_path))
+    assert steps == list(range(steps[0], steps[0] + EVERY * len(steps), EVERY))
+    assert repair_recording(RecordingFolder(tmp_path)) == []
+
+
+def test_two_recorders_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    with pytest.raises(OutputError, match="another recorder writes there"):
+        RecordedDeployment(tmp_path, "episodes")
+    world.recorder.close()
+
+
+def test_a_folder_with_other_columns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.recorder.close()
+    monkeypatch.setattr(
+        "recorded_deployment.COLUMNS", COLUMNS.from_json({**COLUMNS.as_json(), "action_dim": 7})
+    )
+    with pytest.raises(DatasetError, match=r"has action \['float32', 7\], the dataset \['float32', 4\]"):
+        RecordedDeployment(tmp_path, "episodes")

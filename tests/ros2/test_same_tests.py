@@ -18,6 +18,7 @@ FILES = (
     "tests/reward_monitor/test_monitor_node.py",
     "tests/perception/test_locator_node.py",
     "tests/sim_bridge/test_bridge_node.py",
+    "tests/console/test_console_door.py",
     "tests/system/test_system_node_endings.py",
     "tests/system/test_system_lost_nodes.py",
     "tests/system/test_system_missions.py",

@@ -323,7 +323,7 @@ def run_bridge(make_node: Callable[[], ControlNode[Any]], args: list[str] | None
             ended: Any = Future()
             node.failed.add_done_callback(ended.set_result)
             told.spin(executor, ended)
-        return 1 if node is not None and node.failed.done() else 0
+        return 1 if node is not None and node.failed.done() and not told.told else 0
     finally:
         executor.shutdown()
         if node is not None:

@@ -47,7 +47,7 @@ class ToldToEnd:
     before, which for most processes is to end at once.
 
     Attributes:
-        told: whether a signal came.
+        told: whether a signal came; what failed to load then was interrupted.
     """
 
     def __init__(self) -> None:

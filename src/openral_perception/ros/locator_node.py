@@ -205,7 +205,7 @@ def main(args: list[str] | None = None) -> int:
             executor.add_node(node)
             if node.get_parameter("autostart").value:
                 for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS:
+                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
                         return EXIT_UNFIT
             told.spin(executor, Future())
     finally:

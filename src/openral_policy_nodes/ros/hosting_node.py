@@ -249,7 +249,7 @@ def run_node(make_node: Callable[[], HostingNode], args: list[str] | None = None
             if node.get_parameter("autostart").value:
                 for transition in (node.trigger_configure, node.trigger_activate):
                     ended = transition()
-                    if ended != TransitionCallbackReturn.SUCCESS:
+                    if ended != TransitionCallbackReturn.SUCCESS and not told.told:
                         return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
             told.spin(executor, Future())
     finally:

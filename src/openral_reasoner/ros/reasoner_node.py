@@ -492,7 +492,7 @@ def main() -> None:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-    if not ready:
+    if not ready and not told.told:
         raise SystemExit(EXIT_UNFIT)
 
 

@@ -152,7 +152,8 @@ def test_a_hand_outside_is_never_led_further_out(shares, out, axis, rows):
         for _ in rows:
             action, _ = driver.next(state_at(position))
             before, position = driver.beyond(position), position + PANDA.action.step_m * action[:3]
-            assert driver.beyond(position) <= before + ROUNDING_M
+            # Once it is inside, it may come as near to the end as any hand.
+            assert driver.beyond(position) <= max(before, WORKSPACE_TOLERANCE_M) + ROUNDING_M
 
 
 @pytest.mark.slow

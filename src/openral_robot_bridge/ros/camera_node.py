@@ -10,14 +10,17 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.robot_topics import LATCHED
 from openral_core.errors import OpenralError
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.process.told_to_end import ToldToEnd
 from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.ros.camera_relay import CameraRelay
 from openral_robot_bridge.ros.camera_source import NEWEST
@@ -105,19 +108,23 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that its scene has no cameras."""
-    rclpy.init(args=args)
-    node = CameraBridgeNode()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
+    executor = SingleThreadedExecutor()
     try:
-        if node.get_parameter("autostart").value:
-            for transition in (node.trigger_configure, node.trigger_activate):
-                if transition() != TransitionCallbackReturn.SUCCESS:
-                    return EXIT_UNFIT
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        node.get_logger().debug("interrupted")
+        with ToldToEnd() as told:
+            node = CameraBridgeNode()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                for transition in (node.trigger_configure, node.trigger_activate):
+                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
+                        return EXIT_UNFIT
+            told.spin(executor, Future())
     finally:
-        node.close()
-        node.destroy_node()
+        executor.shutdown()
+        if node is not None:
+            node.close()
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0
 

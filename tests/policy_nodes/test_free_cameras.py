@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import yaml
 from builtin_interfaces.msg import Time
-from conftest import SCENE
 from fake_bridge import DT_NS, FakeBridge, PolicyProcess, result_of, wait_for
 from sensor_msgs.msg import Image
 
@@ -65,10 +64,10 @@ def bridge() -> Iterator[FreeCameraBridge]:
 
 
 @pytest.fixture
-def arm_scene(tmp_path: Path) -> Path:
+def arm_scene(tmp_path: Path, scene_path: Path) -> Path:
     path = tmp_path / "arm.yaml"
     arm = {"driver": "fake", "address": "arm", "pairing_s": 1e-9 * PAIRING_NS}
-    path.write_text(yaml.safe_dump({**SCENE, "arm": arm}))
+    path.write_text(yaml.safe_dump({**yaml.safe_load(scene_path.read_text()), "arm": arm}))
     return path
 
 

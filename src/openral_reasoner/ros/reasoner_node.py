@@ -9,20 +9,17 @@ has a thread of its own (`PlanningService`).
 
 from __future__ import annotations
 
-import contextlib
 import time
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
 
 import rclpy
-from openral.msg import ActionChunk, ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
+from openral.msg import ActionChunk, ControlStatus, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
-from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
@@ -38,8 +35,6 @@ from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
-from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
-from openral_reasoner.memory.traces import Traces, traces_beside
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -54,8 +49,7 @@ from openral_reasoner.mission.condition_query import ConditionQuery
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.ladder.experience import Experience
-from openral_reasoner.mission.mission import LogEntry, MissionState
-from openral_reasoner.mission.mission import Mission as HeldMission
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.monitor_watch import MonitorWatch
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.record import MissionWriter
@@ -65,16 +59,8 @@ from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
-from openral_reasoner.ros.messages import (
-    LATCHED,
-    NEWEST,
-    STEPS,
-    goal_of,
-    message_of,
-    operator_of,
-    reading_of,
-    step_of,
-)
+from openral_reasoner.ros.messages import LATCHED, goal_of, operator_of, reading_of
+from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.skill_client import SkillClients
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
@@ -116,13 +102,12 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._planner = PlaybookPlanner(planner or OfflinePlanner())
         self._deployment = Deployment()
         self._record: MissionWriter | None = None
-        self._unfinished: HeldMission | None = None
+        self._unfinished: Mission | None = None
         self._policy: Resume = "ask"
         self._skill_registry: SkillRegistry
         self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
-        self._publisher: Any = None
-        self._steps: Any = None
+        self._publisher: MissionPublisher | None = None
         self._chunks: Any = None
         self._watch: MonitorWatch
         self._changed = True
@@ -166,7 +151,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._note,
             gate=gate,
             config=director,
-            experience=_experience(Path(notes).expanduser()) if notes else None,
+            experience=Experience.beside(Path(notes).expanduser()) if notes else None,
             fingers=self._deployment.fingers,
             awaits_policies=self._deployment.has_policies,
         )
@@ -187,8 +172,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             locates=self._locates,
             log=self._note,
         )
-        self._publisher = self.create_publisher(Mission, "/openral/mission", NEWEST)
-        self._steps = self.create_publisher(MissionStep, "/openral/mission_log", STEPS)
+        self._publisher = MissionPublisher(self)
         self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
         return TransitionCallbackReturn.SUCCESS
 
@@ -239,9 +223,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         """Forget everything."""
         self._goals.close()
         self._end_thinking()
-        for publisher in (self._publisher, self._steps, self._chunks):
-            self.destroy_publisher(publisher)
-        self._publisher = self._steps = self._chunks = None
+        self.destroy_publisher(self._chunks)
+        if self._publisher is not None:
+            self._publisher.close()
+        self._publisher = self._chunks = None
         if self._record:
             self._record.close()
         self._record = None
@@ -415,8 +400,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._outside.heard(entry)
         if entry.kind != "reading":
             self.get_logger().info(f"{entry.kind}: {entry.reason}")
-            if self._steps is not None:
-                self._steps.publish(step_of(entry))
+            if self._publisher is not None:
+                self._publisher.step(entry)
         if self._record:
             self._record.step(entry, time.time())
         if self._pictures:
@@ -429,9 +414,9 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._changed = False
         self._publish(self._director.mission)
 
-    def _publish(self, mission: HeldMission) -> None:
+    def _publish(self, mission: Mission) -> None:
         if self._publisher is not None:
-            self._publisher.publish(message_of(mission, self.get_clock().now().to_msg()))
+            self._publisher.tell(mission)
         if self._record:
             self._record.state(mission)
 
@@ -443,10 +428,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             )
         self._flush()
         if self._publisher is not None:
-            with contextlib.suppress(
-                RCLError
-            ):  # of a middleware that has no acknowledgements, as rmw_zenoh_cpp
-                self._publisher.wait_for_all_acked(Duration(seconds=FAREWELL_S))
+            self._publisher.wait_until_heard(FAREWELL_S)
 
     def _farewell(self) -> None:
         if not (
@@ -459,11 +441,6 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._ended_wall_s = self._ended_wall_s or time.monotonic()
         if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
             self.finished.set_result(None)
-
-
-def _experience(memory_file: Path) -> Experience:
-    """Return what is kept beside a file of notes."""
-    return Experience(Outcomes(outcomes_beside(memory_file)), Traces(traces_beside(memory_file)))
 
 
 def main() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from openral_reasoner.memory.outcomes import Outcomes
-from openral_reasoner.memory.traces import Traces
+from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+from openral_reasoner.memory.traces import Traces, traces_beside
 from openral_reasoner.mission.mission import Mission, Task
 
 FIRST = "first"
@@ -18,6 +19,11 @@ class Experience:
     def __init__(self, outcomes: Outcomes | None = None, traces: Traces | None = None) -> None:
         """Take the files; None: nothing is known or kept."""
         self.outcomes, self._traces = outcomes or Outcomes(), traces or Traces()
+
+    @classmethod
+    def beside(cls, memory_file: Path) -> Experience:
+        """Return what is kept beside a file of notes."""
+        return cls(Outcomes(outcomes_beside(memory_file)), Traces(traces_beside(memory_file)))
 
     def failed(self, task: Task) -> None:
         """Take down that a task failed in the way in which it was tried."""

@@ -1,0 +1,42 @@
+"""What the reasoner tells the graph: the mission as it stands, and every decision with its reason."""
+
+from __future__ import annotations
+
+import contextlib
+
+from openral.msg import Mission, MissionStep
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+from openral_reasoner.mission.mission import LogEntry
+from openral_reasoner.mission.mission import Mission as HeldMission
+from openral_reasoner.ros.messages import NEWEST, STEPS, message_of, step_of
+
+
+class MissionPublisher:
+    """Publishes `/openral/mission` and `/openral/mission_log`."""
+
+    def __init__(self, node: Node) -> None:
+        """Offer both topics."""
+        self._node = node
+        self._mission = node.create_publisher(Mission, "/openral/mission", NEWEST)
+        self._steps = node.create_publisher(MissionStep, "/openral/mission_log", STEPS)
+
+    def tell(self, mission: HeldMission) -> None:
+        """Say how a mission stands now."""
+        self._mission.publish(message_of(mission, self._node.get_clock().now().to_msg()))
+
+    def step(self, entry: LogEntry) -> None:
+        """Say what was decided."""
+        self._steps.publish(step_of(entry))
+
+    def wait_until_heard(self, patience_s: float) -> None:
+        """Return when every listener has the last words, or after `patience_s` [s]."""
+        with contextlib.suppress(RCLError):  # of a middleware without acknowledgements, as rmw_zenoh_cpp
+            self._mission.wait_for_all_acked(Duration(seconds=patience_s))
+
+    def close(self) -> None:
+        """Take both topics back."""
+        for publisher in (self._mission, self._steps):
+            self._node.destroy_publisher(publisher)

@@ -271,6 +271,12 @@ class ControlLoop:
         self._step += int(behind_s / self._dt)
         return True
 
+    def _ahead_s(self) -> float:
+        """Return by how much [s] stamps are ahead of the clock; a clock that was set back counts as two steps."""
+        if self._settings.clock is None:
+            return 0.0
+        return min(2.0 * self._dt, max(0.0, self.now_s - self._settings.clock()))
+
     def _take_chunks(self) -> bool:
         """Offer what came in to the executor; tell whether a chunk answered the present observation."""
         answered = False
@@ -336,7 +342,7 @@ class ControlLoop:
         self._step += 1
         self._skip(self._dt)  # the pacer begins anew, and would not make up for the time that this took
         self._executor.restart(self._step)
-        self._pacer.restart()
+        self._pacer.restart(self._ahead_s())
         if self._recorder is not None:
             self._recorder.begin(self.now_s)
         return replace(state, stamp_s=self.now_s)

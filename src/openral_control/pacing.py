@@ -49,9 +49,13 @@ class Pacer:
         elif self._period:
             self.late += 1
 
-    def restart(self) -> None:
-        """Time did not pass for a while (a reset, a pause); do not catch up."""
-        self._due = None
+    def restart(self, ahead_s: float = 0.0) -> None:
+        """Time did not pass for a while (a reset, a pause); do not catch up.
+
+        Args:
+            ahead_s: [s] wall time by which the arm's time is too far already; the next wait makes up for it.
+        """
+        self._due = self._clock() + ahead_s if self._period and ahead_s > 0.0 else None
 
 
 class RateMeter:

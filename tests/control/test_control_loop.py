@@ -203,6 +203,20 @@ def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
     assert stamps[0] == pytest.approx(wall["now"], abs=2 / HZ)
 
 
+def test_stamps_do_not_run_ahead_of_the_clock_however_often_it_is_interrupted():
+    loop, _, spy, arm = make(real_time_factor=1.0, clock=time.time)
+    ahead = []
+
+    def interrupt():
+        for _ in range(60):
+            loop.interrupt(lambda: arm.reset("return", 7))
+            ahead.append(loop.now_s - time.time())
+        return True
+
+    run(loop, interrupt)
+    assert max(ahead) < 4 / HZ
+
+
 def test_reset_from_another_thread_and_time_goes_on():
     loop, _, spy, arm = make()
     stamps = []

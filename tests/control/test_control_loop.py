@@ -204,7 +204,7 @@ def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
 
 
 def test_stamps_do_not_run_ahead_of_the_clock_however_often_it_is_interrupted():
-    loop, _, spy, arm = make(real_time_factor=1.0, clock=time.time)
+    loop, _, _, arm = make(real_time_factor=1.0, clock=time.time)
     ahead = []
 
     def interrupt():

@@ -8,35 +8,33 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-system test-faults retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
+.PHONY: demo test retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Four suites: the runtime's, the stack's, and two of whole deployments, which wait more than they work and run side by
-# side. All run, whatever becomes of the first.
+# Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
+# whatever becomes of the first.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/system tests/faults
-STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars --ignore=tests/ros2 $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
+STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
 PYTEST = $(abspath $(BIN))/python -m pytest
-IN_TWO = -n 2 --dist loadfile
+# More workers than two cores can keep busy: many tests wait for processes.
+AT_ONCE = -n 3 --dist loadfile
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
-	@(cd ros2_embedded && $(PYTEST) $(IN_TWO) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
-	$(PYTEST) $(IN_TWO) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
-	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target test-system test-faults; \
-	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-system -a -e $(VENV)/.passed-faults
-
-test-system test-faults: test-%:
-	@$(PYTEST) -o cache_dir=.pytest_cache/$* tests/$* $(AGAIN) && touch $(VENV)/.passed-$*
+	@(cd ros2_embedded && $(PYTEST) $(AT_ONCE) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
+	$(PYTEST) $(AT_ONCE) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
+	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(AT_ONCE) $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
+	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-deployments
 
 # Once more, one at a time, only what failed, or the whole of a suite that did not come to its end.
 retest: $(VENV)/.dev lint
 	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS) --last-failed)
 	@test -e $(VENV)/.passed-stack || $(PYTEST) $(STACK_TESTS) --last-failed
-	@test -e $(VENV)/.passed-system || $(MAKE) --no-print-directory test-system AGAIN=--last-failed
-	@test -e $(VENV)/.passed-faults || $(MAKE) --no-print-directory test-faults AGAIN=--last-failed
+	@test -e $(VENV)/.passed-deployments || \
+	  $(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENT_TESTS) --last-failed
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

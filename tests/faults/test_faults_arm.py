@@ -237,7 +237,7 @@ def test_an_emergency_stop_at_a_random_moment_brings_the_arm_to_rest(
 @pytest.mark.parametrize("injected", UNLED)
 def test_an_arm_that_nobody_leads_comes_to_rest(arm: Arm, figure: Any, injected: str) -> None:
     """By the bridge's safety filter, or by its control loop."""
-    report(figure, injected, halts(arm, FAULTS[injected], 1), "the chunk's own horizon, then at rest")
+    report(figure, injected, halts(arm, UNLED[injected], 1), "the chunk's own horizon, then at rest")
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
+.PHONY: demo test test-long retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
@@ -28,6 +28,10 @@ test: $(VENV)/.dev lint
 	$(PYTEST) $(AT_ONCE) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
 	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(AT_ONCE) $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
 	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-deployments
+
+# What `make test` has no time for, but for the hours of `make faults-long`.
+test-long: $(VENV)/.dev
+	@$(PYTEST) tests --long $(addprefix --ignore=tests/,perf docs sidecars faults ros2 ecosystem)
 
 # Once more, one at a time, only what failed, or the whole of a suite that did not come to its end.
 retest: $(VENV)/.dev lint

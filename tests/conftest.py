@@ -41,8 +41,19 @@ os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
 os.environ["XDG_STATE_HOME"] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-state-"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests that are marked `gpu` where torch finds none."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long` runs what `make test` has no time for, and only that."""
+    parser.addoption("--long", action="store_true", help="run the long half of the tests, and only that")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one half of the tests; skip those that are marked `gpu` where torch finds none."""
+    long = bool(config.getoption("--long"))
+    kept, other = [], []
+    for item in items:
+        (kept if (item.get_closest_marker("long") is not None) == long else other).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=other)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked:
         import torch

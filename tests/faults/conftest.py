@@ -1,6 +1,6 @@
 """Faults from outside on an installed deployment. Each test prints its figure; `--figures FILE` writes them down.
 
-The quick half runs with all other tests; `--long` runs the other half, and only that.
+`--long` (tests/conftest.py) runs the half that takes hours.
 """
 
 from __future__ import annotations
@@ -27,23 +27,6 @@ KEEPER = pytest.StashKey[Keeper]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--figures", type=Path, help="write what the tests of faults found to this file")
-    parser.addoption("--long", action="store_true", help="run the long half of the tests of faults, by hand")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: minutes to hours; run by `make faults-long`")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one half of the tests in this folder."""
-    long = bool(config.getoption("--long", False))
-    other = [
-        item
-        for item in items
-        if HERE in item.path.parents and (item.get_closest_marker("long") is not None) != long
-    ]
-    items[:] = [item for item in items if item not in other]
-    config.hook.pytest_deselected(items=other)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from openral_training.planner.train import nouns_of
 from openral_training.planner.utterances import Speaker
 
 
+@pytest.mark.long
 def test_a_tiny_training_writes_weights_that_the_planner_takes(tmp_path: Path) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text("skills: [{name: a/rskill-b, objects: [drawer]}]\n")

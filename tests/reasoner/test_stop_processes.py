@@ -229,6 +229,7 @@ def test_a_reasoner_that_hung_itself_loses_nobody(graph: Graph, client: Client) 
     assert not any("silent" in step["reason"] for step in graph.steps())
 
 
+@pytest.mark.long
 def test_a_monitor_that_hangs_is_told_and_fails_no_mission(graph: Graph, client: Client) -> None:
     graph.skill(max_execution_s=LONG_S)
     monitor = graph.monitor(levels=[1.0], rise_s=30.0)

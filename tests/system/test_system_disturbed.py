@@ -12,6 +12,7 @@ from openral_core.mission_record import load_steps
 WAYS = ("motions", "grasp", "home", "restage")
 
 
+@pytest.mark.long
 def test_a_grasp_that_opens_in_the_lift_is_answered_by_another_way(tmp_path, monkeypatch):
     """How often the mission is then done is a matter of rates (docs/motions.md); what is tried, and told, is not."""
     # What earlier missions taught would change the order.

@@ -32,6 +32,7 @@ def test_during_the_mission(tmp_path):
     assert (content["state"], content["passed"]) == ("stopped", False)
 
 
+@pytest.mark.long
 def test_during_the_film(tmp_path):
     with Stack(tmp_path, "openral", "demo", "--mission", "open the drawer") as stack:
         stack.until_says("the simulator agrees")

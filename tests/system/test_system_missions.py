@@ -30,7 +30,7 @@ def test_one_sentence_opens_a_drawer_and_closes_it(tmp_path):
     ("scene", "tasks"),
     [
         ("metaworld_window", ["window-open-v3", "window-close-v3"]),
-        ("metaworld_button", ["button-press-topdown-v3"]),
+        pytest.param("metaworld_button", ["button-press-topdown-v3"], marks=pytest.mark.long),
     ],
 )
 def test_other_scenes_do_their_own_mission(tmp_path, scene, tasks):

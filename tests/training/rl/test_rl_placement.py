@@ -92,7 +92,7 @@ def kill(done: int, note: str) -> None:
         raise Killed
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_components_apart_update_as_one_process_does_and_go_on_where_they_were_killed(tmp_path: Path) -> None:
     for name in ("one", "apart"):

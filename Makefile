@@ -17,10 +17,9 @@ demo: $(VENV)/.runtime
 # whatever becomes of the first.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/system tests/faults
-STACK_TESTS = tests --ignore=tests/perf --ignore=tests/docs --ignore=tests/sidecars $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
+STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
 PYTEST = $(abspath $(BIN))/python -m pytest
-# More workers than two cores can keep busy: many tests wait for processes.
-AT_ONCE = -n 3 --dist loadfile
+AT_ONCE = -n 2 --dist loadfile
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*

@@ -13,6 +13,9 @@ from cyclonedx.validation.json import JsonStrictValidator
 from release import ROOT, SPECIFICATION, bill_of_materials, weights_of_skills
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def bill() -> dict[str, Any]:
     """Of the environment that runs this."""

@@ -32,6 +32,7 @@ def own_scene(tmp_path: Path) -> Path:
     return tmp_path / "scene.yaml"
 
 
+@pytest.mark.long
 def test_a_mission_in_ones_own_scene_is_done(own_scene: Path) -> None:
     words = ("--config", str(own_scene), "--mission", "press the button", "--run-dir", "run", "--no-video")
     with Stack(own_scene.parent, "openral", "deploy", "sim", *words, "--rtf", "0.5") as stack:

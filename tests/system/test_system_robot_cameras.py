@@ -144,6 +144,9 @@ class LookingDeployment:
         self.health += [status for status in message.status if "camera_bridge" in status.name]
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LookingDeployment]:
     with ExitStack() as stacks:

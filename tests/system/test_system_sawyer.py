@@ -12,6 +12,9 @@ from system_robot import RobotDeployment
 SUCCEEDED, ESTOPPED = 1, 6
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RobotDeployment]:
     with ExitStack() as stacks:

@@ -12,7 +12,6 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from release import ROOT, SPECIFICATION, bill_of_materials, weights_of_skills
 
-
 pytestmark = pytest.mark.long
 
 

@@ -194,6 +194,7 @@ def test_a_policy_is_taken_over_within_its_attempt_corrected_and_goes_on(
     assert {"took the arm", "gave the arm back"} <= set(actions(stack))
 
 
+@pytest.mark.long
 def test_a_tab_that_is_closed_leaves_the_arm_still_until_somebody_lets_the_policy_go_on(
     browser: Browser, page: Page, url: str, operator: Operator, watcher: Watcher
 ) -> None:

@@ -56,9 +56,8 @@ def test_a_node_killed_once_is_started_again_and_the_mission_goes_on(tmp_path, e
     assert not moved_while_held(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "executable", [pytest.param("policy_node", marks=pytest.mark.long), "reward_monitor"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("executable", ["policy_node", "reward_monitor"])
 def test_a_node_that_dies_again_and_again_is_gone_without(tmp_path, executable):
     words = ("--config", "metaworld_drawer", "--run-dir", "run", "--no-video")
     with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack, Operator(stack) as operator:

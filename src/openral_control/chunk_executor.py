@@ -176,6 +176,7 @@ class ChunkExecutor:
                 self._last, self._last_executed, self.holding = action, step, False
                 self._count(executed=1)
                 self._streaks.pop(self.active_goal, None)
+                self.last_rejection = ""  # with the count that it explains
                 self._sent = action
                 return action, False
             self.holding = action is None  # what fades out moves the arm, though no chunk says so
@@ -335,7 +336,6 @@ class ChunkExecutor:
             return str(error)
         self._queue.replace(step, actions[past:])
         self._queued_step = answered
-        self.last_rejection = ""
         if chunk.goal_id != self.active_goal:
             if self.active_goal:
                 self._retired.append(self.active_goal)

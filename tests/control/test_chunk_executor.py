@@ -169,6 +169,15 @@ def test_bad_chunk_is_refused_whole_and_the_arm_holds(executor, changes, words):
     assert counts(executor)[2] == 1
 
 
+def test_the_reason_of_refusals_stays_as_long_as_their_count(executor):
+    executor.offer(chunk(0), 0, None)
+    reason = executor.offer(chunk(1, data=np.full((16, 4), np.nan)), 1, None)
+    executor.offer(chunk(1), 1, None)
+    assert (executor.last_rejection, executor.rejected_streak) == (reason, 1)
+    executor.next(1)
+    assert (executor.last_rejection, executor.rejected_streak) == ("", 0)
+
+
 def test_one_bad_number_in_the_last_row_refuses_all(executor):
     data = np.zeros((16, 4))
     data[15, 3] = 1.5

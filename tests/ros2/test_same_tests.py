@@ -17,6 +17,7 @@ FILES = (
     "tests/policy_nodes/test_policy_node.py",
     "tests/reward_monitor/test_monitor_node.py",
     "tests/perception/test_locator_node.py",
+    "tests/sim_bridge/test_bridge_estop.py",
     "tests/sim_bridge/test_bridge_node.py",
     "tests/console/test_console_door.py",
     "tests/system/test_system_node_endings.py",

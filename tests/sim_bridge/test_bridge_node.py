@@ -6,135 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pytest
-import rclpy
-from geometry_msgs.msg import PoseStamped
+from bridge_observer import DOMAIN, Observer, nanoseconds, transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from openral.msg import ControlStatus
 from openral.srv import ResetScene
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image, JointState
-from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
-from tf2_msgs.msg import TFMessage
 
 from openral_core.robot import load_robot
-from openral_policy_nodes.ros.fake_node import FakePolicyNode
-
-DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
-LATCHED = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-EVERY = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-TOPICS = {
-    "clock": (Clock, "/clock", EVERY),
-    "image": (Image, "/openral/cameras/corner2/image_raw", EVERY),
-    "info": (CameraInfo, "/openral/cameras/corner2/camera_info", EVERY),
-    "joints": (JointState, "/joint_states", 1000),
-    "pose": (PoseStamped, "/openral/ee_pose", 1000),
-    "tf": (TFMessage, "/tf", 1000),
-    "static": (TFMessage, "/tf_static", LATCHED),
-    "urdf": (String, "/robot_description", LATCHED),
-    "status": (ControlStatus, "/openral/control_status", 100),
-    "estop": (Bool, "/openral/estop_state", LATCHED),
-}
-
-
-def nanoseconds(stamp):
-    return stamp.sec * 10**9 + stamp.nanosec
-
-
-class Observer:
-    """A node that keeps every message of the bridge."""
-
-    def __init__(self, name="observer"):
-        self.context = rclpy.Context()
-        self.context.init(domain_id=DOMAIN)
-        self.node = rclpy.create_node(name, context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.seen = {key: [] for key in TOPICS}
-        for key, (kind, topic, qos) in TOPICS.items():
-            self.node.create_subscription(kind, topic, self.seen[key].append, qos)
-        self.policy = None
-
-    def until(self, condition, timeout=90.0):
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, {key: len(value) for key, value in self.seen.items()}
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def call(self, kind, name, **fields):
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready)
-        future = client.call_async(kind.Request(**fields))
-        self.until(future.done)
-        return future.result()
-
-    def begin(self, goal="a" * 32, **settings):
-        """Announce a goal, as a policy node does."""
-        if self.policy is None:
-            self.policy = FakePolicyNode(self.node, "t/s", **settings)
-            self.until(self.policy.chunks.get_subscription_count)
-        return self.policy.begin(goal)
-
-    def answer(self, value=0.2, **changes):
-        """Publish a chunk for the newest image."""
-        self.until(lambda: self.seen["image"])
-        fields = {
-            "instruction": "go",
-            "representation": "delta_ee_3d_plus_gripper",
-            "horizon": 16,
-            "dim": 4,
-            "dt": 0.0125,
-            "data": [float(value)] * 64,
-            **changes,
-        }
-        self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
-
-    def status(self):
-        return self.seen["status"][-1]
-
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.context.try_shutdown()
-
-
-@pytest.fixture
-def observer():
-    observer = Observer()
-    yield observer
-    observer.close()
-
-
-@pytest.fixture
-def start(fake_scene):
-    """Return a function that starts a bridge and ends it after the test."""
-    processes = []
-
-    def start(**parameters):
-        words = [f"{k}:={v}" for k, v in {"scene": fake_scene, **parameters}.items()]
-        command = [sys.executable, "-m", "openral_sim_bridge.ros.bridge_node", "--ros-args"]
-        command += [word for pair in words for word in ("-p", pair)]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-        if not process.stderr.closed:
-            process.communicate()
 
 
 def test_topics_carry_one_world_on_one_clock(start, observer):
@@ -196,27 +79,6 @@ def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
     assert process.returncode == 0
 
 
-def test_emergency_stop_latches(start, observer):
-    start()
-    observer.begin("a" * 32)
-    assert observer.call(Trigger, "/openral/estop").success
-    observer.until(lambda: observer.seen["estop"] and observer.seen["estop"][-1].data)
-    observer.begin("b" * 32)
-    observer.answer(0.2)
-    observer.until(lambda: "emergency stop" in observer.status().last_rejection)
-    assert observer.status().executed == 0
-    assert observer.call(Trigger, "/openral/estop_reset").success
-    for goal in ("a" * 32, "b" * 32):  # what began before the release is over
-        observer.begin(goal)
-        held = observer.status().held
-        observer.answer(0.2)
-        observer.until(lambda held=held: observer.status().held > held + 40)
-    assert observer.status().executed == 0
-    observer.begin("c" * 32)
-    observer.answer(0.2)
-    observer.until(lambda: observer.status().executed > 0)
-
-
 def arm(observer, *words):
     """Run `openral arm` while the observer goes on listening; return its exit code and what it said."""
     command = [str(Path(sys.executable).with_name("openral")), "arm", *words]
@@ -247,73 +109,6 @@ def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     observer.until(lambda: observer.status().executed > before.executed)
     code, said = arm(observer, "resume")
     assert (code, "nothing to be given back" in said) == (1, True)
-
-
-def moved(observer):
-    """Post a good chunk of a new goal, and tell whether it is executed."""
-    observer.begin(uuid4().hex)
-    executed, held = observer.status().executed, observer.status().held
-    observer.answer(0.2)
-    observer.until(lambda: observer.status().executed > executed or observer.status().held > held + 80)
-    return observer.status().executed > executed
-
-
-def test_emergency_stop_outlives_every_lifecycle_state(start, observer, tmp_path):
-    start(run_dir=str(tmp_path))
-    observer.until(lambda: len(observer.seen["image"]) > 4)
-    assert observer.call(Trigger, "/openral/estop").success
-    for number in (4, 2, 1, 3):  # deactivate, cleanup, configure, activate
-        transition(observer, number)
-    observer.seen["image"].clear()
-    observer.until(lambda: observer.seen["image"])
-    observer.until(lambda: observer.seen["estop"][-1].data and observer.status().estopped)
-    assert not moved(observer)
-    for number in (4, 2):
-        transition(observer, number)
-    assert observer.call(Trigger, "/openral/estop_reset").success, "it can be reset in any state"
-    for number in (1, 3):
-        transition(observer, number)
-    observer.until(lambda: not observer.status().estopped and not observer.seen["estop"][-1].data)
-    observer.seen["image"].clear()
-    assert moved(observer)
-
-
-@pytest.mark.parametrize("in_a_run", [True, False])
-def test_emergency_stop_outlives_the_process(start, observer, tmp_path, in_a_run):
-    words = {"run_dir": str(tmp_path)} if in_a_run else {}
-    first = start(**words)
-    observer.until(lambda: len(observer.seen["image"]) > 4)
-    assert observer.call(Trigger, "/openral/estop").success
-    first.kill()
-    first.communicate()
-    for seen in observer.seen.values():
-        seen.clear()
-    second = start(**words)
-    observer.until(lambda: observer.seen["image"] and observer.seen["estop"] and observer.seen["status"])
-    assert observer.seen["estop"][-1].data
-    assert not moved(observer)
-    assert observer.call(Trigger, "/openral/estop_reset").success
-    assert moved(observer)
-    second.send_signal(signal.SIGINT)
-    _, errors = second.communicate(timeout=90)
-    assert errors.count("the emergency stop is still latched") == 1
-    assert "see that all is safe, then call /openral/estop_reset" in errors
-    third = start(**words)
-    observer.seen["status"].clear()
-    observer.until(lambda: len(observer.seen["status"]) > 3)
-    assert not observer.status().estopped
-    assert third.poll() is None
-
-
-def test_a_stop_that_cannot_be_remembered_holds_and_says_so(start, observer, tmp_path):
-    start(run_dir=str(tmp_path))
-    observer.until(lambda: len(observer.seen["image"]) > 4)
-    (tmp_path / "estop.json").mkdir()  # what nothing can be renamed over
-    reply = observer.call(Trigger, "/openral/estop")
-    assert reply.success
-    assert "a bridge that is started again will not know" in reply.message
-    assert str(tmp_path / "estop.json") in reply.message
-    assert not moved(observer)
 
 
 def test_chunks_of_goals_that_nobody_announces_move_nothing(start, observer):
@@ -477,17 +272,6 @@ def test_a_failing_simulator_ends_the_process_with_its_reason(fake_scene):
     assert "the simulation ended: the fake simulator fails after 40 steps" in process.stderr
 
 
-def transition(observer, number):
-    """Ask for a lifecycle transition: 1 configure, 2 cleanup, 3 activate, 4 deactivate."""
-    change = ChangeState.Request()
-    change.transition.id = number
-    client = observer.node.create_client(ChangeState, "/openral/sim_bridge/change_state")
-    observer.until(client.service_is_ready)
-    future = client.call_async(change)
-    observer.until(future.done)
-    assert future.result().success
-
-
 def test_cleanup_closes_the_world_and_configure_builds_it_again(start, observer, tmp_path):
     start(run_dir=str(tmp_path))
     observer.until(lambda: len(observer.seen["image"]) > 4)
@@ -512,19 +296,3 @@ def test_parameters_that_are_read_once_refuse_to_be_set(start, observer):
     reply = observer.call(SetParameters, "/openral/sim_bridge/set_parameters", parameters=request.parameters)
     assert not reply.results[0].successful
     assert "read" in reply.results[0].reason
-
-
-def test_the_emergency_stop_does_not_wait_for_a_reset(start, observer):
-    """The world is paused in the middle of nothing that answers: its thread builds worlds for a while."""
-    start(real_time_factor=0.0)
-    observer.until(lambda: len(observer.seen["image"]) > 4)
-    resets = observer.node.create_client(ResetScene, "/openral/sim/reset")
-    stop = observer.node.create_client(Trigger, "/openral/estop")
-    observer.until(lambda: resets.service_is_ready() and stop.service_is_ready())
-    waiting = [
-        resets.call_async(ResetScene.Request(task="drawer-close-v3", seed=seed)) for seed in range(1000)
-    ]
-    answer = stop.call_async(Trigger.Request())
-    observer.until(answer.done)
-    assert answer.result().success
-    assert sum(future.done() for future in waiting) < len(waiting)

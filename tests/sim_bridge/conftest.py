@@ -1,0 +1,39 @@
+"""A bridge in a process of its own, and a node that listens to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from bridge_observer import DOMAIN, Observer
+
+
+@pytest.fixture
+def observer():
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(fake_scene):
+    """Return a function that starts a bridge and ends it after the test."""
+    processes = []
+
+    def start(**parameters):
+        words = [f"{k}:={v}" for k, v in {"scene": fake_scene, **parameters}.items()]
+        command = [sys.executable, "-m", "openral_sim_bridge.ros.bridge_node", "--ros-args"]
+        command += [word for pair in words for word in ("-p", pair)]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        if not process.stderr.closed:
+            process.communicate()

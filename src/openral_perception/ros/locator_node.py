@@ -10,20 +10,16 @@ import sys
 from typing import Any
 
 import numpy as np
-import rclpy
 from numpy.typing import NDArray
 from openral.srv import Locate
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.guarded import GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
-from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detection import ObjectDetector
 from openral_perception.detectors.factory import DetectorOnDemand
@@ -196,25 +192,7 @@ def _fill_point(message: Any, stamp_s: float, position: NDArray[np.float64]) -> 
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that it cannot run in the scene."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = MultiThreadedExecutor(num_threads=2)
-    try:
-        with ToldToEnd() as told:
-            node = LocatorNode()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(LocatorNode, args, threads=2)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.ros.execute_action import SkillOffer
-from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper, run_node
+from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper
 from openral_policy_nodes.ros.skill_messages import HostedSkill
 from openral_policy_nodes.warm_up import blank_sensors
 from openral_rskill.contract import match, require

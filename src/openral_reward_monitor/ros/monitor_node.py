@@ -11,24 +11,20 @@ import time
 from functools import partial
 from typing import Any
 
-import rclpy
 from openral.msg import ControlStatus, TaskProgress
 from openral.srv import QueryTaskProgress
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.guarded import GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.ros.run_node import run_node
 from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
@@ -288,25 +284,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the reward skill unfit to run."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = SingleThreadedExecutor()
-    try:
-        with ToldToEnd() as told:
-            node = RewardMonitorNode()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(RewardMonitorNode, args)
 
 
 if __name__ == "__main__":

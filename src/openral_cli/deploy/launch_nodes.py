@@ -16,6 +16,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from openral_cli.deploy.run_facts import keep_record
 from openral_core.errors import OpenralError
 from openral_core.files.share import share_directory
+from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.scene import load_scene
 from openral_reasoner.memory.memory import default_memory_file
@@ -37,6 +38,11 @@ SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
 that `openral deploy sim` gives the launch."""
 SHARED_ARGUMENTS = [
+    DeclareLaunchArgument(
+        "namespace",
+        default_value=DEFAULT_NAMESPACE,
+        description="of all names of the deployment; each robot of a domain has its own",
+    ),
     DeclareLaunchArgument("mission", default_value="", description="the sentence; empty: the scene's own"),
     DeclareLaunchArgument(
         "device", default_value="cpu", description="where skills and reward model infer: cpu, cuda"
@@ -104,6 +110,7 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    values["namespace"] = _namespace(values["namespace"])
     if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
         values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
@@ -142,7 +149,8 @@ def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> 
     }
     who = f"the policy node of {skill}"
     on_exit = again(who, partial(policy, skill, values, common), left, without(who))
-    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
+    space = policy_namespace(values["namespace"])
+    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug, namespace=space)
 
 
 def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
@@ -234,13 +242,29 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
 
 
 def node(
-    executable: str, values: Values, parameters: dict[str, Any], on_exit: Any, name: str | None = None
+    executable: str,
+    values: Values,
+    parameters: dict[str, Any],
+    on_exit: Any,
+    name: str | None = None,
+    namespace: str | None = None,
 ) -> Any:
-    """Return one of openral's nodes; it configures and activates itself. Without a name it keeps its own."""
+    """Return one of openral's nodes; it configures and activates itself.
+
+    Args:
+        executable: of the package openral.
+        values: arguments of the launch file.
+        parameters: of the node.
+        on_exit: what happens when it ends.
+        name: of the node; None: it keeps its own.
+        namespace: of the node; None: that of the deployment.
+    """
     return Node(
         package="openral",
         executable=executable,
         name=name,
+        namespace=namespace or values["namespace"],
+        remappings=remappings(values["namespace"]),
         parameters=[parameters],
         ros_arguments=["--log-level", values["log_level"]],
         additional_env={"OMP_NUM_THREADS": "1"},
@@ -248,6 +272,13 @@ def node(
         sigterm_timeout=SIGTERM_AFTER_S,
         on_exit=on_exit,
     )
+
+
+def _namespace(given: str) -> str:
+    try:
+        return read_namespace(given)
+    except OpenralError as error:
+        raise RuntimeError(f"namespace:={given}: {error}") from None
 
 
 def text(value: str) -> Any:

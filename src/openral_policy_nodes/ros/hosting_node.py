@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
+from openral_core.graph_names import graph_name
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import RobotDescription
@@ -73,8 +74,9 @@ class HostingNode(ExecuteActionHost):
             reliability=ReliabilityPolicy.RELIABLE,
             durability=DurabilityPolicy.TRANSIENT_LOCAL,
         )
-        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
-        self._skills = self.create_publisher(SkillInfo, "/openral/skills", latched)
+        space = self.get_namespace()
+        self._chunks = self.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
+        self._skills = self.create_publisher(SkillInfo, graph_name(space, "skills"), latched)
         self._hosting: Hosting | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
@@ -151,7 +153,7 @@ class HostingNode(ExecuteActionHost):
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End what runs and say so on `/openral/skills`."""
+        """End what runs and say so on `skills`."""
         self._announce("finalized")
         self._release()
 

@@ -43,8 +43,8 @@ def policy_namespace(namespace: str) -> str:
 
 
 def deployment_of(node_namespace: str) -> str:
-    """Return the namespace of the deployment that a node in `node_namespace` belongs to."""
-    return node_namespace.removesuffix(_POLICY)
+    """Return the namespace of the deployment that a node in `node_namespace` belongs to; at the root, the default."""
+    return node_namespace.removesuffix(_POLICY).rstrip("/") or DEFAULT_NAMESPACE
 
 
 def graph_name(node_namespace: str, name: str) -> str:

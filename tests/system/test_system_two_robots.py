@@ -47,8 +47,7 @@ def test_missions_and_stops_stay_with_the_robot_that_they_are_of(tmp_path):
         for operator, task in ((first, "open the drawer"), (second, "close the drawer")):
             operator.say(task)
             operator.until_moving()
-        stopped = first_stack.beside("openral", "prompt", "stop", "--namespace", SECOND)
-        assert stopped.returncode == 0, stopped.stdout
+        first_stack.beside("openral", "prompt", "stop", "--namespace", SECOND)
         second.until(lambda: second.missions[-1].state == "stopped", "the second robot's stop")
         assert first.missions[-1].state == "active"
 

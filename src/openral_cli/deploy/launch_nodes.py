@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -14,11 +15,11 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from openral_cli.deploy.run_facts import keep_record
+from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
-from openral_core.files.share import share_directory
 from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene, load_scene
 from openral_reasoner.memory.memory import default_memory_file
 from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
@@ -78,6 +79,12 @@ SHARED_ARGUMENTS = [
         description="open RViz, where it is installed",
     ),
     DeclareLaunchArgument(
+        "markers",
+        default_value="false",
+        choices=["true", "false"],
+        description="publish what is planned and said as markers, for RViz and Foxglove; rviz does it, too",
+    ),
+    DeclareLaunchArgument(
         "console",
         default_value="false",
         choices=["true", "false"],
@@ -135,9 +142,10 @@ def deployment(
         nodes.append(recorder(values, common))
     if values["console"] == "true":
         nodes.append(console(values, common))
+    if "true" in (values["markers"], values["rviz"]):
+        nodes.append(markers(values, common))
     if values["rviz"] == "true":
-        layout = str(share_directory() / "config" / "openral.rviz")
-        nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
+        nodes.append(rviz(scene, values))
     return nodes
 
 
@@ -186,6 +194,22 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))
     )
+
+
+def markers(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """What is planned and said, for viewers; nothing waits for it."""
+    who = "the node of the markers"
+    on_exit = again(who, partial(markers, values, common), left, without(who))
+    return node("markers", values, dict(common), on_exit)
+
+
+def rviz(scene: DeployScene, values: Values) -> Any:
+    """RViz with a layout of the scene, which lies in the run's folder or in a temporary one."""
+    folder = values["run_dir"] or tempfile.mkdtemp(prefix="openral-rviz-")
+    layout = Path(folder) / "view.rviz"
+    layout.parent.mkdir(parents=True, exist_ok=True)
+    layout.write_text(rviz_layout(scene, values["namespace"]))
+    return Node(package="rviz2", executable="rviz2", arguments=["-d", str(layout)])
 
 
 def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:

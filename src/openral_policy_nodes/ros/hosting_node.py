@@ -13,6 +13,7 @@ from rclpy.lifecycle import State, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError, OpenralError
+from openral_core.graph_names import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
@@ -66,8 +67,9 @@ class HostingNode(ExecuteActionHost):
             reliability=ReliabilityPolicy.RELIABLE,
             durability=DurabilityPolicy.TRANSIENT_LOCAL,
         )
-        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
-        self._skills = self.create_publisher(SkillInfo, "/openral/skills", latched)
+        space = self.get_namespace()
+        self._chunks = self.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
+        self._skills = self.create_publisher(SkillInfo, graph_name(space, "skills"), latched)
         self._hosting: Hosting | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
@@ -144,7 +146,7 @@ class HostingNode(ExecuteActionHost):
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End what runs and say so on `/openral/skills`."""
+        """End what runs and say so on `skills`."""
         self._announce("finalized")
         self._release()
 

@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/camera_bridge`: real cameras, as the rest of a deployment knows simulated ones."""
+"""The lifecycle node `camera_bridge`: real cameras, as the rest of a deployment knows simulated ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.robot_topics import LATCHED
 from openral_core.errors import OpenralError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.run_node import run_node
 from openral_robot_bridge.arm_scene import load_arm_scene
@@ -29,7 +30,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
     """Parameters: `scene` (name or path of one with a section `arm`), `autostart`, `run_dir` (not looked at)."""
 
     def __init__(self) -> None:
-        super().__init__("camera_bridge", namespace="/openral")
+        super().__init__("camera_bridge", namespace=DEFAULT_NAMESPACE)
         for name, default in (("scene", "fr3_tabletop"), ("run_dir", ""), ("autostart", True)):
             self.declare_parameter(name, default)
         self._relays: list[CameraRelay] = []

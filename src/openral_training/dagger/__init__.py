@@ -1,4 +1,4 @@
-"""Learning from corrections (DAgger): a policy acts, an operator takes over where it stands still, and it learns from it.
+"""Learning from corrections (DAgger): where a policy stands still an operator takes over, and it is cloned anew.
 
 Read `config` (what a run is made of), `episode` (one attempt, with its take-over), `collection` (the episodes of a
 round, and how they are recorded), `run` (the rounds).

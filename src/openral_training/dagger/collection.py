@@ -1,4 +1,4 @@
-"""The episodes of a round, attempts with an operator at hand or plain demonstrations, recorded as a deployment's are."""
+"""The episodes of a round: attempts with an operator at hand, or demonstrations, recorded as a deployment's are."""
 
 from __future__ import annotations
 

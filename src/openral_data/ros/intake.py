@@ -125,7 +125,9 @@ def _stamp_s(message: Any) -> float:
 
 
 def _jpeg(pixels: NDArray[np.uint8]) -> bytes:
-    _, data = cv2.imencode(".jpg", pixels[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    # Not pixels[..., ::-1]: OpenCV copies such a view row by row, which takes as long as the encoding.
+    bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
+    _, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
     return bytes(data)
 
 

@@ -149,7 +149,7 @@ class CorrectionWorld:
             instruction=self._instruction,
             executor=executor,
             recorder=recorder,
-            policy=self._asked(skill, executor) if skill else None,
+            policy=self._asked(skill, executor, init_id) if skill else None,
             judge=judge,
             thresholds=self._thresholds,
             max_steps=self._max_steps,
@@ -162,11 +162,13 @@ class CorrectionWorld:
         episode.end()
         return episode.row
 
-    def _asked(self, skill: GoalSkill, executor: ChunkExecutor) -> tuple[GoalHost, SendGoal, SkillNote]:
-        """Return a policy with its goal."""
+    def _asked(
+        self, skill: GoalSkill, executor: ChunkExecutor, init_id: int
+    ) -> tuple[GoalHost, SendGoal, SkillNote]:
+        """Return a policy with its goal in the episode of an initial state."""
         said = announced_skill(skill.package)
         goals = GoalHost(self._scene, self._robot, {said.name: skill}, executor)
-        order = SendGoal(1, said, self._instruction, "", DEADLINE_S)
+        order = SendGoal(2 * init_id + 2, said, self._instruction, "", DEADLINE_S)
         version = str(skill.package.manifest.version)
         return goals, order, SkillNote(said.name, said.kind, version, NODE, "")
 

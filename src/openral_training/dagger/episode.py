@@ -37,8 +37,6 @@ DOOR = "/openral/teleoperation"
 """Who announces the operator's goals to the bridge's admission."""
 SETTLE = 24
 """Control steps that the operator goes on after success, so that the task is well and not barely done."""
-POLICY_GOAL, OPERATOR_GOAL = f"{1:032x}", f"{2:032x}"
-"""Hex UUIDs, the same in each episode: each has an executor of its own."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,8 @@ class CorrectedEpisode:
         self._readings: list[ProgressReading] = []
         self._settled = 0
         self._over = False
+        # Two goals an episode, with ids that repeat when the run does.
+        self._operator_goal = f"{2 * init_id + 1:032x}"
 
     def connect(self, post: Callable[[Chunk], None]) -> None:
         """Take the door of the control loop."""
@@ -184,17 +184,17 @@ class CorrectedEpisode:
             self._take_over(state)
             return
         goals, order, note = parts.policy
-        parts.recorder.skill(_with_goal(note, POLICY_GOAL))
+        goal_id, _ = goals.start(order, self._now, state, monitors=1)
+        parts.recorder.skill(_with_goal(note, goal_id))
         parts.recorder.instruction(parts.instruction)
-        goals.start(order, self._now, state, monitors=1)
-        parts.judge.begin(POLICY_GOAL, parts.instruction)
+        parts.judge.begin(goal_id, parts.instruction)
 
     def _take_over(self, state: RobotState) -> None:
         """Give the arm to the operator, whose expert takes up the task in the world as it stands."""
         self.row.taken_over = self.row.steps
-        self._announce(OPERATOR_GOAL)
+        self._announce(self._operator_goal)
         self._parts.recorder.instruction(self._parts.instruction)
-        self._parts.executor.take_over(OPERATOR, OPERATOR_GOAL)
+        self._parts.executor.take_over(OPERATOR, self._operator_goal)
         self._parts.world.begin(self._parts.task)
 
     def _announce(self, goal_id: str) -> None:
@@ -209,7 +209,7 @@ class CorrectedEpisode:
         scene, stamp_s = self._parts.scene, state.stamp_s
         chunk = Chunk(
             stamp_s=stamp_s,
-            goal_id=OPERATOR_GOAL,
+            goal_id=self._operator_goal,
             skill=TELEOPERATION,
             instruction=self._parts.instruction,
             representation=scene.action.representation,
@@ -219,7 +219,7 @@ class CorrectedEpisode:
             dt=scene.dt,
             data=action.astype(np.float32),
         )
-        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=OPERATOR_GOAL, horizon_s=0.0)
+        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=self._operator_goal, horizon_s=0.0)
         self._door.announce(said, self._now.wall_s)
         self._door.offer(chunk, self._now.wall_s)
 

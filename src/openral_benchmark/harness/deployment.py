@@ -80,7 +80,7 @@ class MissionHarness:
         self._task = simulator_task(scene)
         self._attempt_s, self._counts = attempt_steps * scene.dt, counts
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
-        self._policy = _skill(package)
+        self._policy = announced_skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
         for each in (*self.packages, self.reward, self.detector):
             require(
@@ -213,7 +213,7 @@ class MissionHarness:
     def _palette(self, row: HarnessRow) -> Palette:
         """Return the skills that a row has; a policy's attempts end when the row says."""
         motions = self.packages[1:]
-        skills = [_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
+        skills = [announced_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
         if row.policy:
             whole_s = int(self._scene.task.max_steps or 0) * self._scene.dt
             longest_s = self._attempt_s if row.short else whole_s
@@ -232,7 +232,7 @@ class MissionHarness:
         return backend
 
 
-def _skill(package: RSkillPackage) -> Skill:
+def announced_skill(package: RSkillPackage) -> Skill:
     """Return what a node would announce of a skill."""
     manifest = package.manifest
     return Skill(

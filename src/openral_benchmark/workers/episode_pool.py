@@ -109,7 +109,9 @@ class EpisodePool:
             if handle in ready:
                 with _policy_loads():
                     handle.wait_until_started()
-        found = [(numbers[handle], self._next_event(numbers[handle])) for handle in ready if handle in numbers]
+        found = [
+            (numbers[handle], self._next_event(numbers[handle])) for handle in ready if handle in numbers
+        ]
         return [(number, event) for number, event in found if event is not None]
 
     def replace_worker(self, worker: int) -> None:

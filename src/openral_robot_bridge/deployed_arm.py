@@ -100,6 +100,7 @@ class DeployedArm(ControlRun):
         values["arm"] = state.mode.value
         values["faults"] = ", ".join(state.faults)
         values["commands_in_time"] = f"{state.success_rate:.2f}"
+        values["behind_rad"] = f"{self._arm.take_behind():.4f}"
         values["shadow"] = str(self.options.shadow).lower()
         values["stopped_by"] = stopped_by
         values["may_not_begin"] = self._arm.refusal

@@ -13,10 +13,10 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.status import Status
 
-from openral_cli.deploy.launch import is_trouble, running
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
+from openral_core.process.launched_deployment import is_trouble, running
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
 POLL_S = 0.1
@@ -179,7 +179,7 @@ def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: 
     waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"
     with (
         console.status(waiting) as status,
-        running(arguments, folder / "launch.log", on_line) as deployment,
+        running("deploy_sim.launch.py", arguments, folder / "launch.log", on_line) as deployment,
     ):
         shown = 0
         try:

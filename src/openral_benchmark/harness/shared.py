@@ -66,12 +66,15 @@ class SharedParts:
 
     def close(self) -> None:
         """Free worlds and models."""
-        for part in (
-            *self._worlds.values(),
-            *self._detectors.values(),
-            *self._reward_models.values(),
-            *self._policies.values(),
-        ):
-            part.close()
-        for parts in (self._worlds, self._detectors, self._reward_models, self._policies):
-            parts.clear()
+        for world in self._worlds.values():
+            world.close()
+        for detector in self._detectors.values():
+            detector.close()
+        for model in self._reward_models.values():
+            model.close()
+        for policy in self._policies.values():
+            policy.close()
+        self._worlds.clear()
+        self._detectors.clear()
+        self._reward_models.clear()
+        self._policies.clear()

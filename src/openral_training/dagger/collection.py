@@ -26,6 +26,7 @@ from openral_data.recording_folder import RecordingFolder
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_reasoner.mission.attempt import SendGoal
+from openral_reward_monitor.models.reward_model import load_reward_model
 from openral_rskill.contract import match, require
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import RSkillPackage, resolve
@@ -68,7 +69,7 @@ class CorrectionWorld:
         self._backend = make_backend(scene)
         self._world = experts_of(self._backend, scene)
         self._column = self._backend.task_ids.index(task)
-        self._model = RewardModelJudge.load(self._reward)
+        self._model = load_reward_model(self._reward)
 
     def demonstrate(self, recording: Path, init_ids: Iterable[int]) -> list[AttemptRow]:
         """Let the operator do the task from initial states, undisturbed; append the episodes to a recording."""

@@ -26,6 +26,11 @@ SMALL_ERROR = 1e-5
 """Added to a frame's mean squared error (images in -1..1) before its logarithm is taken; it is -56 dB."""
 
 
+def picture_error(drawn: Tensor, real: Tensor) -> Tensor:
+    """Return the mean logarithm of the mean squared error of each picture (B, 3, P, P) in -1..1: its PSNR, reversed."""
+    return ((drawn - real).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
+
+
 @torch.no_grad()
 def encoded(network: WorldNetwork, frames: NDArray[np.uint8], batch: int = 256) -> Tensor:
     """Return latents (N, Z) of frames (N, P, P, 3)."""
@@ -75,7 +80,7 @@ def learn_autoencoder(
         again = autoencoder.decode(
             mean + chance * (0.5 * log_variance).exp(), autoencoder.encode(begun)[0], begun
         )
-        error = ((again - seen).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
+        error = picture_error(again, seen)
         prior = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(-1).mean()
         descend(
             autoencoder,

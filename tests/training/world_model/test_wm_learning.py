@@ -23,8 +23,10 @@ from openral_training.world_model.nearest import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.statistics import action_scale
 
-QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2)
-SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, batch_size=4, save_every=4)
+QUICK = LearnConfig(
+    picture_steps=150, picture_batch=16, steps=300, drawing_steps=50, batch_size=16, held_out=0.2
+)
+SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, drawing_steps=6, batch_size=4, save_every=4)
 
 
 @pytest.fixture(scope="module")

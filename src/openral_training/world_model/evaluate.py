@@ -151,7 +151,7 @@ def compare(
     error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
     start = np.asarray(frames[first])
-    decoded = model.frames(predicted, start[None])[0]
+    decoded = model.frames(predicted, start[None], rollouts.state[first : first + 1])[0]
     imagined = np.stack([resize(frame, frames.shape[1]) for frame in decoded])
     return WorldComparison(
         rollouts.task[episode],

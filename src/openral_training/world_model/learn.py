@@ -14,7 +14,7 @@ from openral_training.world_model.experience import held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
 from openral_training.world_model.learn_autoencoder import encoded, learn_autoencoder
 from openral_training.world_model.learn_drawing import learn_drawing
-from openral_training.world_model.learn_members import learn_members, uncertainty_limit
+from openral_training.world_model.learn_members import changes, learn_members, uncertainty_limit
 from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
@@ -58,10 +58,12 @@ def train(
     picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     first, last = rollouts.first[learnt], rollouts.last[learnt]
+    states = torch.tensor(rollouts.state)
+    network.pictures.scale(changes(states, rollouts))
     learn_autoencoder(
-        network, frames, first, last, config, out / "pictures.run.safetensors", picture_run, progress
+        network, frames, states, first, last, config, out / "pictures.run.safetensors", picture_run, progress
     )
-    latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
+    latents = torch.cat([encoded(network, frames), states], -1)
     learn_members(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
     )

@@ -62,7 +62,7 @@ def learn_drawing(
         ahead = rng.integers(1, np.where(soon, np.minimum(length, chunk), length) + 1)
         imagined = _imagined(network, latents, rollouts, chosen, scale, ahead, rng)
         begun, seen = as_images(frames[first]), as_images(frames[first + ahead])
-        drawn = network.pictures.decode(imagined, network.pictures.encode(begun)[0].detach(), begun)
+        drawn = network.pictures.decode(imagined, latents[torch.from_numpy(first)], begun)
         error = picture_error(drawn, seen)
         descend(decoder, optimiser, error, config.drawing_rate * schedule(step, pace))
         progress(before + step + 1, f"drawing, {6.02 - 4.343 * error.item():.1f} dB")
@@ -80,7 +80,7 @@ def _imagined(
     ahead: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Tensor:
-    """Return (B, Z) the latents of pictures, imagined `ahead` (B,) steps after first frames, each chunk by one member."""
+    """Return latents (B, L) imagined `ahead` (B,) steps after first frames, each chunk by one member."""
     shape, members = network.shape, network.each()
     chunks = -(-int(ahead.max()) // shape.chunk)
     whole = windows(
@@ -100,4 +100,4 @@ def _imagined(
         )
         seen = torch.cat([seen, found], 1)
     rows = torch.arange(len(episodes))
-    return seen[rows, torch.from_numpy(ahead) + shape.condition_frames - 1, : shape.latent]
+    return seen[rows, torch.from_numpy(ahead) + shape.condition_frames - 1]

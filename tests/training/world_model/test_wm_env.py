@@ -40,7 +40,9 @@ class Adder:
         after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
         return Prediction(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
-    def frames(self, latents: Tensor, first: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32]
+    ) -> NDArray[np.uint8]:
         return np.zeros((*latents.shape[:2], 256, 256, 3), np.uint8)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:

@@ -41,7 +41,7 @@ def learn_members(
         motion, verdict = torch.zeros(()), torch.zeros(())
         for number, member in enumerate(network.each()):
             rng = np.random.default_rng([config.seed, 1, step, number])
-            cut = _pieces(network.shape, rollouts, episodes, scale, config.batch_size, rng, config.beginnings)
+            cut = _pieces(network.shape, rollouts, episodes, scale, config.batch_size, rng)
             own = losses(member, network.shape, latents, rollouts, cut, words, config, rng)
             motion, verdict = motion + own[0], verdict + own[1]
         descend(members, optimiser, motion + verdict, config.learning_rate * schedule(step, pace))
@@ -58,12 +58,10 @@ def _pieces(
     scale: ActionScale,
     count: int,
     rng: np.random.Generator,
-    beginnings: float = 0.0,
 ) -> Windows:
-    """Cut pieces out of episodes: from any frame on but the last, and a share from the first."""
+    """Cut pieces out of episodes, from any frame on but the last."""
     chosen = rng.choice(episodes, count)
     present = rng.integers((rollouts.last - rollouts.first)[chosen])
-    present[: round(beginnings * count)] = 0
     return windows(rollouts, scale, chosen, present, shape.condition_frames, shape.chunk)
 
 

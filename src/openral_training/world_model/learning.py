@@ -30,8 +30,6 @@ class LearnConfig:
     """Peak of the cosine schedule, as is `picture_rate`."""
     picture_weight: float = 0.1
     """Of errors of the picture's latent, beside those of the state."""
-    beginnings: float = 0.25
-    """Share of the pieces whose last condition frame is the first of its episode: every imagined attempt begins so."""
     noise: float = 0.3
     """Of the condition frames in training, in units of one step's change: imagined frames are never exact."""
     drawing_steps: int = 1000

@@ -96,6 +96,9 @@ def test_the_image_for_cpu_is_built_and_runs_the_demo(buildah, tmp_path):
     wheels = os.environ.get("PIP_FIND_LINKS", "")
     if wheels and Path(wheels).is_dir():  # of this machine, for torch's CPU build
         words += ["--build-arg", f"PIP_FIND_LINKS={wheels}", "--volume", f"{wheels}:{wheels}:ro"]
+    authorities = os.environ.get("PIP_CERT", "")
+    if authorities and Path(authorities).is_file():  # of a proxy of this machine
+        words += ["--build-arg", "PIP_CERT=/opt/host.crt", "--volume", f"{authorities}:/opt/host.crt:ro"]
     buildah("bud", *words, "-f", "docker/Dockerfile.cpu", "-t", IMAGE, ROOT)
 
     container = buildah("from", "--pull-never", IMAGE)

@@ -3,9 +3,8 @@
     python -m ros2_embedded.router
     python -m ros2_embedded.router --listen tcp/10.0.0.1:7447 --config keystore/enclaves/router/session.json5
 
-It listens on loopback unless it is told otherwise. Whoever can connect to it is in the graph, so that on other
-addresses a configuration with TLS belongs to it (docs/security.md). It forwards what sessions say to each other and
-knows no ROS.
+It listens on loopback unless it is told otherwise. Whoever can connect to it is in the graph, so elsewhere a
+configuration with TLS belongs to it (docs/security.md). It forwards what sessions say, and knows no ROS.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import Buffer, TransformListener
 from typer.testing import CliRunner
 
-from openral_console.fleet.commands import NOBODY, app
+from openral_console.fleet_commands import NOBODY, app
 from openral_core.errors import ContractError
-from openral_core.graph_names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
+from openral_core.graph.names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
 
 FIRST, SECOND = "/openral", "/arm2"
 

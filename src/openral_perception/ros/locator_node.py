@@ -20,7 +20,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
 from openral_core.process.told_to_end import ToldToEnd

@@ -18,7 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.graph_names import graph_name
+from openral_core.graph.names import graph_name
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import RobotDescription

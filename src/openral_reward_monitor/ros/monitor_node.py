@@ -26,7 +26,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.process.told_to_end import ToldToEnd

@@ -99,7 +99,7 @@ def test_the_image_for_cpu_is_built_and_runs_the_demo(buildah, tmp_path):
     authorities = os.environ.get("PIP_CERT", "")
     if authorities and Path(authorities).is_file():  # of a proxy of this machine
         words += ["--build-arg", "PIP_CERT=/opt/host.crt", "--volume", f"{authorities}:/opt/host.crt:ro"]
-    buildah("bud", *words, "-f", "docker/Dockerfile.cpu", "-t", IMAGE, ROOT)
+    buildah("bud", "--format", "docker", *words, "-f", "docker/Dockerfile.cpu", "-t", IMAGE, ROOT)
 
     container = buildah("from", "--pull-never", IMAGE)
     output = buildah("run", "--network", "host", container, "--", "openral", "demo", "--no-video")

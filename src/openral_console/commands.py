@@ -10,7 +10,7 @@ import typer
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
-from openral_core.graph_names import ros_arguments
+from openral_core.graph.names import ros_arguments
 
 
 def console(

@@ -13,9 +13,9 @@ from rclpy.executors import SingleThreadedExecutor
 from tf2_ros import Buffer, TransformListener
 from typer.testing import CliRunner
 
-from openral_console.fleet.commands import NOBODY, app
+from openral_console.fleet_commands import NOBODY, app
 from openral_core.errors import ContractError
-from openral_core.graph_names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
+from openral_core.graph.names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
 
 FIRST, SECOND = "/openral", "/arm2"
 
@@ -95,17 +95,20 @@ def test_a_listener_to_the_domain_sees_both_trees(robots, domain_tree):
 
     def there():
         executor.spin_once(timeout_sec=0.02)
-        frames = buffer.all_frames_as_string()
-        return "corner2_optical_frame" in frames and "arm2/corner2_optical_frame" in frames
+        prefixes = [frame_prefix(robot.namespace) for robot in robots]
+        return all(
+            buffer.can_transform(f"{prefix}world", f"{prefix}corner2_optical_frame", rclpy.time.Time())
+            for prefix in prefixes
+        )
 
     robots[0].until(there)
     for robot in robots:
         prefix = frame_prefix(robot.namespace)
+        robot.until(lambda robot=robot: robot.heard["cameras/corner2/camera_info"])
         picture = robot.heard["cameras/corner2/image_raw"][-1]
         info = robot.heard["cameras/corner2/camera_info"][-1]
         assert picture.header.frame_id == info.header.frame_id == f"{prefix}corner2_optical_frame"
         assert robot.heard["ee_pose"][-1].header.frame_id == f"{prefix}world"
-        assert buffer.can_transform(f"{prefix}world", picture.header.frame_id, rclpy.time.Time())
     assert not buffer.can_transform("world", "arm2/world", rclpy.time.Time()), "nobody said where they stand"
 
 

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
     "bag": (
         "Various rosbag related sub-commands",
         {
+            "convert": "Given an input bag, write out a new bag with different settings",
             "info": "Print information about a bag to the screen",
             "play": "Play back ROS data from a bag",
             "record": "Record ROS data to a bag",
@@ -87,6 +88,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
     "pkg": (
         "Various package related sub-commands",
         {
+            "create": "Create a new ROS 2 package",
             "executables": "Output a list of package specific executables",
             "list": "Output a list of available packages",
             "prefix": "Output the prefix path of a package",

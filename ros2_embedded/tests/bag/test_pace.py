@@ -99,3 +99,34 @@ def test_no_terminal():
         assert not found
     os.close(end)
     os.close(other)
+
+
+def test_a_jump_and_the_end_break_a_wait_off():
+    pace = Pace(paused=True)
+    pace.begin(0)
+    pace.jump(5 * NS)
+    assert not pace.wait(NS)
+    assert (pace.jumped(), pace.jumped()) == (5 * NS, None)
+    thread = waiting(pace, NS)
+    pace.stop()
+    thread.join()
+    assert pace.stopped
+
+
+def test_a_burst_counts_what_was_published_and_ends_with_the_bag():
+    pace = Pace(paused=True)
+    pace.begin(0)
+
+    def play(count):
+        for stamp in range(count):
+            assert pace.wait(stamp * NS)
+            pace.published()
+        pace.end()
+
+    thread = threading.Thread(target=play, args=(5,))
+    thread.start()
+    assert pace.burst(3, 60.0) == 3
+    assert pace.burst(10, 60.0) == 2
+    thread.join()
+    pace.toggle()
+    assert pace.burst(1, 60.0) == 0, "only while playing stands still"

@@ -17,7 +17,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from openral_cli.deploy.run_facts import keep_record
 from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
-from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
+from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.scene import DeployScene, load_scene
 from openral_reasoner.memory.memory import default_memory_file

@@ -39,7 +39,7 @@ from openral_console.ros.convert import (
 )
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
-from openral_core.graph_names import DEFAULT_NAMESPACE, frame_prefix
+from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.plain_line import plain_line
 

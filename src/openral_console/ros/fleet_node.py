@@ -18,8 +18,8 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from openral_console.fleet.robots import StopAnswer
 from openral_console.live.deployment import LiveDeployment
+from openral_console.live.fleet import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
 from openral_core.guarded import GuardedCallbacks
 

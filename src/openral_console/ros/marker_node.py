@@ -25,7 +25,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from openral_console.live.planned_path import box_edges, planned_points
 from openral_console.ros.convert import control_of, mission_of, reading_of, seconds
 from openral_core.errors import ContractError, OpenralError
-from openral_core.graph_names import DEFAULT_NAMESPACE, frame_prefix
+from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.scene import load_scene

@@ -33,7 +33,7 @@ from std_srvs.srv import Trigger
 from openral_console.actions import ActionLog
 from openral_console.ros.service_call import ServiceCall
 from openral_console.sessions import STOP, Sessions
-from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 
 MAX_BODY = 1024

@@ -29,7 +29,7 @@ from openral_control.ros.estop_services import EStop
 from openral_control.ros.intervention_service import InterventionService
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.types import RobotState

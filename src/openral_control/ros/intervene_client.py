@@ -7,7 +7,7 @@ import os
 import rclpy
 from openral.srv import Intervene
 
-from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 
 
 def intervene(

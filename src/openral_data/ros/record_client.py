@@ -16,7 +16,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rich.console import Console
 from std_srvs.srv import Trigger
 
-from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 
 NOBODY = 2
 """Exit code where no recorder answers."""

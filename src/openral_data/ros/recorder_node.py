@@ -32,7 +32,7 @@ from rclpy.task import Future as Ended
 from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OpenralError, OutputError
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot

@@ -22,7 +22,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_data.recorded_columns import RecordedColumns
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"

@@ -17,7 +17,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from tf2_ros import Buffer, TransformException, TransformListener
 
 from openral_core.errors import ContractError
-from openral_core.graph_names import frame_prefix
+from openral_core.graph.names import frame_prefix
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.scene import SceneCamera
 from openral_core.types import rotation_matrix

@@ -19,7 +19,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError
-from openral_core.graph_names import graph_name
+from openral_core.graph.names import graph_name
 from openral_core.guarded import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest

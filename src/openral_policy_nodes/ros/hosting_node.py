@@ -13,7 +13,7 @@ from rclpy.lifecycle import State, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.graph_names import graph_name
+from openral_core.graph.names import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk

@@ -12,7 +12,7 @@ from functools import partial
 from openral_control.motions import MOTIONS, MotionArm
 from openral_control.motions.guide import horizon_of
 from openral_core.errors import ContractError
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.robot import load_robot
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError
-from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace
+from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace
 from openral_core.robot import load_robot
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from openral_core.errors import ContractError
-from openral_core.graph_names import graph_name
+from openral_core.graph.names import graph_name
 from openral_core.image_message import decode_image, require_size
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState

@@ -27,7 +27,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from openral_core.graph_names import DEFAULT_NAMESPACE, graph_name, policy_namespace
+from openral_core.graph.names import DEFAULT_NAMESPACE, graph_name, policy_namespace
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_reasoner.palette import MOTION

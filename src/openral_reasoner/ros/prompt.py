@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 
-from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line

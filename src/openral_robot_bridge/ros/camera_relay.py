@@ -15,7 +15,7 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_control.control_run import ERROR, OK, WARN
-from openral_core.graph_names import frame_prefix
+from openral_core.graph.names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import ENCODING
 from openral_core.scene import SceneCamera

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
-from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.scene import DeployScene
 from openral_core.types import Image

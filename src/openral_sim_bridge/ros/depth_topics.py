@@ -12,7 +12,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
 from openral_control.ros.robot_topics import to_time
-from openral_core.graph_names import frame_prefix
+from openral_core.graph.names import frame_prefix
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import optical_frame

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode
 from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.robot_topics import to_time
-from openral_core.graph_names import frame_prefix
+from openral_core.graph.names import frame_prefix
 from openral_sim_bridge.backend import WORLD
 
 

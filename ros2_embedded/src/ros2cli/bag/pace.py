@@ -26,6 +26,9 @@ class Pace:
         self._rate = rate
         self._paused = paused
         self._steps = 0
+        self._jump: int | None = None
+        self._stopped = False
+        self._published = self._ends = 0
         self._changed = threading.Condition()
         self._real = self._bag = 0
 
@@ -44,20 +47,30 @@ class Pace:
         with self._changed:
             self._real, self._bag = time.monotonic_ns(), stamp
 
-    def wait(self, stamp: int, *, is_message: bool = True) -> None:
-        """Return when a moment of the bag [ns] has come; a step lets one message through."""
+    @property
+    def stopped(self) -> bool:
+        """Whether playing has ended for good."""
+        return self._stopped
+
+    def wait(self, stamp: int, *, is_message: bool = True) -> bool:
+        """Return True when a moment of the bag [ns] has come, False when it is not waited for any longer.
+
+        A step lets one message through. A jump or the end of playing breaks the wait off.
+        """
         with self._changed:
             while True:
+                if self._stopped or self._jump is not None:
+                    return False
                 if self._paused and self._steps:
                     self._steps -= is_message
                     self._real, self._bag = time.monotonic_ns(), stamp
-                    return
+                    return True
                 if self._paused:
                     self._changed.wait()
                     continue
                 pause = self._real + (stamp - self._bag) / self._rate - time.monotonic_ns()
                 if pause <= 0:
-                    return
+                    return True
                 self._changed.wait(pause / _NS)
 
     def toggle(self) -> None:
@@ -67,11 +80,72 @@ class Pace:
             self._paused = not self._paused
             self._changed.notify_all()
 
+    def pause(self, paused: bool) -> None:
+        """Stand still, or go on; nothing changes where that is so already."""
+        with self._changed:
+            if paused != self._paused:
+                self.toggle()
+
     def step(self) -> None:
         """Let the next message through, if playing stands still."""
         with self._changed:
             self._steps += self._paused
             self._changed.notify_all()
+
+    def burst(self, count: int, timeout_s: float) -> int:
+        """Let so many messages through at once, if playing stands still.
+
+        Returns:
+            How many were published when all were, at the end of the bag, or when `timeout_s` [s] were over.
+        """
+        with self._changed:
+            before, ends = self._published, self._ends
+            if not self._paused:
+                return 0
+            self._steps += count
+            self._changed.notify_all()
+
+            def over() -> bool:
+                broken_off = self._stopped or not self._paused or self._ends != ends
+                return broken_off or self._published - before >= count
+
+            self._changed.wait_for(over, timeout_s)
+            self._steps = 0
+            return self._published - before
+
+    def published(self) -> None:
+        """A message was published."""
+        with self._changed:
+            self._published += 1
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """The bag is at its end; steps that were not taken are forgotten."""
+        with self._changed:
+            self._steps, self._ends = 0, self._ends + 1
+            self._changed.notify_all()
+
+    def jump(self, stamp: int) -> None:
+        """Go on at another moment of the bag [ns]."""
+        with self._changed:
+            self._jump = stamp
+            self._changed.notify_all()
+
+    def jumped(self) -> int | None:
+        """Return where to go on after a wait was broken off [ns], once; None: nowhere."""
+        with self._changed:
+            target, self._jump = self._jump, None
+            return target
+
+    def stop(self) -> None:
+        """End playing."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def set_rate(self, rate: float) -> None:
+        """Set the speed from here on, greater than 0."""
+        self.scale(rate / self._rate)
 
     def scale(self, factor: float) -> None:
         """Change the speed from here on."""

@@ -26,7 +26,7 @@ class Player:
     """Publishes the messages of a bag as they were recorded.
 
     Attributes:
-        node: the node that publishes; it needs no spinning.
+        node: the node that publishes; it is spun only for services of its own.
         reader: an open bag, its filter set.
         pace: how fast, and what keys change.
         start_offset: what to skip at the beginning [s].
@@ -60,12 +60,18 @@ class Player:
             self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
 
     def play(self) -> None:
-        """Publish all messages, each at its time, and return behind the last."""
+        """Publish all messages, each at its time; return behind the last, or when the pace says stop."""
         metadata = self.reader.get_metadata()
         first = metadata.starting_time_ns + int(self.start_offset * _NS)
         last = None if self.duration is None else first + int(self.duration * _NS)
-        self.reader.seek(first)
-        self.pace.begin(first)
+        begin: int | None = first
+        while begin is not None:
+            self.reader.seek(begin)
+            self.pace.begin(begin)
+            begin = self._play_from(begin, last)
+
+    def _play_from(self, first: int, last: int | None) -> int | None:
+        """Publish from where the reader stands; return the moment [ns] to go on at, None at the end."""
         clock_ticks = self._clock_ticks(first)
         next_tick = next(clock_ticks)
         while self.reader.has_next():
@@ -73,12 +79,17 @@ class Player:
             if last is not None and stamp > last:
                 break
             while next_tick <= stamp:
-                self.pace.wait(next_tick, is_message=False)
+                if not self.pace.wait(next_tick, is_message=False):
+                    return self.pace.jumped()
                 self._publish_clock(next_tick)
                 next_tick = next(clock_ticks)
-            self.pace.wait(stamp)
+            if not self.pace.wait(stamp):
+                return self.pace.jumped()
             self._publishers[topic].publish(data)
             self.count += 1
+            self.pace.published()
+        self.pace.end()
+        return self.pace.jumped()
 
     def _clock_ticks(self, first: int) -> Iterator[int]:
         """Yield the moments of the bag [ns] at which /clock is due; none is ever reached without a clock."""

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 
 from ...bag.overrides import read_overrides
 from ...bag.pace import KEYS, Pace, keyboard
+from ...bag.play_services import PlayServices, served
 from ...bag.player import Player, parse_remappings
 from ...errors import CliError
 from ...node import cli_node, full_name
@@ -89,11 +90,14 @@ def main(args: argparse.Namespace) -> int:
         player.prepare(topics)
         time.sleep(_DISCOVERY_S + args.delay)
         node.get_logger().info(f"Playing {len(topics)} topic(s) of '{args.bag_path}' at rate {args.rate:g}")
-        with keyboard(player.pace) if not args.disable_keyboard_controls else nullcontext(False) as has_keys:
+        with (
+            served(PlayServices(node, player)),
+            keyboard(player.pace) if not args.disable_keyboard_controls else nullcontext(False) as has_keys,
+        ):
             if has_keys:
                 node.get_logger().info(". ".join(help_ for help_, _ in KEYS.values()))
             player.play()
-            while args.loop:
+            while args.loop and not player.pace.stopped:
                 player.play()
         node.get_logger().info(f"Played {player.count} messages")
         time.sleep(_DISCOVERY_S)  # the last messages leave before the node does

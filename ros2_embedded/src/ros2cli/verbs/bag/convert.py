@@ -1,0 +1,147 @@
+"""ros2 bag convert."""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from ...bag.recorder import Selection
+from ...errors import CliError
+from ...node import full_name
+from ...topics import write
+
+if TYPE_CHECKING:
+    from rosbag2_py import SequentialReader, SequentialWriter
+
+_LISTS = ("topics", "topic_types", "exclude_topics", "exclude_topic_types")
+_TEXTS = ("regex", "exclude_regex")
+_OPTIONS = (
+    "uri",
+    "storage_id",
+    "max_bagfile_size",
+    "max_bagfile_duration",
+    "storage_preset_profile",
+    "custom_data",
+)
+_FLAGS = ("all", "all_topics", "include_hidden_topics")
+KEYS = (*_OPTIONS, *_FLAGS, *_LISTS, *_TEXTS)
+"""What may be said of an output bag."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument(
+        "-i",
+        "--input",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar=("uri", "storage_id"),
+        help="a bag, and its storage id if you like; give it again to merge bags by time",
+    )
+    parser.add_argument(
+        "-o",
+        "--output-options",
+        required=True,
+        metavar="FILE",
+        help="YAML with a list `output_bags`; each has a `uri`, and what to write: "
+        + ", ".join(key for key in KEYS if key != "uri"),
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write bags anew: merged, filtered, split or compressed."""
+    from rosbag2_py import BagError, SequentialReader, SequentialWriter, StorageOptions
+
+    outputs = _outputs(Path(args.output_options))
+    readers: list[SequentialReader] = []
+    for words in args.input:
+        if len(words) > 2:
+            raise CliError(
+                f"--input {' '.join(words)}: write the uri of one bag, and its storage id if you like"
+            )
+        reader = SequentialReader()
+        try:
+            reader.open(StorageOptions(uri=words[0], storage_id=words[1] if len(words) > 1 else ""))
+        except BagError as error:
+            raise CliError(str(error)) from error
+        readers.append(reader)
+    for output in outputs:
+        selection = _selection(output)
+        with SequentialWriter() as writer:
+            try:
+                writer.open(StorageOptions(**{key: output[key] for key in _OPTIONS if key in output}))
+            except (OSError, ValueError) as error:
+                raise CliError(f"cannot write a bag to '{output['uri']}': {error}") from error
+            count = _copy(readers, writer, selection)
+        write(f"Wrote {count} messages to '{output['uri']}'\n")
+    return 0
+
+
+def _outputs(path: Path) -> list[dict[str, Any]]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise CliError(f"cannot read output options from '{path}': {' '.join(str(error).split())}") from error
+    outputs = content.get("output_bags") if isinstance(content, Mapping) else None
+    if not isinstance(outputs, list) or not outputs or not all(isinstance(one, dict) for one in outputs):
+        raise CliError(f"'{path}' needs a list `output_bags`, each with a `uri`")
+    for output in outputs:
+        unknown = sorted(set(output) - set(KEYS))
+        if unknown:
+            raise CliError(f"'{path}': unknown key '{unknown[0]}' of an output bag; use {', '.join(KEYS)}")
+        if not output.get("uri"):
+            raise CliError(f"'{path}': an output bag has no `uri`")
+        if output.get("storage_id", "mcap") not in ("", "mcap"):
+            raise CliError(f"'{path}': storage_id '{output['storage_id']}' is not written; use mcap")
+        output["storage_id"] = "mcap"
+    return outputs
+
+
+def _selection(output: Mapping[str, Any]) -> Selection:
+    """Return which topics go into an output bag: all, if nothing says otherwise."""
+    named = [full_name(topic) for topic in output.get("topics") or ()]
+    types, regex = output.get("topic_types") or (), output.get("regex") or ""
+    everything = bool(output.get("all_topics") or output.get("all")) or not (named or types or regex)
+    return Selection(
+        everything=everything,
+        names=named,
+        regex=regex,
+        exclude_names=[full_name(topic) for topic in output.get("exclude_topics") or ()],
+        exclude_regex=output.get("exclude_regex") or "",
+        types=types,
+        exclude_types=output.get("exclude_topic_types") or (),
+        hidden=bool(output.get("include_hidden_topics", True)),
+    )
+
+
+def _copy(readers: list[SequentialReader], writer: SequentialWriter, selection: Selection) -> int:
+    """Write the selected messages of all bags by their time; return how many."""
+    known: dict[str, str] = {}
+    for reader in readers:
+        reader.seek(0)
+        for topic in reader.get_all_topics_and_types():
+            if not selection.wants(topic.name, topic.type):
+                continue
+            if known.setdefault(topic.name, topic.type) != topic.type:
+                raise CliError(
+                    f"topic '{topic.name}' is {known[topic.name]} in one bag and {topic.type} in another; "
+                    "leave it out with exclude_topics"
+                )
+            writer.create_topic(topic)
+    count = 0
+    for topic_name, data, stamp in heapq.merge(*map(_messages, readers), key=lambda entry: entry[2]):
+        if topic_name in known:
+            writer.write(topic_name, data, stamp)
+            count += 1
+    return count
+
+
+def _messages(reader: SequentialReader) -> Iterator[tuple[str, bytes, int]]:
+    while reader.has_next():
+        yield reader.read_next()

@@ -1,0 +1,1 @@
+"""The ROS graph as far as it can be known without ROS."""

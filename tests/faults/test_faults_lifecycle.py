@@ -25,6 +25,10 @@ LEGAL = {
     (INACTIVE, SHUTDOWN[INACTIVE]): FINALIZED,
     (ACTIVE, SHUTDOWN[ACTIVE]): FINALIZED,
 }
+BRING_UPS = 5
+NODE_CYCLES, FIRST_CYCLES = 45, 5
+"""Of the nodes of one deployment; what libraries load and start once, they have after the first ones."""
+COUNTED = ("processes", "threads", "descriptors")
 WAY_TO = {UNCONFIGURED: (), INACTIVE: (CONFIGURE,), ACTIVE: (CONFIGURE, ACTIVATE)}
 WAY_BACK = {UNCONFIGURED: (), INACTIVE: (CLEANUP,), ACTIVE: (DEACTIVATE, CLEANUP)}
 
@@ -110,42 +114,24 @@ def light(folder: Path) -> World:
     return world
 
 
-def test_shared_memory_of_ended_deployments_does_not_pile_up(tmp_path: Path, figure: Any) -> None:
-    """Zenoh removes what ended processes left in /dev/shm when the next process with a session starts."""
-    held = [bring_up(light(tmp_path)) for _ in range(3)]
-    assert [memory_left_behind(ended) for ended in held[:-1]] == [[], []]
-    left = memory_left_behind(held[-1])
-    assert len(left) <= held[-1].processes
-    figure(
-        row=25,
-        injected="a clean end of bridge, policy node and reasoner",
-        times=3,
-        happened="what was left of one deployment's shared memory was gone with the next",
-        worst=float(len(left)),
-        unit="segments until then",
-        bar="0 left",
-    )
-
-
-def cycles(tmp_path: Path, count: int) -> str:
+def cycles(tmp_path: Path, count: int) -> list[Census]:
     """Bring up and shut down so many times; nothing may be left, neither of the nodes nor in this process."""
     world = light(tmp_path)
-    bring_up(world)
+    held = [bring_up(world)]
     threads, descriptors = own()
-    for _ in range(count - 1):
-        bring_up(world)
+    held += [bring_up(world) for _ in range(count - 1)]
     threads_now, descriptors_now = own()
     assert threads_now <= threads, f"{threads_now - threads} threads more after {count} deployments"
     assert len(descriptors_now) <= len(descriptors), f"{descriptors} became {descriptors_now}"
-    return "0 processes, threads, ports, descriptors, sockets left"
+    return held
 
 
-def record(figure: Any, count: int, happened: str) -> None:
+def record(figure: Any, injected: str, count: int) -> None:
     figure(
         row=25,
-        injected="bring-up and shutdown of bridge, policy node and reasoner",
+        injected=injected,
         times=count,
-        happened=happened,
+        happened="0 processes, threads, ports, descriptors, sockets left",
         worst=0,
         unit="left",
         bar="0 left",
@@ -153,10 +139,59 @@ def record(figure: Any, count: int, happened: str) -> None:
 
 
 def test_deployments_come_and_go_and_leave_nothing(tmp_path: Path, figure: Any) -> None:
-    record(figure, 6, cycles(tmp_path, 6))
+    """Zenoh removes what ended processes left in /dev/shm when the next process with a session starts."""
+    held = cycles(tmp_path, BRING_UPS)
+    record(figure, "bring-up and shutdown of bridge, policy node and reasoner", BRING_UPS)
+    assert [memory_left_behind(ended) for ended in held[:-1]] == [[]] * (BRING_UPS - 1)
+    left = memory_left_behind(held[-1])
+    assert len(left) <= held[-1].processes
+    figure(
+        row=25,
+        injected="a clean end of bridge, policy node and reasoner",
+        times=BRING_UPS,
+        happened="what was left of one deployment's shared memory was gone with the next",
+        worst=float(len(left)),
+        unit="segments until then",
+        bar="0 left",
+    )
+
+
+def grown(before: Census, now: Census) -> list[str]:
+    """Return what a deployment holds more of than before."""
+    counts = [
+        f"{name} {getattr(before, name)} became {getattr(now, name)}"
+        for name in COUNTED
+        if getattr(now, name) > getattr(before, name)
+    ]
+    return [*counts, *map(str, now.ports - before.ports), *sorted(now.files - before.files)]
+
+
+def test_nodes_that_are_torn_down_and_set_up_again_hold_no_more_than_before(
+    tmp_path: Path, figure: Any
+) -> None:
+    """Bridge and policy node of a running deployment, from active to unconfigured and back."""
+    with deployed(light(tmp_path), "enable_reward_monitor:=false") as up, Member(up.stack) as member:
+        up.operator.until_active(STEADY)
+        up.operator.until(lambda: up.operator.missions, "the reasoner")
+
+        def cycle(times: int) -> Census:
+            for _ in range(times):
+                for node in ("/openral/sim_bridge", f"/openral/policy/{STEADY}"):
+                    go(member, node, (DEACTIVATE, CLEANUP, CONFIGURE, ACTIVATE))
+            return census(up.stack.processes())
+
+        before = cycle(FIRST_CYCLES)
+        cycle(NODE_CYCLES - FIRST_CYCLES)
+        processes = up.stack.processes()
+        member.until(lambda: not grown(before, census(processes)), "threads, descriptors and ports as before")
+        assert up.stack.errors == [], up.stack.errors
+        up.stack.interrupt()
+        assert up.stack.wait() == 0, up.stack.output
+    record(figure, "bridge and policy node unconfigured and activated again", NODE_CYCLES)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(6 * 3600)
 def test_a_thousand_deployments_leave_nothing(tmp_path: Path, figure: Any) -> None:
-    record(figure, 1000, cycles(tmp_path, 1000))
+    cycles(tmp_path, 1000)
+    record(figure, "bring-up and shutdown of bridge, policy node and reasoner", 1000)

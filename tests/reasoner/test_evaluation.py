@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -52,12 +54,14 @@ NOT_ORDERED = 0.015
 """Share of the sentences for which a task may run that was not ordered."""
 
 
-@pytest.mark.slow
-def test_orders_in_other_worlds() -> None:
+@pytest.mark.parametrize(
+    "worlds", [WORLDS[::3], pytest.param(WORLDS, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_orders_in_other_worlds(worlds: Sequence[Path]) -> None:
     planner = OfflinePlanner()
     right: dict[str, list[bool]] = {}
     wrong = []
-    for suite in map(load_suite, WORLDS):
+    for suite in map(load_suite, worlds):
         for mission in suite.missions[::EVERY]:
             plan = planner.plan(mission.say, suite.palette)
             done = tuple(task.skill_task for task in plan.tasks) if isinstance(plan, Plan) else ()

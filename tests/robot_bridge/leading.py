@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from twin_process import TwinProcess
@@ -44,3 +47,32 @@ def lead(arm: ArmProcess, offset: np.ndarray, seconds: float = 1.0) -> ArmState:
         if (there and gone > 0.2) or gone > 10.0 * seconds:
             return state
         time.sleep(0.05)
+
+
+def follow_and_rest(arm: ArmProcess, offset: np.ndarray) -> None:
+    """Lead the joints by an offset (7,) [rad], see that they follow, stay there when nobody leads them, and halt."""
+    target = arm.read().positions + offset
+    state = lead(arm, offset)
+    assert state.mode is ArmMode.MOVING
+    assert np.abs(state.positions - target).max() < 0.01
+    rest = wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
+    assert np.abs(rest.positions - target).max() < 0.01
+    arm.halt()
+    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+
+
+def kill_driver(twin: TwinProcess, arm: ArmProcess) -> None:
+    """Kill an arm's process in motion, and wait until the twin holds its arm by itself."""
+    lead(arm, STILL)
+    os.kill(arm.pid, signal.SIGKILL)
+    wait_until(twin, "idle")
+
+
+@contextlib.contextmanager
+def hung(pid: int) -> Iterator[None]:
+    """Stop a process for the block, as one that hangs."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

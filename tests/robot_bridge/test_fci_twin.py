@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from leading import STILL, lead, wait_for, wait_until
+from leading import STILL, follow_and_rest, hung, kill_driver, lead, wait_for, wait_until
 from twin_process import TwinProcess
 
 from openral_control.safety.arm_limits import limits_of
@@ -72,15 +70,7 @@ def test_the_arm_says_who_it_is(arm: ArmProcess) -> None:
 
 
 def test_joints_follow_and_come_to_rest_when_nobody_leads_them(arm: ArmProcess) -> None:
-    offset = np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2])
-    target = arm.read().positions + offset
-    state = lead(arm, offset)
-    assert state.mode is ArmMode.MOVING
-    assert np.abs(state.positions - target).max() < 0.01
-    rest = wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
-    assert np.abs(rest.positions - target).max() < 0.01
-    arm.halt()
-    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    follow_and_rest(arm, np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2]))
 
 
 def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
@@ -129,11 +119,8 @@ def test_lost_commands_are_borne_up_to_twenty(twin: TwinProcess, arm: ArmProcess
 
 def test_a_driver_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProcess, arm: ArmProcess) -> None:
     lead(arm, STILL)
-    os.kill(arm.pid, signal.SIGSTOP)
-    try:
+    with hung(arm.pid):
         wait_until(twin, "reflex")
-    finally:
-        os.kill(arm.pid, signal.SIGCONT)
     wait_for(arm, lambda s: s.faults == ("communication_constraints_violation",))
     arm.recover()
 
@@ -189,6 +176,4 @@ def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin
 
 
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
-    lead(doomed, STILL)
-    os.kill(doomed.pid, signal.SIGKILL)
-    wait_until(twin, "idle")
+    kill_driver(twin, doomed)

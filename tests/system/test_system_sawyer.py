@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import numpy as np
 import pytest
-from system_robot import RobotDeployment
-
-SUCCEEDED, ESTOPPED = 1, 6
-
+from system_robot import SUCCEEDED, RobotDeployment
 
 pytestmark = pytest.mark.long
 
@@ -33,10 +29,7 @@ def test_an_arm_that_was_just_switched_on_is_named_and_enabled_by_the_service(de
 
 
 def test_a_motion_takes_the_hand_there(deployment):
-    goal = (0.62, 0.1, 0.25)
-    result = deployment.operator.run_skill("motion_move_to", "", params={"position": list(goal)})()
-    assert result.outcome == SUCCEEDED, result.message
-    np.testing.assert_allclose(deployment.hand(), goal, atol=0.015)
+    deployment.move_to(0.62, 0.1, 0.25)
 
 
 def test_an_arm_that_is_disabled_in_motion_goes_on_after_the_service(deployment):
@@ -50,20 +43,11 @@ def test_an_arm_that_is_disabled_in_motion_goes_on_after_the_service(deployment)
     operator.until(ended.done, "the end of the goal")
     assert ended.result().result.outcome != SUCCEEDED
     operator.press("/openral/recover")
-    result = operator.run_skill("motion_home", "")()
-    assert result.outcome == SUCCEEDED, result.message
+    deployment.go_home()
 
 
 def test_an_emergency_stop_in_mid_motion_brings_the_arm_to_rest(deployment):
-    operator = deployment.operator
-    handle = operator.send_goal("motion_move_to", "", 0.0, {"position": [0.6, -0.3, 0.3], "speed_m_s": 0.1})
-    ended = handle.get_result_async()
-    operator.until_moving()
-    operator.press("/openral/estop")
-    operator.until(ended.done, "the end of the goal")
-    assert ended.result().result.outcome == ESTOPPED
-    stopped = deployment.until_still()
+    stopped = deployment.stop_on_the_way(0.6, -0.3, 0.3)
     assert stopped[1] > -0.25
-    operator.press("/openral/estop_reset")
-    result = operator.run_skill("motion_home", "")()
-    assert result.outcome == SUCCEEDED, result.message
+    deployment.operator.press("/openral/estop_reset")
+    deployment.go_home()

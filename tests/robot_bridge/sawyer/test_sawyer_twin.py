@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from leading import STILL, lead, wait_for, wait_until
+from leading import STILL, follow_and_rest, hung, kill_driver, lead, wait_for, wait_until
 from sawyer_arm import LIMITS, OFFSET, connect
 from twin_process import TwinProcess
 from typer.testing import CliRunner
@@ -64,14 +62,7 @@ def test_the_arm_says_who_it_is_whatever_the_order_of_its_joints(arm: ArmProcess
 
 
 def test_joints_follow_and_come_to_rest_when_nobody_leads_them(twin: TwinProcess, arm: ArmProcess) -> None:
-    target = arm.read().positions + OFFSET
-    state = lead(arm, OFFSET)
-    assert state.mode is ArmMode.MOVING
-    assert np.abs(state.positions - target).max() < 0.01
-    rest = wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
-    assert np.abs(rest.positions - target).max() < 0.01
-    arm.halt()
-    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    follow_and_rest(arm, OFFSET)
     wait_until(twin, "idle")
     arm.release()
 
@@ -163,11 +154,8 @@ def test_a_driver_that_hangs_leaves_an_arm_that_holds_by_its_own_timeout(
 ) -> None:
     lead(arm, STILL)
     arm.lead(arm.read().positions + 0.3, STILL, 1.0)
-    os.kill(arm.pid, signal.SIGSTOP)
-    try:
+    with hung(arm.pid):
         assert not wait_until(twin, "idle").endswith("timeouts=0\n")
-    finally:
-        os.kill(arm.pid, signal.SIGCONT)
     state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
     assert "command timeout" in state.faults[0]
     arm.recover()
@@ -177,12 +165,9 @@ def test_a_driver_that_hangs_leaves_an_arm_that_holds_by_its_own_timeout(
 def test_an_arm_that_says_nothing_any_more_is_a_fault_until_it_does(
     twin: TwinProcess, arm: ArmProcess
 ) -> None:
-    os.kill(twin.process.pid, signal.SIGSTOP)
-    try:
+    with hung(twin.process.pid):
         state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
         assert "no state since" in state.faults[0]
-    finally:
-        os.kill(twin.process.pid, signal.SIGCONT)
     wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
 
 
@@ -235,9 +220,7 @@ def test_check_recover_and_home_work_on_the_command_line(twin: TwinProcess, arm:
 
 
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    os.kill(arm.pid, signal.SIGKILL)
-    wait_until(twin, "idle")
+    kill_driver(twin, arm)
 
 
 def test_an_address_of_another_machine_is_no_place_for_a_twin() -> None:

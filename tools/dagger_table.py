@@ -23,8 +23,12 @@ HELP = {"corrections": "corrections", "demonstrations": "plain demonstrations"}
 
 
 def take(folder: Path) -> Path:
-    """Keep what a run's page needs, with the rows of its skills' evaluations; return the file."""
-    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    """Keep what a run's page needs, with the rows of its skills' evaluations; return the file.
+
+    Wherever the run's folder lay, its commands name it as the page does.
+    """
+    text = (folder / "result.json").read_text(encoding="utf-8")
+    result = json.loads(text.replace(str(folder.resolve().parent), "runs/dagger"))
     for told in result["rounds"]:
         (judged,) = (folder / f"round-{told['round']}" / "eval").glob("*.json")
         episodes = json.loads(judged.read_text(encoding="utf-8"))["results"]["episodes"]

@@ -48,6 +48,8 @@ UNHEARD = "the pose of the hand is not heard"
 """What the door says for a moment after the arm was taken."""
 ABOVE_M = 0.04
 """[m] between hand and button, seen from above, within which the expert presses."""
+DEEPER_M = 0.005
+"""[m] beyond the depth at which the simulator counts it as pressed."""
 LONGEST_S = 60.0
 """[s] of wall time that the expert steers at most; a busy machine simulates slowly."""
 pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
@@ -115,7 +117,7 @@ def steer(door: TeleopDoor, operator: Operator, button: NDArray[np.float64], dep
         seen = np.zeros(39)
         seen[:3], seen[4:7] = hand, button
         if np.linalg.norm(hand[:2] - button[:2]) < ABOVE_M:
-            if hand[2] <= depth:
+            if hand[2] <= depth - DEEPER_M:
                 return
             seen[6] = min(button[2], hand[2]) - 0.05
         x, y, z = (float(value) for value in np.clip(expert.get_action(seen)[:3], -1.0, 1.0))
@@ -146,13 +148,14 @@ def test_where_a_policy_stands_still_the_expert_takes_the_arm_and_is_learnt_from
         operator.until(lambda: operator.missions[-1].state in ENDED, "the mission's end")
         stack.wait()
     assert operator.missions[-1].state == "done", operator.missions[-1].message
-    truth = load_truth(tmp_path / "run")
-    assert truth["success"][-1].any()
     dataset = open_dataset(tmp_path / "run" / "recording" / "dataset")
-    columns = dataset.columns(["intervention", "action.held"])
+    columns = dataset.columns(["intervention", "action.held", "stamp_s"])
     by_hand, held = columns["intervention"].ravel(), columns["action.held"].any(axis=1)
     assert not by_hand[0], "the policy had the arm first"
     assert by_hand.any()
+    truth, stamps_s = load_truth(tmp_path / "run"), columns["stamp_s"].ravel()[by_hand]
+    first_done_s = truth["stamp_s"][truth["success"].any(axis=1)][0]
+    assert stamps_s[0] < first_done_s < stamps_s[-1] + 0.5, "pressed by the operator's hand"
     assert operator.missions[-1].tasks[0].attempts == 1, "the goal that waited went on, and was judged done"
     learnt = mapped_data(dataset, load_config("button_press").skill).demonstrations
     assert learnt.frames.tolist() == np.flatnonzero(by_hand & ~held).tolist()

@@ -24,7 +24,9 @@ app = typer.Typer(help="Collect demonstrations and train small skills on them.",
 
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
-DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset.")]
+DatasetOption = Annotated[
+    Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset, or of a recording.")
+]
 WorkersOption = Annotated[int, numbers.workers("Processes; one a core is best.", "--workers")]
 SeedOption = Annotated[int, numbers.seed()]
 RateOption = Annotated[
@@ -95,6 +97,7 @@ def bc(
 
     With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written.
     """
+    from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
@@ -103,7 +106,7 @@ def bc(
     check_folder(out, "--out")
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    data, plan = open_dataset(dataset), load_cloning_recipe(recipe)
+    data, plan = open_dataset(dataset_folder(dataset)), load_cloning_recipe(recipe)
     decoded: dict[str, int] = {}
     with progress_bar("cloning", steps) as (bar, task):
 
@@ -144,6 +147,7 @@ def reward(
     ] = 96,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
+    from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
@@ -154,7 +158,7 @@ def reward(
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("training", steps, "loss") as progress:
-        data, plan = open_dataset(dataset), load_recipe(recipe)
+        data, plan = open_dataset(dataset_folder(dataset)), load_recipe(recipe)
         rewarding.train(
             data,
             plan,

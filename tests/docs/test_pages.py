@@ -156,6 +156,7 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
         "stop_conditions_table",
         "planner_table",
         "rl_curves",
+        "dagger_table",
         "heldout_distance",
         "missions_table",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +32,14 @@ class RecordedFrame:
     """(H, W, 3) RGB by feature key; None: the same as in the frame before."""
 
     def row(self) -> dict[str, object]:
-        """Return the columns that the journal keeps."""
-        return {
+        """Return the columns that the journal keeps; a vector of one number is that number, as LeRobot has it."""
+        vectors: dict[str, NDArray[Any]] = {
             "observation.state": self.state,
             "observation.joints": self.joints,
             "action": self.executed[0],
             "action.executed": self.executed.reshape(-1),
             "action.commanded": self.commanded.reshape(-1),
-            "action.held": self.held if len(self.held) > 1 else bool(self.held[0]),
-            "intervention": self.intervention,
-            "stamp_s": self.stamp_s,
+            "action.held": self.held,
         }
+        columns = {name: vector if len(vector) > 1 else vector[0].item() for name, vector in vectors.items()}
+        return {**columns, "intervention": self.intervention, "stamp_s": self.stamp_s}

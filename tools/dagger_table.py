@@ -1,0 +1,85 @@
+"""Write the table of docs/learning-from-corrections.md from the runs in docs/dagger: no figure is typed by hand.
+
+python tools/dagger_table.py --take runs/dagger/drawer_open-1    # keep a run: each round with every judged episode
+python tools/dagger_table.py                                     # rewrite the page
+python tools/dagger_table.py --check                             # exit 1 if the page is out of date
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from readme_tables import with_part
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "learning-from-corrections.md"
+RUNS = ROOT / "docs" / "dagger"
+KEPT = ("init_id", "success", "steps")
+"""Of each judged episode."""
+HELP = {"corrections": "corrections", "demonstrations": "plain demonstrations"}
+
+
+def take(folder: Path) -> Path:
+    """Keep what a run's page needs, with the rows of its skills' evaluations; return the file.
+
+    Wherever the run's folder lay, its commands name it as the page does.
+    """
+    text = (folder / "result.json").read_text(encoding="utf-8")
+    result = json.loads(text.replace(str(folder.resolve().parent), "runs/dagger"))
+    for told in result["rounds"]:
+        (judged,) = (folder / f"round-{told['round']}" / "eval").glob("*.json")
+        episodes = json.loads(judged.read_text(encoding="utf-8"))["results"]["episodes"]
+        told["judged"] = [{name: row[name] for name in KEPT} for row in episodes]
+        solved = sum(row["success"] for row in episodes)
+        assert (solved, len(episodes)) == (
+            told["all_episodes"]["successes"],
+            told["all_episodes"]["n_episodes"],
+        )
+    path = RUNS / f"{folder.name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
+    return path
+
+
+def table() -> list[str]:
+    """Return a row a run: what it was given, and what each round solved of the states that were held out."""
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUNS.glob("*.json"))]
+    runs.sort(key=lambda run: (run["config"]["task"], run["seed"], run["help"]))
+    rounds = max((len(run["rounds"]) for run in runs), default=1)
+    heads = ["task", "seed", "given", "first policy", *(f"round {number}" for number in range(1, rounds))]
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for run in runs:
+        task = run["config"]["task"].removeprefix("metaworld/")
+        cells = [cell(told) for told in run["rounds"]]
+        cells += ["not run"] * (rounds - len(cells))
+        rows.append(f"| {' | '.join([task, str(run['seed']), HELP[run['help']], *cells])} |")
+    return rows
+
+
+def cell(told: dict[str, Any]) -> str:
+    """Return what one round solved, with its interval, and by how much help."""
+    found = told["all_episodes"]
+    low, high = found["wilson_95"]
+    return f"{found['successes']}/{found['n_episodes']} ({low:.2f}–{high:.2f})<br>+{told['interventions']}"
+
+
+def main() -> int:
+    """Take runs, rewrite the page, or with --check say whether it is out of date."""
+    if "--take" in sys.argv:
+        for word in sys.argv[sys.argv.index("--take") + 1 :]:
+            take(Path(word))
+    text = PAGE.read_text(encoding="utf-8")
+    fresh = with_part(text, "runs", table())
+    if "--check" not in sys.argv:
+        PAGE.write_text(fresh, encoding="utf-8")
+    elif fresh != text:
+        sys.stderr.write(f"{PAGE.name} is out of date: run python {sys.argv[0]}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

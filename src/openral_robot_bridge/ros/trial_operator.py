@@ -66,7 +66,8 @@ class TrialOperator:
         self._node = rclpy.create_node("trial_operator", namespace="/openral", context=self._context)
         self._goals = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
         self._triggers = {
-            name: self._node.create_client(Trigger, f"/openral/{name}") for name in ("estop", "estop_reset")
+            name: self._node.create_client(Trigger, f"/openral/{name}")
+            for name in ("estop", "recover", "estop_reset")
         }
         self._beats = self._node.create_publisher(Empty, "/openral/hold_to_run", 1)
         self._node.create_subscription(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
@@ -100,6 +101,10 @@ class TrialOperator:
         """Press the emergency stop, and wait until the bridge says that it is latched."""
         self._press("estop")
         self._until(lambda: self.estopped, "the emergency stop", ANSWER_S)
+
+    def recover(self) -> None:
+        """Let the arm leave a reflex, and wait until its motion has ended."""
+        self._press("recover")
 
     def release(self) -> None:
         """Release the emergency stop."""

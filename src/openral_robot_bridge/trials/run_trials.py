@@ -117,14 +117,14 @@ def run_trials(
 
 def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
     operator.stop()
-    _reset(twin, init_id)
+    operator.recover()
+    twin.reset(init_id)
     time.sleep(SETTLE_S)
     operator.release()
     operator.take_behind()
-    cycles, answered = twin.cycles
-    # The clock of a machine that is too slow for the twin may pass the steps by; the steps decide.
+    cycles, missed = twin.cycles
     end = operator.run(plan.instruction, 4.0 * plan.max_steps * dt, plan.max_steps, lambda: twin.is_done)
-    success, (after, heard) = twin.is_done, twin.cycles
+    success, (after, missed_after) = twin.is_done, twin.cycles
     return TrialRow(
         init_id,
         success,
@@ -136,17 +136,9 @@ def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int,
         round(1e3 * end.latency_p95_s, 2),
         round(operator.take_behind(), 4),
         round(1e-3 * (after - cycles), 3),
-        (after - cycles) - (heard - answered),
+        missed_after - missed,
         operator.stopped_by,
     )
-
-
-def _reset(twin: ToldTwin, init_id: int) -> None:
-    """Put the twin's world into an initial state as soon as its arm's motion has ended."""
-    due = time.monotonic() + READY_S
-    while not twin.tell("status").startswith("idle") and time.monotonic() < due:
-        time.sleep(0.1)
-    twin.reset(init_id)
 
 
 def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:

@@ -78,9 +78,9 @@ class ToldTwin:
 
     @property
     def cycles(self) -> tuple[int, int]:
-        """Cycles of 1 ms since the start, and those in which a command came."""
+        """Cycles of 1 ms since the start, and those of its motions in which a command was missed."""
         numbers = dict(word.split("=") for word in self.tell("status").split() if "=" in word)
-        return int(numbers["cycles"]), int(numbers["answered"])
+        return int(numbers["cycles"]), int(numbers["missed"])
 
     def _line(self) -> str:
         assert self._process.stdout is not None

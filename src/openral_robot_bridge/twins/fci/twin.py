@@ -99,7 +99,8 @@ class FciTwin:
             if not known:
                 return HELP
         return (
-            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered}"
+            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered} "
+            f"missed={self._server.missed}"
         )
 
     def _reset(self, init_id: int) -> str:

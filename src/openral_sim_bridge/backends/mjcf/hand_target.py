@@ -62,7 +62,7 @@ class SprungHand:
     """A hand that a critically damped spring of unit mass draws to where each action displaces it from where it is.
 
     So robosuite's OSC_POSE moves a hand (kp 150, damping ratio 1, its goal set anew from the hand at every action): at
-    a constant command c it goes at sqrt(kp) / 2 * c * step_m, which is 0.31 m/s for a step of 5 cm. The spring is solved
+    a constant command c it goes at sqrt(kp) / 2 * c * step_m: 0.31 m/s for a step of 5 cm. The spring is solved
     exactly for a control step; the drives are then led along with the hand that it describes, on a leash.
     """
 

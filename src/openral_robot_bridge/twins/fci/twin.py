@@ -55,10 +55,17 @@ class FciTwin:
             raise SimulationError(
                 f"the twin cannot listen on {host}: {error.strerror}; choose another address"
             ) from error
+        self.before_cycle: Callable[[], None] = lambda: None
+        """Called before each cycle, which waits until it returns."""
         self._say = say
         self._said: deque[str] = deque()
         self._trace = TraceKeeper()
         self._ended = False
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether a motion of the client is going on."""
+        return self._controller.motion is not None
 
     def tell(self, line: str) -> None:
         """Tell the twin what happens to it, from any thread; see HELP."""
@@ -70,6 +77,7 @@ class FciTwin:
             while not self._ended:
                 while self._said:
                     self._say(self._do(self._said.popleft()))
+                self.before_cycle()
                 self._server.cycle()
                 self._gripper.cycle()
                 self._trace.note(self.arm)
@@ -105,7 +113,7 @@ class FciTwin:
 
     def _reset(self, init_id: int) -> str:
         """Put the world into an initial state, unless the arm is being moved; say what became of it."""
-        if self._controller.motion is not None:
+        if self.is_moved:
             return "the arm is being moved; end its motion first"
         try:
             self.arm.reset(init_id)

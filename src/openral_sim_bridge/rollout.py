@@ -312,7 +312,7 @@ def _execute(
 ) -> dict[int, bool]:
     """Step the worlds whose episodes run; return those that ended, with their success. Idle worlds stand still."""
     ended: dict[int, bool] = {}
-    frame = steps_a_frame(backend)
+    frame = steps_a_frame(backend.control_hz)
     for step in range(steps):
         active = {env: run for env, run in running.items() if env not in ended}
         if not active:

@@ -14,7 +14,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import limits_of
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.robot import load_robot
@@ -22,8 +21,9 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_policy_nodes.families.factory import load_policy
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.trials.lockstep_link import LockstepLink
+from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.trials.trial import TrialRow
-from openral_robot_bridge.twins.lockstep import LockstepLink, LockstepTwin
 from openral_rskill.contract import match, require
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backend import Snapshot, StepResult
@@ -37,9 +37,8 @@ class TwinWorld:
 
     num_envs = 1
 
-    def __init__(self, scene: DeployScene, address: str) -> None:
-        """Start the twin and connect to it. Raises OpenralError: the scene is wrong, or the address is taken."""
-        # OpenGL cannot be loaded any more where libfranka's client is.
+    def __init__(self, scene: DeployScene, twin: ToldTwin) -> None:
+        """Connect to the twin of a scene's arm. Raises OpenralError: the scene is wrong, or the arm is not there."""
         self.control_hz = scene.control_hz
         compiled = CompiledScene(scene, load_robot(scene.robot_id))
         self.task_ids = compiled.options.tasks
@@ -49,7 +48,7 @@ class TwinWorld:
         self._renderer = OffscreenRenderer(
             compiled.model, *size, look, hidden_groups=compiled.options.hidden_groups
         )
-        self._twin = LockstepTwin(scene, address)
+        self._twin = twin
         made: list[LockstepLink] = []
 
         def connect(settings: Any) -> LockstepLink:
@@ -64,7 +63,6 @@ class TwinWorld:
     def __exit__(self, *error: object) -> None:
         self._renderer.close()
         self.arm.close()
-        self._twin.__exit__(*error)
 
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
@@ -81,20 +79,20 @@ class TwinWorld:
         self.arm.beat()
         state = self.arm.step(actions[0])
         done = np.zeros((1, len(self.task_ids)), dtype=bool)
-        done[0, 0] = self._twin.arm.done_s is not None
+        done[0, 0] = self._twin.is_done
         return StepResult([state], done, np.zeros(1, dtype=bool), None)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> Mapping[str, NDArray[np.uint8]]:
         """Return (1, H, W, 3) uint8 RGB for each camera."""
-        self._data.qpos[:] = self._twin.arm.world
+        self._data.qpos[:] = self._twin.world
         mujoco.mj_forward(self._model, self._data)
         return {camera: self._renderer.render(self._data, camera)[None] for camera in cameras}
 
     def snapshot(self, env: int = 0) -> Snapshot:
         """Return what the world looks like now."""
-        return Snapshot(self._twin.arm.world.copy(), np.full(3, np.nan))
+        return Snapshot(self._twin.world, np.full(3, np.nan))
 
 
 def lockstep_trials(
@@ -103,29 +101,25 @@ def lockstep_trials(
     instruction: str,
     init_ids: Sequence[int],
     max_steps: int,
-    address: str,
+    twin: ToldTwin,
     progress: Callable[[TrialRow], None],
 ) -> list[TrialRow]:
     """Try a skill from initial states, and return a row for each.
 
     Args:
-        scene: with an arm whose driver is franka, and a model of family mjcf.
+        scene: with an arm whose driver is franka, at the twin's address, and a model of family mjcf.
         package: the skill.
         instruction: words for the policy.
         init_ids: numbers of the initial states.
         max_steps: control steps until a trial has failed.
-        address: of this machine that the twin listens on.
+        twin: of its arm.
         progress: told each row.
 
     Raises:
         ContractError: the skill does not fit the scene.
-        OpenralError: the scene has no such arm, or the address is taken.
+        OpenralError: the arm is not there, or its twin has ended.
     """
-    assert scene.arm is not None  # `load_arm_scene`
-    arm = scene.arm.model_copy(update={"address": address})
-    scene = scene.model_copy(update={"arm": arm})
     manifest, robot = package.manifest, load_robot(scene.robot_id)
-    limits_of(robot)
     task = str(scene.task_ids[0]).rpartition("/")[2]
     accept = package.accept_noncommercial
     require(
@@ -142,7 +136,7 @@ def lockstep_trials(
     )
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     rows: list[TrialRow] = []
-    with TwinWorld(scene, address) as world:
+    with TwinWorld(scene, twin) as world:
 
         def keep(row: EpisodeRow) -> None:
             rows.append(_trial(row, world, scene.dt))

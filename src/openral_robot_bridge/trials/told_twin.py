@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 
@@ -18,7 +22,7 @@ class ToldTwin:
         Args:
             scene: its file.
             address: of this machine that it listens on.
-            cameras_port: of the pictures.
+            cameras_port: of the pictures; 0: none are drawn.
             patience_ms: wall time that the twin's cycle waits for its command.
             log: gets what it says beside its answers.
 
@@ -75,6 +79,11 @@ class ToldTwin:
     def is_done(self) -> bool:
         """Whether the scene's first task was done since the last reset, by the twin's own simulator."""
         return self.tell("judge").startswith("done")
+
+    @property
+    def world(self) -> NDArray[np.float64]:
+        """qpos of the twin's model."""
+        return np.array(json.loads(self.tell("world")))
 
     @property
     def cycles(self) -> tuple[int, int]:

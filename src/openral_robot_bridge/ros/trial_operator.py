@@ -33,7 +33,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class GoalEnd:
+class TriedGoal:
     """How a goal ended."""
 
     outcome: str
@@ -118,7 +118,7 @@ class TrialOperator:
 
     def run(
         self, instruction: str, deadline_s: float, max_steps: int, is_done: Callable[[], bool]
-    ) -> GoalEnd:
+    ) -> TriedGoal:
         """Run the skill until it ends, or cancel it as soon as the task is done.
 
         Args:
@@ -143,7 +143,7 @@ class TrialOperator:
         if not result.done():
             handle.cancel_goal_async()
         ended = self._answer(result, "the end of the goal").result
-        return GoalEnd(
+        return TriedGoal(
             OUTCOMES.get(ended.outcome, str(ended.outcome)),
             ended.check,
             int(ended.steps),

@@ -137,24 +137,21 @@ def lockstep_trials(
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     rows: list[TrialRow] = []
     with TwinWorld(scene, twin) as world:
-
-        def keep(row: EpisodeRow) -> None:
-            rows.append(_trial(row, world, scene.dt))
-            progress(rows[-1])
-
         policy = load_policy(package, "cpu")
         try:
-            roll_out(
-                world,
-                policy,
-                observe,
-                act,
-                [EpisodeJob(task, init_id, instruction) for init_id in init_ids],
-                cameras=[camera.name for camera in observe.cameras],
-                n_action_steps=manifest.replay_steps,
-                horizon=max_steps,
-                progress=keep,
-            )
+            for init_id in init_ids:
+                [row] = roll_out(
+                    world,
+                    policy,
+                    observe,
+                    act,
+                    [EpisodeJob(task, init_id, instruction)],
+                    cameras=[camera.name for camera in observe.cameras],
+                    n_action_steps=manifest.replay_steps,
+                    horizon=max_steps,
+                )
+                rows.append(_trial(row, world, scene.dt))
+                progress(rows[-1])
         finally:
             policy.close()
     return rows

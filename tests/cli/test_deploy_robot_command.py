@@ -40,7 +40,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
 
     def run(state: str, *words: str, scene: str = "fr3_tabletop") -> tuple[int, str, Path]:
         task = {**TASK, "state": state, "outcome": "" if state == "done" else "nothing moved"}
-        mission = {"id": "m", "text": "lift the cube", "state": state, "active_task": -1, "message": "so it ended"}
+        mission = {
+            "id": "m",
+            "text": "lift the cube",
+            "state": state,
+            "active_task": -1,
+            "message": "so it ended",
+        }
         path, folder = tmp_path / "ros2", tmp_path / "run"
         path.write_text(
             STAND_IN.format(python=sys.executable, mission=json.dumps({**mission, "tasks": [task]}))

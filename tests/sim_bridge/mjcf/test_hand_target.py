@@ -87,7 +87,9 @@ def test_a_hand_that_is_held_is_not_left_behind(scene: CompiledScene, data: mujo
     for _ in range(40):  # the hand stays where it is
         target.move(data, np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0]))
     here, _ = scene.robot.chain.hand(data)
-    assert np.linalg.norm(target.position - here) == pytest.approx(LEASH_S * STEP_M / DT, rel=1e-6)
+    assert np.linalg.norm(target.position - here) == pytest.approx(
+        LEASH_S * math.sqrt(STIFFNESS) / 2.0 * STEP_M
+    )
 
 
 def test_a_spring_wants_displacements_from_the_hand(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ class SprungHand:
     def __init__(self, chain: Chain, step_m: float, step_rad: float, stiffness: float, dt: float) -> None:
         self._chain, self._dt, self._rate = chain, dt, math.sqrt(stiffness)
         self._step_m, self._step_rad = step_m, step_rad
-        self._leash_m, self._leash_rad = LEASH_S * step_m / dt, LEASH_S * step_rad / dt
+        fastest = self._rate / 2.0  # times the displacement of a full command, per second
+        self._leash_m, self._leash_rad = LEASH_S * fastest * step_m, LEASH_S * fastest * step_rad
         self.position, self.quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._velocity, self._spin = np.zeros(3), np.zeros(3)
 

@@ -133,6 +133,9 @@ def try_skill(
     patience_ms: Annotated[
         float, numbers.real("Wall time that the twin's cycle waits for its command.", least=1, most=1000)
     ] = 20.0,
+    lockstep: Annotated[
+        bool, typer.Option(help="Let the twin's time pass as its arm is led, without ROS: for slow machines.")
+    ] = False,
 ) -> None:
     """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
     from openral_core.cli.tables import console
@@ -145,11 +148,11 @@ def try_skill(
     check_folder(out, "--out")
     first = init_id if init_id >= 0 else loaded.init_id
     words = instruction or words_of(package, loaded)
-    plan = TrialPlan(words, first, n_episodes, max_steps, address, cameras_port, patience_ms)
+    plan = TrialPlan(words, first, n_episodes, max_steps, address, cameras_port, patience_ms, lockstep)
 
     def show(row: TrialRow) -> None:
         told = f"{'yes' if row.success else 'no ':3} {row.steps:4} steps {row.wall_s:6.1f} s {row.outcome} {row.check}"
-        said = f"{told}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.lost} lost {row.stopped_by}"
+        said = f"{told}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.missed} missed {row.stopped_by}"
         console().print(f"{row.init_id}  {said}", markup=False, soft_wrap=True)
 
     found = run_trials(loaded, package, plan, out, show)["results"]

@@ -8,13 +8,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import Vector, limits_of
+from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.hold_to_run import HoldToRun
 from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
@@ -23,7 +23,7 @@ from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -54,6 +54,41 @@ class StepReport:
     """The arm was told; not so in shadow mode, or while it cannot be moved."""
 
 
+class ArmLink(Protocol):
+    """What `RobotArm` leads the arm through; see `ArmProcess`."""
+
+    info: ArmInfo
+    limits: ArmLimits
+
+    def read(self) -> ArmState:
+        """Return the arm's state."""
+        ...
+
+    def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
+        """Lead the joints, and return the arm's state."""
+        ...
+
+    def halt(self) -> None:
+        """Bring the arm to rest and end its motion."""
+        ...
+
+    def release(self) -> None:
+        """Let the arm be led again."""
+        ...
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
+        """Lead the fingers."""
+        ...
+
+    def recover(self) -> ArmState:
+        """Leave a reflex or a fault."""
+        ...
+
+    def close(self) -> None:
+        """Bring the arm to rest and disconnect."""
+        ...
+
+
 class RobotArm:
     """`openral_control.control_loop.Arm` over a driver. Calls but `halt`, `release` and `beat` come from one thread.
 
@@ -67,6 +102,8 @@ class RobotArm:
         shadow: bool = False,
         begin_anywhere: bool = False,
         report: Callable[[StepReport], None] | None = None,
+        connect: Callable[[HostSettings], ArmLink] = ArmProcess,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Compile the scene's model and connect to its arm; nothing moves.
 
@@ -75,6 +112,8 @@ class RobotArm:
             shadow: do everything, but send nothing to the arm.
             begin_anywhere: the first motion need not begin near the scene's start pose.
             report: gets what became of each step.
+            connect: starts what speaks to the arm.
+            clock: [s] of the slow start and of signs of life.
 
         Raises:
             OpenralError: the scene is wrong, or the arm cannot be reached.
@@ -88,7 +127,7 @@ class RobotArm:
                 f"scene {scene.scene.id}: arm.safety.command_timeout_s is {scene.arm.safety.command_timeout_s:g} s, "
                 f"too short for {scene.control_hz:g} Hz; write at least {1.5 * scene.dt:g}"
             )
-        self._scene, self._shadow, self._report = scene, shadow, report
+        self._scene, self._shadow, self._report, self._clock = scene, shadow, report, clock
         robot = self._robot = load_robot(scene.robot_id)
         self._compiled = CompiledScene(scene, robot)
         self._articulation = self._compiled.articulation(robot)
@@ -99,7 +138,7 @@ class RobotArm:
         """(n,) [rad] the scene's start pose."""
         self.robot_limits = limits_of(robot)
         """Of robot.yaml."""
-        self.process = ArmProcess(HostSettings(scene.arm, self.robot_limits, self.start))
+        self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
         safety = scene.arm.safety
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
@@ -166,7 +205,7 @@ class RobotArm:
     def beat(self) -> None:
         """Note a sign of life of the operator; may be called from any thread."""
         if self._hold_to_run is not None:
-            self._hold_to_run.beat(time.monotonic())
+            self._hold_to_run.beat(self._clock())
 
     def halt(self) -> None:
         """Bring the arm to rest now, not at the next control step; may be called from any thread."""
@@ -214,7 +253,7 @@ class RobotArm:
         Raises:
             ArmError: the arm or its process does not answer.
         """
-        state, now = self.state, time.monotonic()
+        state, now = self.state, self._clock()
         blocked = self._blocked(state)
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
@@ -274,7 +313,7 @@ class RobotArm:
             self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
 
     def _hold_to_run_is_open(self) -> bool:
-        return self._hold_to_run is not None and not self._hold_to_run.is_held(time.monotonic())
+        return self._hold_to_run is not None and not self._hold_to_run.is_held(self._clock())
 
     def _mirror(self) -> None:
         """Bring the model to where the arm is."""
@@ -288,6 +327,7 @@ class RobotArm:
     def _begin(self) -> None:
         """Let the next motion begin where the arm is, slowly."""
         self._mirror()
+        self._gripped = None
         self._control.restart(self._data)
         self._filter.restart(self.state.positions)
         self._slow_start.restart()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from openral_core.adapters.history import FrameHistory
 from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState, StepView
-from openral_sim_bridge.backend import Backend, Snapshot
+from openral_sim_bridge.backend import Snapshot, StepResult
 from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy
 from openral_sim_bridge.trace import Trace, steps_a_frame
 
@@ -32,6 +32,37 @@ class Observe(Protocol):
 
     def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
         """Return observations in the checkpoint's form."""
+        ...
+
+
+class Worlds(Protocol):
+    """The part of a `Backend` that a rollout needs."""
+
+    control_hz: float
+    """[Hz] rate of `step`."""
+    num_envs: int
+    """N"""
+    task_ids: tuple[str, ...]
+    """Whose success is judged."""
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """Put worlds into initial states; see `Backend`."""
+        ...
+
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Advance worlds by one control step; see `Backend`."""
+        ...
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> Mapping[str, NDArray[np.uint8]]:
+        """Return images; see `Backend`."""
+        ...
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """Return what one world looks like now."""
         ...
 
 
@@ -145,7 +176,7 @@ def _unwatched(number: int, observation: Observation) -> None:
 
 
 def roll_out(
-    backend: Backend,
+    backend: Worlds,
     policy: Policy,
     observe: Observe,
     act: Act,
@@ -190,7 +221,7 @@ def roll_out(
 
 
 def rounds(
-    backend: Backend,
+    backend: Worlds,
     policy: TimedPolicy,
     observe: Observe,
     act: Act,
@@ -247,7 +278,7 @@ def rounds(
     yield Round((), finished, traces)
 
 
-def _look(backend: Backend, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
+def _look(backend: Worlds, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
     """Render worlds; their episodes remember what was seen."""
     envs = sorted(running)
     images = backend.render(cameras, envs)
@@ -271,7 +302,7 @@ def _infer(
 
 
 def _execute(
-    backend: Backend,
+    backend: Worlds,
     running: Mapping[int, _Running],
     chunks: Mapping[int, NDArray[np.float32]],
     steps: int,
@@ -281,7 +312,7 @@ def _execute(
 ) -> dict[int, bool]:
     """Step the worlds whose episodes run; return those that ended, with their success. Idle worlds stand still."""
     ended: dict[int, bool] = {}
-    frame = steps_a_frame(backend)
+    frame = steps_a_frame(backend.control_hz)
     for step in range(steps):
         active = {env: run for env, run in running.items() if env not in ended}
         if not active:

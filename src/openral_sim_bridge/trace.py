@@ -49,9 +49,9 @@ class Trace:
             return cls(str(found["task_id"]), int(found["init_id"]), found["qpos"], found["mocap_pos"])
 
 
-def steps_a_frame(backend: Backend) -> int:
+def steps_a_frame(control_hz: float) -> int:
     """Return how many control steps lie between two snapshots."""
-    return max(1, round(backend.control_hz / FPS))
+    return max(1, round(control_hz / FPS))
 
 
 def trace_frames(backend: Backend, trace: Trace, camera: str) -> Iterator[NDArray[np.uint8]]:

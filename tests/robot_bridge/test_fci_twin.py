@@ -177,3 +177,14 @@ def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin
 
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
     kill_driver(twin, doomed)
+
+
+def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:
+    lead(arm, np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2]))
+    assert twin.tell("state 3") == "the arm is being moved; end its motion first\n"
+    arm.halt()
+    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    assert twin.tell("state 3") == "state 3\n"
+    state = wait_for(arm, lambda s: np.abs(s.positions - START).max() < 0.01)
+    assert state.mode is ArmMode.IDLE
+    assert twin.tell("judge") == "not done\n"

@@ -1,4 +1,4 @@
-"""`openral deploy sim` and `openral demo`: one sentence, one simulated arm, one table at the end."""
+"""`openral deploy sim`, `openral deploy robot` and `openral demo`: one sentence, one arm, one table at the end."""
 
 from __future__ import annotations
 
@@ -9,26 +9,15 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
-from rich.status import Status
 
+from openral_cli.deploy.follow import follow
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
-from openral_core.process.launched_deployment import is_trouble, running
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
-POLL_S = 0.1
-CONSOLE_AT = "openral console: http"
-"""Beginning of the line with the address of the operator's page."""
-
 deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reasoner.", no_args_is_help=True)
-
-
-@deploy.callback()
-def _group() -> None:
-    """Keep `sim` a verb of its own although it is the only one."""
 
 
 @deploy.command("sim")
@@ -96,6 +85,58 @@ def deploy_sim(
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
 
 
+@deploy.command("robot")
+def deploy_robot(
+    config: Annotated[str, typer.Option("--config", help="Name or path of a scene with a real arm.")],
+    address: Annotated[str, typer.Option(help="Of the arm; default: the scene's.")] = "",
+    shadow: Annotated[
+        bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")
+    ] = False,
+    mission: Annotated[str, typer.Option(help="The sentence; default: the scene's own.")] = "",
+    reward_monitor: Annotated[
+        bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
+    ] = True,
+    run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
+    keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
+    device: Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")] = "cpu",
+    allow_unevaluated: Annotated[
+        bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
+    ] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
+    ] = False,
+    record: Annotated[
+        str, typer.Option(help="Record: always, episodes, highlight or interventions.")
+    ] = "none",
+    record_dir: Annotated[
+        Path | None, typer.Option(help="Of the recording, which may hold one already; default: in the run's.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+) -> None:
+    """Run a mission on a real arm, which moves while somebody publishes /openral/hold_to_run; exit 0 when the reasoner
+    calls all of it done."""
+    from openral_cli.deploy.robot_run import run_on_arm
+    from openral_data.recording.strategy import strategy_of
+
+    if record != "none":
+        strategy_of(record)  # before anything starts
+    arguments = {
+        "scene": config,
+        "address": address,
+        "shadow": str(shadow).lower(),
+        "mission": mission,
+        "enable_reward_monitor": str(reward_monitor).lower(),
+        "device": device,
+        "allow_unevaluated": str(allow_unevaluated).lower(),
+        "exit_when_done": str(not keep_alive).lower(),
+        "console": str(console).lower(),
+        "record": record,
+        "record_dir": str(record_dir.resolve()) if record_dir else "",
+    }
+    folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
+    raise typer.Exit(run_on_arm(arguments, folder, verbose=verbose))
+
+
 def demo(
     mission: Annotated[str, typer.Option(help="What the arm is asked to do.")] = "",
     disturb: Annotated[
@@ -145,7 +186,9 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     unevaluated = prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
-    interrupted, code = _follow(console, {**given, "run_dir": str(folder.resolve())}, folder, verbose)
+    interrupted, code = follow(
+        console, "deploy_sim.launch.py", {**given, "run_dir": str(folder.resolve())}, folder, verbose
+    )
     try:
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
     except NotFoundError as error:
@@ -164,47 +207,6 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
     return 0 if outcome.passed and (code == 0 or interrupted) else 1
-
-
-def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: bool) -> tuple[bool, int]:
-    """Run the deployment to its end, show what happens; return whether Ctrl-C ended it, and its code."""
-
-    def on_line(line: str) -> None:
-        trouble = is_trouble(line)
-        if verbose or trouble or CONSOLE_AT in line:
-            style = "yellow" if trouble and not verbose else ""
-            console.print(line, style=style, markup=False, soft_wrap=True)
-
-    interrupted = False
-    waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"
-    with (
-        console.status(waiting) as status,
-        running("deploy_sim.launch.py", arguments, folder / "launch.log", on_line) as deployment,
-    ):
-        shown = 0
-        try:
-            while deployment.wait(POLL_S) is None:
-                shown = _show_steps(console, status, folder, shown)
-        except KeyboardInterrupt:
-            interrupted = True
-            status.update("stopping")
-        code = deployment.close()
-        _show_steps(console, status, folder, shown)
-    return interrupted, code
-
-
-def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
-    """Show what the reasoner has written since: readings in the status line, all else as lines."""
-    from openral_core.mission_record import load_steps
-
-    steps = load_steps(folder)
-    for step in steps[shown:]:
-        if step.kind == "reading":
-            status.update(escape(f"{step.stamp_s:6.1f} s  {step.text}: {step.reason}"))
-        elif step.kind != "verdict":  # what follows from a verdict repeats its reason
-            words = f"{step.kind:<8}[/bold] {escape(step.reason)}"
-            console.print(f"[dim]{step.stamp_s:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
-    return len(steps)
 
 
 def _film(console: Console, folder: Path, scene: Any) -> None:

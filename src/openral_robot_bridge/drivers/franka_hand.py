@@ -33,9 +33,14 @@ class FrankaHand:
         self._wanted = (width_m, speed_m_s, force_n)
 
     def close(self) -> None:
-        """Leave the hand as it is."""
+        """End what the fingers do, and leave the hand as it is."""
         self._closed.set()
         self._thread.join(1.0)
+        if self._task is not None:  # franky's own thread must not outlive the hand
+            with contextlib.suppress(Exception):
+                self._hand.stop()
+                self._task.get()
+            self._task = None
 
     def _run(self) -> None:
         # What goes wrong with a hand shows in a width that does not change; the arm goes on.

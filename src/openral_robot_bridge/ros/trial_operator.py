@@ -33,7 +33,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class GoalEnd:
+class TriedGoal:
     """How a goal ended."""
 
     outcome: str
@@ -66,7 +66,8 @@ class TrialOperator:
         self._node = rclpy.create_node("trial_operator", namespace="/openral", context=self._context)
         self._goals = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
         self._triggers = {
-            name: self._node.create_client(Trigger, f"/openral/{name}") for name in ("estop", "estop_reset")
+            name: self._node.create_client(Trigger, f"/openral/{name}")
+            for name in ("estop", "recover", "estop_reset")
         }
         self._beats = self._node.create_publisher(Empty, "/openral/hold_to_run", 1)
         self._node.create_subscription(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
@@ -101,6 +102,10 @@ class TrialOperator:
         self._press("estop")
         self._until(lambda: self.estopped, "the emergency stop", ANSWER_S)
 
+    def recover(self) -> None:
+        """Let the arm leave a reflex, and wait until its motion has ended."""
+        self._press("recover")
+
     def release(self) -> None:
         """Release the emergency stop."""
         self._press("estop_reset")
@@ -113,7 +118,7 @@ class TrialOperator:
 
     def run(
         self, instruction: str, deadline_s: float, max_steps: int, is_done: Callable[[], bool]
-    ) -> GoalEnd:
+    ) -> TriedGoal:
         """Run the skill until it ends, or cancel it as soon as the task is done.
 
         Args:
@@ -138,7 +143,7 @@ class TrialOperator:
         if not result.done():
             handle.cancel_goal_async()
         ended = self._answer(result, "the end of the goal").result
-        return GoalEnd(
+        return TriedGoal(
             OUTCOMES.get(ended.outcome, str(ended.outcome)),
             ended.check,
             int(ended.steps),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from openral_sim_bridge.backends.mjcf.options import read_options
 LAUNCH_FILE = "deploy_robot.launch.py"
 READY_S = 180.0
 """[s] that the deployment has to load its skill, on a busy machine."""
+PATIENCE_MS = 900.0
+"""Wall time that a twin in lockstep waits for a command; libfranka's own patience is a second."""
 SETTLE_S = 1.0
 """[s] after a reset, until pictures and states of the world before are gone."""
 
@@ -51,6 +53,8 @@ class TrialPlan:
     """Of the twin's pictures."""
     patience_ms: float
     """Wall time that the twin's cycle waits for its command."""
+    lockstep: bool
+    """Let the twin's time pass as its arm is led, in one process and without ROS."""
 
 
 def words_of(package: RSkillPackage, scene: DeployScene) -> str:
@@ -84,6 +88,38 @@ def run_trials(
         OpenralError: the scene has no such arm, or twin or deployment ended.
     """
     file = _write_scene(scene, package, plan, folder)
+    rows: list[TrialRow] = []
+
+    def keep(row: TrialRow) -> None:
+        rows.append(row)
+        progress(row)
+
+    (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
+    content = {
+        "scene": scene.scene.id,
+        "plan": asdict(plan),
+        "results": summary(rows),
+        "provenance": {**provenance(package, " ".join(sys.argv)), **fingerprint(load_scene(str(file)))},
+    }
+    write_result(folder / "result.json", content)
+    return content
+
+
+def _in_lockstep(
+    file: Path, package: RSkillPackage, plan: TrialPlan, folder: Path, keep: Callable[[TrialRow], None]
+) -> None:
+    from openral_robot_bridge.trials.lockstep_trials import lockstep_trials
+
+    init_ids = range(plan.first, plan.first + plan.count)
+    with ToldTwin(file, plan.address, 0, PATIENCE_MS, folder / "twin.log") as twin:
+        scene: DeployScene = load_scene(str(file))
+        lockstep_trials(scene, package, plan.instruction, init_ids, plan.max_steps, twin, keep)
+
+
+def _deployed(
+    file: Path, package: RSkillPackage, plan: TrialPlan, folder: Path, keep: Callable[[TrialRow], None]
+) -> None:
+    scene: DeployScene = load_scene(str(file))
     run_dir = folder / "deployment"
     arguments = {
         "scene": str(file),
@@ -92,7 +128,6 @@ def run_trials(
         "exit_when_done": "false",
         "run_dir": str(run_dir),
     }
-    rows: list[TrialRow] = []
     twin_at = (file, plan.address, plan.cameras_port, plan.patience_ms, folder / "twin.log")
     with (
         ToldTwin(*twin_at) as twin,
@@ -101,30 +136,19 @@ def run_trials(
     ):
         operator.until_ready(READY_S)
         for init_id in range(plan.first, plan.first + plan.count):
-            rows.append(_try(twin, operator, plan, init_id, 1.0 / scene.control_hz))
-            progress(rows[-1])
-    content = {
-        "scene": scene.scene.id,
-        "instruction": plan.instruction,
-        "max_steps": plan.max_steps,
-        "patience_ms": plan.patience_ms,
-        "results": summary(rows),
-        "provenance": {**provenance(package, " ".join(sys.argv)), **fingerprint(load_scene(str(file)))},
-    }
-    write_result(folder / "result.json", content)
-    return content
+            keep(_try(twin, operator, plan, init_id, 1.0 / scene.control_hz))
 
 
 def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
     operator.stop()
-    _reset(twin, init_id)
+    operator.recover()
+    twin.reset(init_id)
     time.sleep(SETTLE_S)
     operator.release()
     operator.take_behind()
-    cycles, answered = twin.cycles
-    # The clock of a machine that is too slow for the twin may pass the steps by; the steps decide.
+    cycles, missed = twin.cycles
     end = operator.run(plan.instruction, 4.0 * plan.max_steps * dt, plan.max_steps, lambda: twin.is_done)
-    success, (after, heard) = twin.is_done, twin.cycles
+    success, (after, missed_after) = twin.is_done, twin.cycles
     return TrialRow(
         init_id,
         success,
@@ -136,17 +160,9 @@ def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int,
         round(1e3 * end.latency_p95_s, 2),
         round(operator.take_behind(), 4),
         round(1e-3 * (after - cycles), 3),
-        (after - cycles) - (heard - answered),
+        missed_after - missed,
         operator.stopped_by,
     )
-
-
-def _reset(twin: ToldTwin, init_id: int) -> None:
-    """Put the twin's world into an initial state as soon as its arm's motion has ended."""
-    due = time.monotonic() + READY_S
-    while not twin.tell("status").startswith("idle") and time.monotonic() < due:
-        time.sleep(0.1)
-    twin.reset(init_id)
 
 
 def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 
@@ -18,7 +22,7 @@ class ToldTwin:
         Args:
             scene: its file.
             address: of this machine that it listens on.
-            cameras_port: of the pictures.
+            cameras_port: of the pictures; 0: none are drawn.
             patience_ms: wall time that the twin's cycle waits for its command.
             log: gets what it says beside its answers.
 
@@ -77,10 +81,15 @@ class ToldTwin:
         return self.tell("judge").startswith("done")
 
     @property
+    def world(self) -> NDArray[np.float64]:
+        """qpos of the twin's model."""
+        return np.array(json.loads(self.tell("world")))
+
+    @property
     def cycles(self) -> tuple[int, int]:
-        """Cycles of 1 ms since the start, and those in which a command came."""
+        """Cycles of 1 ms since the start, and those of its motions in which a command was missed."""
         numbers = dict(word.split("=") for word in self.tell("status").split() if "=" in word)
-        return int(numbers["cycles"]), int(numbers["answered"])
+        return int(numbers["cycles"]), int(numbers["missed"])
 
     def _line(self) -> str:
         assert self._process.stdout is not None

@@ -33,8 +33,8 @@ class TrialRow:
     """[rad] by which a joint was at most from where it was led."""
     twin_s: float
     """[s] of the twin's time from the goal to its end; less than `wall_s` where the machine was too slow for it."""
-    lost: int
-    """Cycles of 1 ms without a command of the arm's client, after the patience that the twin has."""
+    missed: int
+    """Cycles of 1 ms of the arm's motion in which no command of its client came, within the patience of the twin."""
     stopped_by: str
     """What kept the arm from moving at the end; empty: nothing."""
 
@@ -55,6 +55,6 @@ def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
         "behind_rad_p50": round(float(np.median([row.behind_rad for row in rows])), 4),
         "behind_rad_max": round(max(row.behind_rad for row in rows), 4),
         "real_time": round(sum(row.twin_s for row in rows) / max(sum(row.wall_s for row in rows), 1e-9), 3),
-        "commands_lost": sum(row.lost for row in rows),
+        "commands_missed": sum(row.missed for row in rows),
         "episodes": [asdict(row) for row in rows],
     }

@@ -2,7 +2,7 @@
 
 Room, things, cameras, shapes and initial states are robosuite's. What the arm weighs is not: robosuite gives its joints
 an armature of up to 5 kg m², which no real arm has, so that each link gets the inertia, and each joint the armature,
-the damping and the position controller of the FR3 in `scenes/mjcf/tabletop_fr3`. Their kinematics are the same to 0.5 mm.
+the damping and the position controller of the FR3 in `scenes/mjcf/tabletop_fr3`. The arms are alike to 0.5 mm.
 """
 
 from __future__ import annotations

@@ -67,6 +67,6 @@ def _again(
         if step % policy.chunk == 0:
             chunk = policy.greedy(encoder.encode(backend, 0, task, state)[None])[0]
         [state] = backend.step(chunk[step % policy.chunk][None]).states
-        if (step + 1) % steps_a_frame(backend) == 0 or step + 1 == row["steps"]:
+        if (step + 1) % steps_a_frame(backend.control_hz) == 0 or step + 1 == row["steps"]:
             snapshots.append(backend.snapshot())
     return Trace.of(task, row["init_id"], snapshots)

@@ -62,6 +62,8 @@ class ArmServer:
         """How many of the next commands are lost."""
         self.cycles = self.answered = 0
         """Cycles since the start, and those of them with a command of the client."""
+        self.missed = 0
+        """Cycles of motions that the client had begun to command, without a command."""
 
     def cycle(self) -> None:
         """Serve one millisecond; the arm's time is never ahead of the wall's, and never made up for."""
@@ -76,6 +78,8 @@ class ArmServer:
         self._due = max(self._due + CYCLE_S, now + CYCLE_S / 2)
         command = self._await_command()
         self.cycles += 1
+        if controller.motion is not None and controller.motion.heard:
+            self.missed += command is None
         self.answered += command is not None
         self._finish(controller.cycle(command))
         time.sleep(max(0.0, self._due - time.monotonic()))

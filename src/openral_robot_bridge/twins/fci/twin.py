@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,11 +16,15 @@ from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
+from openral_robot_bridge.twins.fci.lockstep import Lockstep
 from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
 from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
-HELP = f"tell me: user_stop on, user_stop off, fail NAME, lose N, state N, judge, {TraceKeeper.words}, status, quit"
+HELP = (
+    "tell me: user_stop on, user_stop off, fail NAME, lose N, state N, judge, world, "
+    f"{Lockstep.words}, {TraceKeeper.words}, status, quit"
+)
 
 
 class FciTwin:
@@ -56,26 +61,41 @@ class FciTwin:
                 f"the twin cannot listen on {host}: {error.strerror}; choose another address"
             ) from error
         self._say = say
+        self._lockstep = Lockstep(lambda: self.is_moved, say)
         self._said: deque[str] = deque()
         self._trace = TraceKeeper()
         self._ended = False
 
+    @property
+    def is_moved(self) -> bool:
+        """Whether a motion of the client is going on."""
+        return self._controller.motion is not None
+
     def tell(self, line: str) -> None:
         """Tell the twin what happens to it, from any thread; see HELP."""
         self._said.append(line)
+        self._lockstep.wake()
 
     def serve(self) -> None:
         """Serve until told to quit."""
         try:
             while not self._ended:
                 while self._said:
-                    self._say(self._do(self._said.popleft()))
+                    self._answer(self._said.popleft())
+                if not self._lockstep.before():
+                    continue
                 self._server.cycle()
                 self._gripper.cycle()
                 self._trace.note(self.arm)
+                self._lockstep.after()
         finally:
             self._server.close()
             self._gripper.close()
+
+    def _answer(self, line: str) -> None:
+        later = self._lockstep.hears(line.split())
+        if not later:
+            self._say(self._do("status" if later is not None else line))
 
     def _do(self, line: str) -> str:
         words = line.split()
@@ -89,6 +109,8 @@ class FciTwin:
             return self._reset(int(words[1]))
         elif words == ["judge"]:
             return "not done" if self.arm.done_s is None else f"done after {self.arm.done_s:.3f} s"
+        elif words == ["world"]:
+            return json.dumps(self.arm.world.tolist())
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
@@ -99,12 +121,13 @@ class FciTwin:
             if not known:
                 return HELP
         return (
-            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered}"
+            f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered} "
+            f"missed={self._server.missed}"
         )
 
     def _reset(self, init_id: int) -> str:
         """Put the world into an initial state, unless the arm is being moved; say what became of it."""
-        if self._controller.motion is not None:
+        if self.is_moved:
             return "the arm is being moved; end its motion first"
         try:
             self.arm.reset(init_id)

@@ -62,14 +62,15 @@ class SprungHand:
     """A hand that a critically damped spring of unit mass draws to where each action displaces it from where it is.
 
     So robosuite's OSC_POSE moves a hand (kp 150, damping ratio 1, its goal set anew from the hand at every action): at
-    a constant command c it goes at sqrt(kp) / 2 * c * step_m, which is 0.31 m/s for a step of 5 cm. The spring is solved
+    a constant command c it goes at sqrt(kp) / 2 * c * step_m: 0.31 m/s for a step of 5 cm. The spring is solved
     exactly for a control step; the drives are then led along with the hand that it describes, on a leash.
     """
 
     def __init__(self, chain: Chain, step_m: float, step_rad: float, stiffness: float, dt: float) -> None:
         self._chain, self._dt, self._rate = chain, dt, math.sqrt(stiffness)
         self._step_m, self._step_rad = step_m, step_rad
-        self._leash_m, self._leash_rad = LEASH_S * step_m / dt, LEASH_S * step_rad / dt
+        fastest = self._rate / 2.0  # times the displacement of a full command, per second
+        self._leash_m, self._leash_rad = LEASH_S * fastest * step_m, LEASH_S * fastest * step_rad
         self.position, self.quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._velocity, self._spin = np.zeros(3), np.zeros(3)
 

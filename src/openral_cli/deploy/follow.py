@@ -1,0 +1,70 @@
+"""Following a deployment: what its reasoner decides, and what is wrong, as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from openral_core.process.launched_deployment import is_trouble, running
+
+POLL_S = 0.1
+CONSOLE_AT = "openral console: http"
+"""Beginning of the line with the address of the operator's page."""
+
+
+def follow(
+    console: Console, file: str, arguments: Mapping[str, str], folder: Path, verbose: bool
+) -> tuple[bool, int]:
+    """Run a deployment to its end, and show what happens.
+
+    Args:
+        console: shows it.
+        file: name of the launch file.
+        arguments: of the launch file.
+        folder: of the run.
+        verbose: show every line of every node.
+
+    Returns:
+        Whether Ctrl-C ended it, and the launch's exit code.
+    """
+
+    def on_line(line: str) -> None:
+        trouble = is_trouble(line)
+        if verbose or trouble or CONSOLE_AT in line:
+            style = "yellow" if trouble and not verbose else ""
+            console.print(line, style=style, markup=False, soft_wrap=True)
+
+    interrupted = False
+    waiting = "starting bridge, policy, reward monitor and reasoner (loading torch takes some seconds)"
+    with (
+        console.status(waiting) as status,
+        running(file, arguments, folder / "launch.log", on_line) as deployment,
+    ):
+        shown = 0
+        try:
+            while deployment.wait(POLL_S) is None:
+                shown = _show_steps(console, status, folder, shown)
+        except KeyboardInterrupt:
+            interrupted = True
+            status.update("stopping")
+        code = deployment.close()
+        _show_steps(console, status, folder, shown)
+    return interrupted, code
+
+
+def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
+    """Show what the reasoner has written since: readings in the status line, all else as lines."""
+    from openral_core.mission_record import load_steps
+
+    steps = load_steps(folder)
+    for step in steps[shown:]:
+        if step.kind == "reading":
+            status.update(escape(f"{step.stamp_s:6.1f} s  {step.text}: {step.reason}"))
+        elif step.kind != "verdict":  # what follows from a verdict repeats its reason
+            words = f"{step.kind:<8}[/bold] {escape(step.reason)}"
+            console.print(f"[dim]{step.stamp_s:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
+    return len(steps)

@@ -1,0 +1,79 @@
+"""A mission on a real arm: the launch is followed, and what the reasoner says of it is printed; nobody else judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from openral_cli.deploy.follow import follow
+from openral_cli.deploy.prepare import prepare
+from openral_cli.deploy.run_page import REPORT_FILE
+from openral_core.errors import NotFoundError, OpenralError
+from openral_core.files.output_folder import check_folder, make_private
+from openral_core.mission_record import MISSION_FILE, RecordedMission, load_mission
+from openral_robot_bridge.arm_scene import load_arm_scene
+
+LAUNCH_FILE = "deploy_robot.launch.py"
+
+
+def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int:
+    """Run a deployment on an arm and say what became of it.
+
+    Args:
+        arguments: of `deploy_robot.launch.py`, without `run_dir`.
+        folder: of the run; must not hold one already.
+        verbose: show all output.
+
+    Returns:
+        0 when the reasoner calls every task done, else 1; 130 after Ctrl-C without a mission.
+
+    Raises:
+        OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
+    """
+    console = Console(highlight=False)
+    scene = load_arm_scene(arguments["scene"], arguments["address"])
+    if (folder / MISSION_FILE).exists():
+        raise OpenralError(f"{folder} holds a run already; name another --run-dir")
+    check_folder(folder, "run folder")
+    prepare(console, scene, arguments)
+    make_private(folder)
+    given = {name: value for name, value in arguments.items() if value != ""}
+    interrupted, code = follow(
+        console, LAUNCH_FILE, {**given, "run_dir": str(folder.resolve())}, folder, verbose
+    )
+    try:
+        mission = load_mission(folder)
+    except NotFoundError as error:
+        console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
+        console.print(f"every line of every node: {folder / 'launch.log'}", soft_wrap=True)
+        return 130 if interrupted else 1
+    _print_mission(console, mission)
+    if code and not interrupted:
+        console.print(
+            f"[red]the launch ended with code {code}[/red]; see {folder / 'launch.log'}", soft_wrap=True
+        )
+    if (folder / REPORT_FILE).is_file():
+        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
+    console.print(f"everything about this run: {folder}", soft_wrap=True)
+    return 0 if mission.state == "done" and (code == 0 or interrupted) else 1
+
+
+def _print_mission(console: Console, mission: RecordedMission) -> None:
+    table = Table("task", "skill", "tries", "reasoner", "why")
+    for task in mission.tasks:
+        tone = "green" if task.state == "done" else "red"
+        table.add_row(
+            escape(task.text),
+            escape(task.skill),
+            str(task.attempts),
+            f"[{tone}]{task.state}[/]",
+            escape(task.outcome),
+        )
+    console.print(table)
+    console.print(f"mission {escape(mission.state)}: {escape(mission.message)}", soft_wrap=True)
+    console.print(
+        "what is called done is the reward monitor's opinion; no simulator judged it", soft_wrap=True
+    )

@@ -1,0 +1,85 @@
+"""In the place of the driver's process: the same driver and the same follower, in the time of a twin that waits.
+
+In a motion the twin's cycles wait until they are asked for, so that inference, pictures and other processes cost the
+arm no time.
+"""
+
+from __future__ import annotations
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.follower import MotionFollower
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.factory import make_driver
+from openral_robot_bridge.process_main import HostSettings, used_limits
+from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.twins.fci.wire import CYCLE_S
+
+
+class LockstepLink:
+    """`ArmLink` to a twin, of which one may be open at a time."""
+
+    def __init__(self, twin: ToldTwin, settings: HostSettings) -> None:
+        """Connect. Raises OpenralError: the arm cannot be reached, or its client is not installed."""
+        self._twin = twin
+        self._driver = make_driver(settings.arm, settings.limits, settings.start)
+        self.info: ArmInfo = self._driver.connect()
+        self.limits: ArmLimits = used_limits(
+            self.info.limits, settings.limits, settings.arm.safety.dynamics_share
+        )
+        self._cycle_s = 1.0 / settings.arm.stream_hz
+        self._follower = MotionFollower(self.limits, self._cycle_s)
+        self._moving = False
+        self.now_s = 0.0
+        """[s] that the arm was led."""
+
+    def read(self) -> ArmState:
+        """Return the arm's state."""
+        return self._driver.read()
+
+    def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
+        """Lead the joints to positions (n,) [rad] with velocities (n,) [rad/s] while `duration_s` [s] pass.
+
+        Raises:
+            ArmError: the arm ended the motion by itself.
+        """
+        if not self._moving:
+            self._follower.restart(self.read().positions)
+        self._follower.lead(positions, velocities, duration_s)
+        try:
+            for _ in range(round(duration_s / self._cycle_s)):
+                if not self._moving:
+                    self._twin.tell("wait on")
+                    self._moving = True
+                self._driver.follow(*self._follower.cycle())
+                self._twin.tell(f"run {round(self._cycle_s / CYCLE_S)}")
+                self.now_s += self._cycle_s
+        except ArmError:
+            self.halt()
+            raise
+        return self.read()
+
+    def halt(self) -> None:
+        """Bring the arm to rest and end its motion."""
+        self._moving = False
+        self._twin.tell("wait off")
+        self._driver.stop()
+
+    def release(self) -> None:
+        """Let the arm be led again."""
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
+        """Lead the fingers; see `ArmDriver.grip`."""
+        self._driver.grip(width_m, speed_m_s, force_n)
+        return self.read()
+
+    def recover(self) -> ArmState:
+        """End the motion, and leave a reflex. Raises ArmError: the arm stays in it."""
+        self.halt()
+        if self.read().mode is not ArmMode.IDLE:
+            self._driver.recover()
+        return self.read()
+
+    def close(self) -> None:
+        """Bring the arm to rest and disconnect."""
+        self._twin.tell("wait off")
+        self._driver.close()

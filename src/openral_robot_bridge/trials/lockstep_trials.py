@@ -1,0 +1,174 @@
+"""Trials in one process and without ROS, in which the twin's time passes as its arm is led.
+
+Kinematics, safety filter, follower, driver and the arm's own client are those of a deployment, and so are the adapters
+and the policy; a rollout judges it as it judges a simulator. What is left out is what depends on the machine: the
+graph, its latencies, and cameras over a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_core.types import RobotState
+from openral_policy_nodes.families.factory import load_policy
+from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.trials.lockstep_link import LockstepLink
+from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.trials.trial import TrialRow
+from openral_rskill.contract import match, require
+from openral_rskill.registry import RSkillPackage
+from openral_sim_bridge.backend import Snapshot, StepResult
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
+from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
+from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, roll_out
+
+
+class TwinWorld:
+    """One twin behind the real client, as a rollout sees a simulator. Use it as a context manager."""
+
+    num_envs = 1
+
+    def __init__(self, scene: DeployScene, twin: ToldTwin) -> None:
+        """Connect to the twin of a scene's arm. Raises OpenralError: the scene is wrong, or the arm is not there."""
+        self.control_hz = scene.control_hz
+        compiled = CompiledScene(scene, load_robot(scene.robot_id))
+        self.task_ids = compiled.options.tasks
+        self._model, self._data = compiled.model, mujoco.MjData(compiled.model)
+        look = profile(compiled.options.render_profile)
+        size = scene.scene.observation_width, scene.scene.observation_height
+        self._renderer = OffscreenRenderer(
+            compiled.model, *size, look, hidden_groups=compiled.options.hidden_groups
+        )
+        self._twin = twin
+        made: list[LockstepLink] = []
+
+        def connect(settings: Any) -> LockstepLink:
+            made.append(LockstepLink(self._twin, settings))
+            return made[0]
+
+        self.arm = RobotArm(scene, connect=connect, clock=lambda: made[0].now_s)
+
+    def __enter__(self) -> TwinWorld:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._renderer.close()
+        self.arm.close()
+
+    def reset(
+        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+    ) -> list[RobotState]:
+        """End the arm's motion, put the world into an initial state, and let the arm be led from there."""
+        self.arm.recover()
+        self._twin.reset(init_ids[0])
+        self.arm.recover()
+        self.arm.take_behind()
+        return [self.arm.robot_state()]
+
+    def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
+        """Lead the arm for one control step, as far as the safety filter lets it."""
+        self.arm.beat()
+        state = self.arm.step(actions[0])
+        done = np.zeros((1, len(self.task_ids)), dtype=bool)
+        done[0, 0] = self._twin.is_done
+        return StepResult([state], done, np.zeros(1, dtype=bool), None)
+
+    def render(
+        self, cameras: Sequence[str], envs: Sequence[int] | None = None
+    ) -> Mapping[str, NDArray[np.uint8]]:
+        """Return (1, H, W, 3) uint8 RGB for each camera."""
+        self._data.qpos[:] = self._twin.world
+        mujoco.mj_forward(self._model, self._data)
+        return {camera: self._renderer.render(self._data, camera)[None] for camera in cameras}
+
+    def snapshot(self, env: int = 0) -> Snapshot:
+        """Return what the world looks like now."""
+        return Snapshot(self._twin.world, np.full(3, np.nan))
+
+
+def lockstep_trials(
+    scene: DeployScene,
+    package: RSkillPackage,
+    instruction: str,
+    init_ids: Sequence[int],
+    max_steps: int,
+    twin: ToldTwin,
+    progress: Callable[[TrialRow], None],
+) -> list[TrialRow]:
+    """Try a skill from initial states, and return a row for each.
+
+    Args:
+        scene: with an arm whose driver is franka, at the twin's address, and a model of family mjcf.
+        package: the skill.
+        instruction: words for the policy.
+        init_ids: numbers of the initial states.
+        max_steps: control steps until a trial has failed.
+        twin: of its arm.
+        progress: told each row.
+
+    Raises:
+        ContractError: the skill does not fit the scene.
+        OpenralError: the arm is not there, or its twin has ended.
+    """
+    manifest, robot = package.manifest, load_robot(scene.robot_id)
+    task = str(scene.task_ids[0]).rpartition("/")[2]
+    accept = package.accept_noncommercial
+    require(
+        match(
+            manifest,
+            robot,
+            scene,
+            folder=package.folder,
+            lockstep=True,
+            task=task,
+            accept_noncommercial=accept,
+            allow_unevaluated=True,
+        )
+    )
+    observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
+    rows: list[TrialRow] = []
+    with TwinWorld(scene, twin) as world:
+        policy = load_policy(package, "cpu")
+        try:
+            for init_id in init_ids:
+                [row] = roll_out(
+                    world,
+                    policy,
+                    observe,
+                    act,
+                    [EpisodeJob(task, init_id, instruction)],
+                    cameras=[camera.name for camera in observe.cameras],
+                    n_action_steps=manifest.replay_steps,
+                    horizon=max_steps,
+                )
+                rows.append(_trial(row, world, scene.dt))
+                progress(rows[-1])
+        finally:
+            policy.close()
+    return rows
+
+
+def _trial(row: EpisodeRow, world: TwinWorld, dt: float) -> TrialRow:
+    return TrialRow(
+        row.init_id,
+        row.success,
+        row.steps,
+        row.wall_s,
+        "done" if row.success else "not done",
+        "max_steps" if not row.success else "",
+        row.latency_p50_ms,
+        row.latency_p95_ms,
+        round(world.arm.take_behind(), 4),
+        round(row.steps * dt, 3),
+        0,
+        world.arm.stopped_by,
+    )

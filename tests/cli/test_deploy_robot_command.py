@@ -1,0 +1,84 @@
+"""`openral deploy robot` over a stand-in for the launch that leaves a mission behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from openral_cli.deploy.commands import deploy as app
+from openral_core.process import launched_deployment
+
+STAND_IN = """#!{python}
+import pathlib, sys
+values = dict(word.split(":=", 1) for word in sys.argv[3:])
+folder = pathlib.Path(values["run_dir"])
+(folder / "mission.json").write_text({mission!r})
+(folder / "mission.jsonl").write_text("")
+(folder / "arguments.txt").write_text("\\n".join([pathlib.Path(sys.argv[2]).name, *sys.argv[3:]]))
+"""
+TASK = {
+    "id": "m/0",
+    "text": "lift the cube",
+    "skill": "o/rskill-x",
+    "skill_task": "Lift",
+    "attempts": 2,
+    "progress": 0.9,
+    "started_s": 0.1,
+    "ended_s": 0.5,
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, Path]]:
+    """A function that runs the command for a mission that ends in a state."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(state: str, *words: str, scene: str = "fr3_tabletop") -> tuple[int, str, Path]:
+        task = {**TASK, "state": state, "outcome": "" if state == "done" else "nothing moved"}
+        mission = {
+            "id": "m",
+            "text": "lift the cube",
+            "state": state,
+            "active_task": -1,
+            "message": "so it ended",
+        }
+        path, folder = tmp_path / "ros2", tmp_path / "run"
+        path.write_text(
+            STAND_IN.format(python=sys.executable, mission=json.dumps({**mission, "tasks": [task]}))
+        )
+        path.chmod(0o755)
+        monkeypatch.setattr(launched_deployment, "ros2_command", lambda: str(path))
+        arguments = ["robot", "--config", scene, "--keep-alive", "--run-dir", str(folder), *words]
+        result = CliRunner().invoke(app, arguments)
+        return result.exit_code, result.output or str(result.exception), folder
+
+    return run
+
+
+def test_the_robots_launch_is_run_with_what_was_asked_for(run: Callable[..., tuple[int, str, Path]]) -> None:
+    code, output, folder = run("done", "--shadow", "--address", "172.16.0.2", "--mission", "lift the cube")
+    assert code == 0, output
+    assert "so it ended" in output
+    assert "no simulator judged it" in output
+    file, *arguments = (folder / "arguments.txt").read_text().splitlines()
+    assert file == "deploy_robot.launch.py"
+    for word in ("address:=172.16.0.2", "shadow:=true", "mission:=lift the cube", "exit_when_done:=false"):
+        assert word in arguments
+
+
+def test_a_mission_that_failed_fails_the_command(run: Callable[..., tuple[int, str, Path]]) -> None:
+    code, output, _ = run("failed")
+    assert code == 1
+    assert "nothing moved" in output
+
+
+def test_a_scene_without_an_arm_is_refused(run: Callable[..., tuple[int, str, Path]]) -> None:
+    code, output, folder = run("done", scene="metaworld_drawer")
+    assert code == 1
+    assert "arm is missing" in output
+    assert not folder.exists()

@@ -1,0 +1,75 @@
+"""A judged twin and its rows; whole trials are run by `openral robot try`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from openral_core.errors import SimulationError
+from openral_core.files.share import share_directory
+from openral_core.robot import load_robot
+from openral_core.scene import load_scene
+from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_robot_bridge.twins.arm import TwinArm
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    """The FR3 at its table, in whose second state the cube lies where its task wants it."""
+    content = yaml.safe_load((share_directory() / "scenes/robot/fr3_tabletop.yaml").read_text())
+    options = content["scene"]["backend_options"]
+    options["model"] = str((share_directory() / "scenes/mjcf/tabletop_fr3/scene.xml").resolve())
+    options["place"] = {"cube": {"x": [0.7, 0.7]}}
+    path = tmp_path / "scene.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.fixture
+def twin(scene_file: Path, tmp_path: Path) -> Iterator[ToldTwin]:
+    with ToldTwin(scene_file, "127.0.77.1", 13377, 50.0, tmp_path / "twin.log") as twin:
+        yield twin
+
+
+def test_a_told_twin_is_reset_and_judges(twin: ToldTwin) -> None:
+    twin.reset(7)
+    before, _ = twin.cycles
+    while twin.cycles[0] < before + 5:
+        pass
+    assert twin.is_done
+    assert twin.tell("judge").startswith("done after 0.")
+
+
+def test_a_twin_that_does_not_start_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match="the twin has ended"):
+        ToldTwin(tmp_path / "missing.yaml", "127.0.77.2", 13378, 50.0, tmp_path / "twin.log")
+
+
+def test_what_was_done_stays_done_until_the_next_reset(scene_file: Path) -> None:
+    scene = load_scene(str(scene_file))
+    arm = TwinArm(scene, load_robot(scene.robot_id), 0.001)
+    assert arm.done_s is None
+    arm.advance()
+    first = arm.done_s
+    arm.advance()
+    assert first is not None
+    assert arm.done_s == first
+    arm.reset(1)
+    assert arm.done_s is None
+
+
+def test_rows_are_summed_up() -> None:
+    rows = [
+        TrialRow(i, i < 3, 50 + i, 3.0, "CANCELED", "client_cancel", 30.0, 60.0, 0.01 * i, 3.0, i, "")
+        for i in range(4)
+    ]
+    found = summary(rows)
+    assert (found["successes"], found["n_episodes"], found["commands_missed"]) == (3, 4, 6)
+    assert found["steps_to_success_p50"] == 51
+    assert found["wilson_95"] == [0.3006, 0.9544]
+    assert (found["behind_rad_max"], found["real_time"]) == (0.03, 1.0)
+    assert [row["init_id"] for row in found["episodes"]] == [0, 1, 2, 3]

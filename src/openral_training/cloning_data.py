@@ -44,3 +44,9 @@ class CloningData:
     """K sets of sentences, by task index."""
     weights: NDArray[np.float64]
     """(K,) how often a frame of a task is drawn, beside one of weight 1."""
+    oldest: NDArray[np.int64] | None = None
+    """(N,) oldest row of the same episode whose pictures may be seen with the state of each row; None: its own."""
+
+    def pictured(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the rows (B,) whose pictures are seen with the states of `rows` (B,), drawn evenly."""
+        return rows if self.oldest is None else rng.integers(self.oldest[rows], rows, endpoint=True)

@@ -53,6 +53,9 @@ class Recipe(_Strict):
     """H, the expert's next actions that are noted with each frame."""
     record_every: Annotated[int, Field(gt=0)] = 1
     """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
+    picture_delay_s: Annotated[float, Field(ge=0)] = 0.0
+    """[s] by which pictures are older than the proprioception beside them, drawn evenly from 0 to this in cloning: a
+    camera's pictures come later than the joints, and by how much nobody says."""
     turn_noise: Annotated[float, Field(ge=0)] = 0.15
     """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]

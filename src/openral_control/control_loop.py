@@ -245,6 +245,7 @@ class ControlLoop:
                 self._follow_clock()
                 self._take_chunks()
                 self._advance()
+                self._sink.clock(self.now_s)
                 self._look(self._due_cameras(self._step))
                 self._pacer.wait()
 
@@ -255,10 +256,12 @@ class ControlLoop:
                 self._wake.wait(REPEAT_S)
         answered = self._take_chunks()
         if answered:
-            # One wake-up of each process that listens, and not one a step; they read while the images are drawn.
+            # One wake-up of each process that listens, and not one a step; they read while the images are drawn. For
+            # them the whole window is one moment, so its end is the only time that they are told.
             with self._sink.together():
                 for _ in range(max(self._settings.camera_periods.values(), default=1)):
                     self._advance()
+                self._sink.clock(self.now_s)
             self._look(set(self._settings.camera_periods))
         elif not self._interruptions:
             self._sink.clock(self.now_s)
@@ -318,7 +321,6 @@ class ControlLoop:
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
         self._sink.executed(self.now_s, action, held, "" if held else goal)
-        self._sink.clock(self.now_s)
         self._sink.state(self._state)
 
     def _observe(self) -> None:

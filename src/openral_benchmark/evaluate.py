@@ -17,8 +17,10 @@ from openral_benchmark.tables import print_result
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.progress import console
 from openral_core.files.output_folder import check_folder
+from openral_core.manifest import RSkillManifest
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_rskill.checks.finding import Finding
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.contract import require
 from openral_rskill.evidence import keep_result
@@ -55,7 +57,15 @@ def evaluate(
     require(
         [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]
     )
-    settings = Settings(episodes, min(options.num_envs, episodes), options.device, options.allow_unevaluated)
+    settings = Settings(
+        episodes,
+        min(options.num_envs, episodes),
+        options.device,
+        options.allow_unevaluated,
+        options.answer_delay,
+        options.picture_delay,
+    )
+    require([_chunk_outlasts(package.manifest, options.answer_delay)])
     server = server_says(package)
     content = execute(
         suite,
@@ -77,6 +87,15 @@ def evaluate(
     for path in (folder / "result.json", folder / "report.html", *written):
         console.print(f"wrote {path}", soft_wrap=True)
     return content
+
+
+def _chunk_outlasts(manifest: RSkillManifest, answer_delay: int) -> Finding:
+    """Check that steps are left of a chunk that answers an observation of so many frames ago."""
+    frame = manifest.replay_steps
+    needed = (answer_delay + 1) * frame
+    found = f"chunks of {manifest.chunk_size} steps, {frame} a frame"
+    fix = f"give at most --answer-delay {manifest.chunk_size // frame - 1}"
+    return Finding.of("delay", needed <= manifest.chunk_size, found, f"at least {needed}", fix)
 
 
 def _skill(suite: Suite, options: RunOptions) -> tuple[RSkillPackage, Path]:

@@ -29,6 +29,10 @@ class Settings:
     device: str = "cpu"
     allow_unevaluated: bool = False
     """Run tasks that the skill does not say it was evaluated on; the result says so."""
+    answer_delay: int = 0
+    """[frames], as `EpisodeJob` has it."""
+    picture_delay: int = 0
+    """[frames], as `EpisodeJob` has it."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,14 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     for scene in scenes:
         first, task = scene.seed, simulator_task(scene)
         jobs = [
-            EpisodeJob(task, first + episode, scene.task.words_of(episode), traced)
+            EpisodeJob(
+                task,
+                first + episode,
+                scene.task.words_of(episode),
+                traced,
+                settings.answer_delay,
+                settings.picture_delay,
+            )
             for episode in range(settings.n_episodes)
         ]
         least = math.ceil(len(jobs) / (EPISODES_A_WORLD * settings.num_envs))

@@ -105,6 +105,8 @@ def result(
             "num_envs": settings.num_envs,
             "device": settings.device,
             "allow_unevaluated": settings.allow_unevaluated,
+            "answer_delay": settings.answer_delay,
+            "picture_delay": settings.picture_delay,
             "deviations": deviations(package, suite, scenes, settings),
         },
         "results": {
@@ -162,4 +164,11 @@ def deviations(
         said.append(f"tasks that the skill was not trained for: {', '.join(unknown)}")
     if settings.allow_unevaluated:
         said.append("tasks that the manifest does not name were allowed by hand")
+    frame = package.manifest.replay_steps
+    if settings.answer_delay:
+        said.append(
+            f"chunks executed {settings.answer_delay} frames of {frame} steps after their observation"
+        )
+    if settings.picture_delay:
+        said.append(f"pictures {settings.picture_delay} frames of {frame} steps older than proprioception")
     return said

@@ -39,6 +39,12 @@ class RunOptions:
         typer.Option(help="local: this machine; auto: the Ray cluster it belongs to; or ray://host:port."),
     ] = "local"
     num_envs: Annotated[int, numbers.workers("Worlds under one batch; changes rows slightly.")] = 8
+    answer_delay: Annotated[
+        int, numbers.count("Frames from an observation until its chunk is executed.", least=0)
+    ] = 0
+    picture_delay: Annotated[
+        int, numbers.count("Frames by which pictures are older than the proprioception.", least=0)
+    ] = 0
     device: Annotated[str, typer.Option(help="Where the policy infers: cpu, cuda.")] = "cpu"
     out: Annotated[Path | None, typer.Option(help="Folder; default: runs/<suite>-<skill>.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that are there.")] = False

@@ -7,6 +7,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -84,6 +85,10 @@ class LoopRecorder(Protocol):
 
 class Sink(Protocol):
     """Where the loop's observations go. All calls come from the loop's thread."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """While it is open, what `executed`, `clock` and `state` tell may be kept; it goes out in order at the end."""
+        ...
 
     def clock(self, stamp_s: float) -> None:
         """The arm's time advanced, or the loop waits and time stands still."""
@@ -231,7 +236,7 @@ class ControlLoop:
         """
         self._pacer.restart()
         self._follow_clock()
-        self._observe(set(self._settings.camera_periods))
+        self._observe()
         while may_go_on():
             self._serve_interruptions()
             if self._settings.mode == "lockstep":
@@ -239,7 +244,9 @@ class ControlLoop:
             else:
                 self._follow_clock()
                 self._take_chunks()
-                self._advance(self._due_cameras(self._step + 1))
+                self._advance()
+                self._sink.clock(self.now_s)
+                self._look(self._due_cameras(self._step))
                 self._pacer.wait()
 
     def _run_lockstep_window(self) -> None:
@@ -249,10 +256,13 @@ class ControlLoop:
                 self._wake.wait(REPEAT_S)
         answered = self._take_chunks()
         if answered:
-            window = max(self._settings.camera_periods.values(), default=1)
-            for _ in range(window - 1):
-                self._advance(set())
-            self._advance(set(self._settings.camera_periods))
+            # One wake-up of each process that listens, and not one a step; they read while the images are drawn. For
+            # them the whole window is one moment, so its end is the only time that they are told.
+            with self._sink.together():
+                for _ in range(max(self._settings.camera_periods.values(), default=1)):
+                    self._advance()
+                self._sink.clock(self.now_s)
+            self._look(set(self._settings.camera_periods))
         elif not self._interruptions:
             self._sink.clock(self.now_s)
             self._sink.state(self._state)
@@ -295,8 +305,8 @@ class ControlLoop:
             answered = answered or (dated and round(chunk.stamp_s / self._dt) == self._step)
         return answered
 
-    def _advance(self, cameras: set[str]) -> None:
-        """Execute one control step and publish what it led to."""
+    def _advance(self) -> None:
+        """Execute one control step and publish the state that it led to."""
         goal = self._executor.active_goal
         reason = self._executor.check_next(self._step, self._state)
         if reason is not None:
@@ -311,11 +321,16 @@ class ControlLoop:
         if self._executor.active_goal != goal:
             self._sink.goal_changed()
         self._sink.executed(self.now_s, action, held, "" if held else goal)
-        self._observe(cameras)
+        self._sink.state(self._state)
 
-    def _observe(self, cameras: set[str]) -> None:
+    def _observe(self) -> None:
+        """Publish the present state, and what every camera sees."""
         self._sink.clock(self.now_s)
         self._sink.state(self._state)
+        self._look(set(self._settings.camera_periods))
+
+    def _look(self, cameras: set[str]) -> None:
+        """Publish what some cameras see."""
         if cameras:
             names = [name for name in self._settings.camera_periods if name in cameras]
             self._images = self._arm.images(names)
@@ -330,7 +345,7 @@ class ControlLoop:
             request = self._interruptions.popleft()
             try:
                 self._state = self._begin_again(request.work())
-                self._observe(set(self._settings.camera_periods))
+                self._observe()
             except OpenralError as error:
                 request.error = error
             finally:

@@ -3,11 +3,14 @@
 The world waits for the policy: every `n_action_steps` control steps it is observed, one batch is inferred for all
 worlds, and the first steps of each chunk are executed. Between, it is rendered only where a skill that looks back will
 look. An episode ends at the simulator's first success or at the horizon.
+
+A job may ask for delays, in frames of `n_action_steps` control steps. The arm waits for the first observation only.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
@@ -79,6 +82,12 @@ class EpisodeJob:
     instruction: str
     traced: bool = False
     """Note what its world looks like, for a film. It costs a snapshot a frame and changes nothing."""
+    answer_delay: int = 0
+    """[frames] from an observation to the first step of its chunk that is executed, as with a slow policy or network.
+    Steps that are past by then are skipped, as a deployment's executor skips them by the observation's stamp."""
+    picture_delay: int = 0
+    """[frames] by which pictures are older than the proprioception beside them, as with a slow camera whose
+    pictures are stamped when they arrive."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +130,40 @@ class _Running:
     started: float
     history: FrameHistory[StepView]
     images: Mapping[str, Image] = field(default_factory=dict)
+    """As old as they are seen."""
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
     return_: float | None = None
     snapshots: list[Snapshot] = field(default_factory=list)
+    taken: deque[tuple[int, Mapping[str, Image]]] = field(default_factory=deque)
+    """Pictures with the control step that they were taken after; the first is the one that is seen now."""
+    asked: deque[tuple[int, Observation]] = field(default_factory=deque)
+    """Observations with their control step, the oldest first; the first is the one that is answered now."""
 
     @property
     def episode(self) -> str:
         """Name of the episode, for the policy."""
         return f"{self.job.task_id}#{self.job.init_id}#{self.number}"
 
-    def observation(self) -> Observation:
+    def look(self, images: Mapping[str, Image], frame: int) -> None:
+        """Take pictures, and remember what is seen now; a frame has so many control steps."""
+        self.taken.append((self.steps, images))
+        seen_until = self.steps - self.job.picture_delay * frame
+        while len(self.taken) > 1 and self.taken[1][0] <= seen_until:
+            self.taken.popleft()
+        self.images = self.taken[0][1]
+        self.history.add(self.steps, StepView(self.images, self.state))
+
+    def observe(self) -> tuple[Observation, int]:
+        """Return the observation that is answered now, and how many control steps ago it was."""
         history = self.history.at(self.steps)
         words = self.job.instruction
-        return Observation(self.state.stamp_s, self.images, self.state, words, history, self.episode)
+        now = Observation(self.state.stamp_s, self.images, self.state, words, history, self.episode)
+        self.asked.append((self.steps, now))
+        while len(self.asked) > self.job.answer_delay + 1:
+            self.asked.popleft()
+        step, observation = self.asked[0]
+        return observation, self.steps - step
 
     def row(self, success: bool) -> EpisodeRow:
         p50, p95, p99 = (
@@ -269,7 +298,7 @@ def rounds(
         yield Round(tuple(sorted(run.number for run in running.values())), finished, traces)
         if begun:
             policy.reset(begun)
-        _look(backend, running, cameras)
+        _look(backend, running, cameras, n_action_steps)
         chunks = _infer(policy, observe, act, running, watch)
         ended = _execute(backend, running, chunks, n_action_steps, horizon, glances, cameras)
         finished = {running[env].number: running[env].row(success) for env, success in ended.items()}
@@ -278,27 +307,27 @@ def rounds(
     yield Round((), finished, traces)
 
 
-def _look(backend: Worlds, running: Mapping[int, _Running], cameras: Sequence[str]) -> None:
+def _look(
+    backend: Worlds, running: Mapping[int, _Running], cameras: Sequence[str], n_action_steps: int
+) -> None:
     """Render worlds; their episodes remember what was seen."""
     envs = sorted(running)
     images = backend.render(cameras, envs)
     for i, env in enumerate(envs):
-        run = running[env]
-        run.images = {name: images[name][i] for name in cameras}
-        run.history.add(run.steps, StepView(run.images, run.state))
+        running[env].look({name: images[name][i] for name in cameras}, n_action_steps)
 
 
 def _infer(
     policy: TimedPolicy, observe: Observe, act: Act, running: Mapping[int, _Running], watch: Watch
 ) -> dict[int, NDArray[np.float32]]:
-    envs = sorted(running)
-    seen = [running[env].observation() for env in envs]
-    for env, observation in zip(envs, seen, strict=True):
+    """Return what is left of each world's chunk, from the next control step on."""
+    asked = {env: running[env].observe() for env in sorted(running)}
+    for env, (observation, _) in asked.items():
         watch(running[env].number, observation)
-    chunks = policy.predict(observe.batch(seen))
-    for env in envs:
+    chunks = policy.predict(observe.batch([observation for observation, _ in asked.values()]))
+    for env in asked:
         running[env].latencies.append(policy.elapsed_s)
-    return {env: act(chunk) for env, chunk in zip(envs, chunks, strict=True)}
+    return {env: act(chunk)[past:] for (env, (_, past)), chunk in zip(asked.items(), chunks, strict=True)}
 
 
 def _execute(
@@ -318,7 +347,7 @@ def _execute(
         if not active:
             break
         if step and step in glances:
-            _look(backend, active, cameras)
+            _look(backend, active, cameras, steps)
         result = backend.step(np.stack([chunks[env][step] for env in active]), list(active))
         for row, (env, run) in enumerate(active.items()):
             run.state, run.steps = result.states[row], run.steps + 1

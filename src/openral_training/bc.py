@@ -101,7 +101,19 @@ def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
     model = network_for(dataset)
     sentences = tuple(tuple(recipe.tasks[task].train) for task in recipe.task_ids)
     weights = np.array([words.weight for words in recipe.tasks.values()])
-    return CloningData(model, load_demonstrations(dataset), model.cameras, sentences, weights)
+    oldest = _oldest_pictures(dataset, round(recipe.picture_delay_s * dataset.info["fps"]))
+    return CloningData(model, load_demonstrations(dataset), model.cameras, sentences, weights, oldest)
+
+
+def _oldest_pictures(dataset: Dataset, delay: int) -> NDArray[np.int64] | None:
+    """Return for each row the one `delay` rows before it, or its episode's first; None where there is no delay."""
+    if not delay:
+        return None
+    first = np.array(dataset.episodes["dataset_from_index"])
+    rows = np.arange(len(dataset))
+    begin = first[np.searchsorted(first, rows, side="right") - 1]
+    oldest: NDArray[np.int64] = np.maximum(rows - delay, begin)
+    return oldest
 
 
 class SentencePool:
@@ -180,7 +192,7 @@ def losses(
         network: the policy.
         demos: the labels.
         rows: (B,) of the dataset.
-        images: (B, C, 3, S, S) of those rows.
+        images: (B, C, 3, S, S) that are seen with the states of those rows.
         words: (B, 384)
     """
     device = network.state_mean.device
@@ -251,7 +263,8 @@ def train(
         # The batch depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
         rng = np.random.default_rng([config.seed, step])
         rows = np.sort(rng.choice(demos.frames, config.batch_size, p=chances))
-        images = torch.from_numpy(np.stack([augment(view[rows], rng) for view in frames], axis=1))
+        pictured = data.pictured(rows, rng)
+        images = torch.from_numpy(np.stack([augment(view[pictured], rng) for view in frames], axis=1))
         words = sentences.draw(demos.task[rows], config.sentence_noise, rng)
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)

@@ -12,6 +12,10 @@ from openral_policy_nodes.families.mini.network import MiniConfig
 FINE = 32
 """Fine keypoints a camera: a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
 
+LATE_SHARE = 0.5
+"""Of the samples that are drawn where pictures may be late. A policy that was trained with all of them late missed
+the puck with fresh pictures: it took them for late ones."""
+
 
 @dataclass(frozen=True)
 class Demonstrations:
@@ -44,3 +48,15 @@ class CloningData:
     """K sets of sentences, by task index."""
     weights: NDArray[np.float64]
     """(K,) how often a frame of a task is drawn, beside one of weight 1."""
+    oldest: NDArray[np.int64] | None = None
+    """(N,) oldest row of the same episode whose pictures may be seen with the state of each row; None: its own."""
+
+    def pictured(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the rows (B,) whose pictures are seen with the states of `rows` (B,).
+
+        LATE_SHARE of them are drawn evenly from `oldest` to their own, the others are their own.
+        """
+        if self.oldest is None:
+            return rows
+        drawn = rng.integers(self.oldest[rows], rows, endpoint=True)
+        return np.where(rng.random(len(rows)) < LATE_SHARE, drawn, rows)

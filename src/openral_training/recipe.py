@@ -53,6 +53,9 @@ class Recipe(_Strict):
     """H, the expert's next actions that are noted with each frame."""
     record_every: Annotated[int, Field(gt=0)] = 1
     """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
+    picture_delay_s: Annotated[float, Field(ge=0)] = 0.0
+    """[s] by which the pictures of half of the samples are older than their proprioception in cloning, drawn evenly
+    from 0 to this: a camera's pictures come later than the joints, and by how much nobody says."""
     turn_noise: Annotated[float, Field(ge=0)] = 0.15
     """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]

@@ -199,6 +199,17 @@ def test_deviations_from_the_protocol_are_said_in_words(tmp_path):
     assert "differs from the protocol: 3 episodes a task in place of 20" in output
 
 
+def test_delays_are_said_in_words_and_a_chunk_must_outlast_them(tmp_path):
+    few = ("--task", "fake/far", "--n-episodes", "3", "--picture-delay", "1", "--answer-delay")
+    output = invoke(*words(tmp_path, "out", *few, "1"))
+    assert "chunks executed 1 frames of 4 steps after their observation" in output
+    assert "pictures 1 frames of 4 steps older than proprioception" in output
+    config = json.loads((tmp_path / "out" / "result.json").read_text())["eval_config"]
+    assert (config["answer_delay"], config["picture_delay"]) == (1, 1)
+    result = CliRunner().invoke(app, words(tmp_path, "never", *few, "4"))
+    assert "give at most --answer-delay 3" in str(result.exception)
+
+
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (1, 0), (5, 1), (3, 9), (10, 10), (0, 12)])
 def test_the_exact_test_is_the_binomial_one(a, b):
     wanted = binomtest(a, a + b, 0.5).pvalue if a + b else 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -43,6 +44,9 @@ class Spy:
 
     def executed(self, stamp_s, action, held, goal_id):
         self.steps.append((stamp_s, tuple(action), held, goal_id))
+
+    def together(self):
+        return nullcontext()
 
     def clock(self, stamp_s):
         self.clocks.append(stamp_s)

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pytest
@@ -129,6 +130,9 @@ class NoSink:
 
     def __init__(self) -> None:
         self.refusals: list[str] = []
+
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def clock(self, stamp_s: float) -> None: ...
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import load_scene
-from openral_core.types import PolicyBatch
+from openral_core.types import Observation, PolicyBatch
+from openral_sim_bridge.backend import Backend, StepResult
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeJob, roll_out
 
@@ -97,3 +98,61 @@ def test_a_policy_sees_the_control_steps_it_asks_for(fake_scene, worlds):
         known = pictures(fake_scene, job, 24)
         expected = [[known[max(0, now + offset)] for offset in OFFSETS] for now in (0, 8, 16)]
         np.testing.assert_array_equal(seen[name], expected)
+
+
+class Planner(Recorder):
+    """Says with each action of a chunk for which control step it is, and notes what its batch showed."""
+
+    def __init__(self, hz: float) -> None:
+        super().__init__()
+        self.hz = hz
+        self.seen: list[tuple[int, NDArray[np.uint8]]] = []
+
+    def __call__(self, number: int, observation: Observation) -> None:
+        step = round(observation.stamp_s * self.hz)
+        self.seen.append((step, observation.images["corner2"]))
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        steps = self.seen[-1][0] + np.arange(16)
+        return np.repeat(steps[None, :, None], 4, axis=2).astype(np.float32)
+
+
+class Counting:
+    """A backend that notes for which control step each executed action was meant, and moves as ACTION says."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend, self.meant = backend, list[int]()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._backend, name)
+
+    def step(self, actions: NDArray[np.float64], envs: Sequence[int] | None = None) -> StepResult:
+        self.meant.append(int(actions[0, 0]))
+        return self._backend.step(np.tile(ACTION, (len(actions), 1)), envs)
+
+
+@pytest.mark.parametrize(("answer", "picture"), [(0, 0), (1, 0), (3, 0), (0, 2), (1, 1)])
+def test_late_answers_fit_their_steps_and_late_pictures_are_older_than_the_state(fake_scene, answer, picture):
+    scene = load_scene(fake_scene)
+    manifest = {**MANIFEST, "image_preprocessing": {}, "n_action_steps": 4}
+    job = EpisodeJob("drawer-close-v3", 20, "go", answer_delay=answer, picture_delay=picture)
+    policy = Planner(scene.control_hz)
+    world = Counting(make_backend(scene))
+    roll_out(
+        world,
+        policy,
+        ObservationAdapter(RSkillManifest.model_validate(manifest), scene),
+        lambda chunk: chunk,
+        [job],
+        cameras=["corner2"],
+        n_action_steps=4,
+        horizon=24,
+        watch=policy,
+    )
+    first = policy.seen[0][0]
+    assert np.diff(world.meant).tolist() == [1] * 23  # each action is executed at the step that it is for
+    known = pictures(fake_scene, job, 24)
+    for decision, (step, image) in enumerate(policy.seen):
+        answered = max(0, decision - answer)
+        assert step - first == 4 * answered
+        np.testing.assert_array_equal(image, known[4 * max(0, answered - picture)])

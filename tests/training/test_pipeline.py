@@ -97,6 +97,21 @@ def test_dataset_opens_with_the_datasets_convention(dataset: Dataset) -> None:
     assert info["features"]["observation.images.camera1"]["dtype"] == "image"
 
 
+def test_pictures_are_seen_late_within_their_episode(dataset: Dataset, recipe: Recipe) -> None:
+    rows = np.arange(len(dataset))
+    rng = np.random.default_rng(0)
+    assert bc.cloning_data(dataset, recipe).pictured(rows, rng) is rows
+    late = bc.cloning_data(dataset, recipe.model_copy(update={"picture_delay_s": 0.1}))
+    drawn = np.stack([late.pictured(rows, rng) for _ in range(60)])
+    episode = dataset.columns(["episode_index"])["episode_index"]
+    assert (episode[drawn] == episode[rows]).all()
+    begin = np.array(dataset.episodes["dataset_from_index"])[episode]
+    assert ((rows - drawn).max(0) <= np.minimum(8, rows - begin)).all()
+    ages = (rows - drawn)[:, rows - begin >= 8]
+    assert set(ages.ravel().tolist()) == set(range(9))
+    assert (ages == 0).mean() == pytest.approx(0.5 + 0.5 / 9, abs=0.03)
+
+
 def test_killed_collection_goes_on_and_gives_the_same_bytes(
     dataset: Dataset, recipe: Recipe, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ the director decides. Time goes on while nobody answers, and the arm holds; ever
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,6 +130,10 @@ class HarnessEpisode:
         return not self._over and self.tally.steps < self._parts.max_steps
 
     # -- the sink ----------------------------------------------------------------------------------
+
+    def together(self) -> AbstractContextManager[None]:
+        """Everything is told at once; there is nobody to be woken."""
+        return nullcontext()
 
     def clock(self, stamp_s: float) -> None:
         """Time advanced. All clocks of a deployment are this one."""

@@ -6,6 +6,7 @@ import threading
 import traceback
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from openral_control.estop_latch import EStopLatch, latch_path
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_control.ros.estop_services import EStop
 from openral_control.ros.intervention_service import InterventionService
+from openral_control.ros.outbox import Outbox
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
@@ -72,6 +74,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
+        self.outbox = Outbox()
+        """What the control thread publishes at every control step goes through it."""
         self._lasting = self._made_entities()
 
     # -- what a node of its own says -----------------------------------------------------------------
@@ -177,13 +181,17 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     # Further observations of the loop (openral_control.control_loop.Sink), from the control thread.
 
+    def together(self) -> AbstractContextManager[None]:
+        """Until it is closed, what a control step led to is kept; it goes out in one go then."""
+        return self.outbox.together()
+
     def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
         """A control step was executed."""
         publisher = self._executed
         if publisher is not None:
             message = ExecutedAction(goal_id=goal_id, held=held, data=[float(value) for value in action])
             message.header.stamp = to_time(stamp_s)
-            publisher.publish(message)
+            self.outbox.send(publisher, message)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """A chunk was refused."""

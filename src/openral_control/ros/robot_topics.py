@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from openral_control.ros.outbox import Outbox
 from openral_core.graph.names import frame_prefix
 from openral_core.types import RobotState
 
@@ -76,6 +77,7 @@ class RobotTopics:
         links: RobotLinks,
         joint_positions: Callable[[], Mapping[str, float]],
         urdf: str,
+        outbox: Outbox,
         fixed: Iterable[LinkFrame] = (),
     ) -> None:
         """Make the publishers; latch the robot's description and the frames that never move.
@@ -85,9 +87,10 @@ class RobotTopics:
             links: frames of the robot.
             joint_positions: returns the present position of every joint of the URDF.
             urdf: text for `/robot_description`.
+            outbox: sends the states.
             fixed: further frames that never move in their parent, such as those of cameras.
         """
-        self._links, self._positions = links, joint_positions
+        self._links, self._positions, self._outbox = links, joint_positions, outbox
         prefix = frame_prefix(node.get_namespace())
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._pose = node.create_publisher(PoseStamped, "ee_pose", 10)
@@ -118,7 +121,7 @@ class RobotTopics:
             target = self._target_message
             target.header.stamp = stamp
             target.point.x, target.point.y, target.point.z = map(float, state.ee_target)
-            self._target.publish(target)
+            self._outbox.send(self._target, target)
         joints = self._joint_message
         if not joints.name:
             known = set(state.joint_names)
@@ -127,11 +130,11 @@ class RobotTopics:
         positions = self._positions() if self._extra else {}
         joints.header.stamp = stamp
         joints.position = [*map(float, state.joint_positions), *(positions[name] for name in self._extra)]
-        self._joints.publish(joints)
+        self._outbox.send(self._joints, joints)
         pose = self._pose_message
         pose.header.stamp = stamp
         _fill(pose.pose.position, pose.pose.orientation, state.ee_position, state.ee_quaternion)
-        self._pose.publish(pose)
+        self._outbox.send(self._pose, pose)
 
     def links(self, stamp_s: float) -> None:
         """Publish `/tf`: the links where the joints are now."""

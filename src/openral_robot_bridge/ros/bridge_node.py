@@ -49,7 +49,7 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
 
     def _open(self, run: DeployedArm) -> None:
         """Offer the topics of the robot, and listen to its operator."""
-        self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf)
+        self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf, self.outbox)
         alone = MutuallyExclusiveCallbackGroup()  # nothing else may hold up a sign of life
         self.create_subscription(Empty, "hold_to_run", self._on_beat, NEWEST, callback_group=alone)
         self.create_service(Trigger, "recover", self._on_recover)

@@ -61,6 +61,7 @@ class BridgeNode(ControlNode[Simulation]):
             run.links,
             run.joint_positions,
             run.robot.urdf,
+            self.outbox,
             DepthTopics(self, run.scene.cameras, run.cameras, run.depth_images),
         )
         if run.options.sim_positions:

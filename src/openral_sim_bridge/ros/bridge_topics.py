@@ -11,6 +11,7 @@ from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image
 
+from openral_control.ros.outbox import Outbox
 from openral_control.ros.robot_topics import RobotTopics, to_time
 from openral_core.graph.names import frame_prefix
 from openral_core.types import RobotState
@@ -30,6 +31,7 @@ class BridgeTopics:
         links: LinkFrames,
         joint_positions: Callable[[], Mapping[str, float]],
         urdf: str,
+        outbox: Outbox,
         depth: DepthTopics,
     ) -> None:
         """Make the publishers; latch the robot's description and the frames that never move.
@@ -40,12 +42,13 @@ class BridgeTopics:
             links: frames of the robot.
             joint_positions: returns the present position of every joint of the URDF.
             urdf: text for `/robot_description`.
+            outbox: sends the clock and the robot's states.
             depth: publishes the depth images beside the colour images.
         """
-        self._depth = depth
+        self._depth, self._outbox = depth, outbox
         prefix = frame_prefix(node.get_namespace())
         self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
-        self._robot = RobotTopics(node, links, joint_positions, urdf, map(camera_frame, cameras))
+        self._robot = RobotTopics(node, links, joint_positions, urdf, outbox, map(camera_frame, cameras))
         self._images = {
             camera.name: (
                 node.create_publisher(Image, f"cameras/{camera.name}/image_raw", BEST_EFFORT),
@@ -60,7 +63,7 @@ class BridgeTopics:
     def clock(self, stamp_s: float) -> None:
         """Publish simulation time."""
         self._clock_message.clock = to_time(stamp_s)
-        self._clock.publish(self._clock_message)
+        self._outbox.send(self._clock, self._clock_message)
 
     def state(self, state: RobotState) -> None:
         """Publish the robot's joints and the hand's pose."""

@@ -8,6 +8,7 @@ hears all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +115,10 @@ class CorrectedEpisode:
             parts.recorder.skill(_with_goal(parts.policy[2], ""))
 
     # -- the sink ----------------------------------------------------------------------------------
+
+    def together(self) -> AbstractContextManager[None]:
+        """Everything is told at once; there is nobody to be woken."""
+        return nullcontext()
 
     def clock(self, stamp_s: float) -> None:
         """Time advanced. All clocks of a deployment are this one."""

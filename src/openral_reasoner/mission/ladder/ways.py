@@ -121,14 +121,16 @@ def steps_anew(steps: Sequence[Step], task: Task, palette: Palette) -> tuple[Seq
         return steps, thing
     rest = [step for step in steps if not isinstance(step, Find) or step.words == thing]
     first = next(number for number, step in enumerate(rest) if isinstance(step, Find))
-    up = _rise(home, hand, max(hand[2], start.position[2]), f"is raised to look for the {thing}", "open")
+    up = _rise(
+        home, hand, max(hand[2], start.position[2]), f"raises the hand to look for the {thing}", "open"
+    )
     return [up, *rest[first:]], thing
 
 
 def _rise(home: Skill, hand: Point, height_m: float, why: str, fingers: str) -> Step:
     position = [round(value, 4) for value in (hand[0], hand[1], height_m)]
     how = {"tolerance_m": ROUGHLY_M, "clearance_m": 0.0, "speed_m_s": BRISK_M_S, "gripper": fingers}
-    drive = Drive(home, {"position": position, **how}, f"has the hand where it {why}", looks=True)
+    drive = Drive(home, {"position": position, **how}, why, looks=True)
     return lambda points: drive
 
 

@@ -33,6 +33,8 @@ FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
+CLOSED_ON_NOTHING = "they closed on nothing"
+"""Words of a grasp that ends with nothing between the fingers, and had nothing between them as they closed."""
 HELD_M = 5e-3
 """[m] by which fingers move at most while they hold something: what they hold gives way, they do not."""
 
@@ -198,7 +200,7 @@ class Holds:
             )
         if self._arm.holds_something(state.gripper_opening):
             return MotionEnd(True, f"{apart}: they hold something")
-        return MotionEnd(False, f"{apart}: they closed on nothing")
+        return MotionEnd(False, f"{apart}: {CLOSED_ON_NOTHING}")
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Never asked: it ends at the first look."""

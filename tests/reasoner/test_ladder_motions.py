@@ -137,6 +137,27 @@ def test_where_the_locator_does_not_see_both_the_monitor_decides() -> None:
     assert desk.mission.state.value == "done"
 
 
+@pytest.mark.parametrize(("off_m", "state"), [(0.02, "done"), (0.06, "active")])
+def test_where_the_locator_is_in_doubt_the_hand_that_holds_it_says_where_it_is(
+    off_m: float, state: str
+) -> None:
+    desk = desk_with(sees=False, goal=HIGH, lands=BESIDE)
+    desk.opening_m = lambda goal: 0.04
+    desk.hand = (HIGH[0], HIGH[1], HIGH[2] + off_m)
+    fail(desk, PLACING)
+    assert desk.mission.state.value == state
+    assert any("the hand that holds it was measured 2.0 cm" in e.reason for e in desk.log) == (
+        state == "done"
+    )
+
+
+def test_a_thing_that_is_elsewhere_by_measure_is_not_where_the_hand_is() -> None:
+    desk = desk_with(sees=False, goal=HIGH, lands=0.12)
+    desk.opening_m, desk.hand = (lambda goal: 0.04), (HIGH[0], HIGH[1], HIGH[2] + 0.02)
+    fail(desk, PLACING)
+    assert desk.mission.state.value == "active"
+
+
 def test_with_an_operator_what_nobody_saw_is_asked_and_not_tried_again() -> None:
     desk = desk_with(sees=None, goal=TRAY, config=CONFIG.model_copy(update={"ask_patience_s": 30.0}))
     fail(desk, PLACING)

@@ -55,6 +55,8 @@ class Preparation:
         self._takes = 0
         self._held_m: float | None = None
         """[m] between the fingers when they had taken what they hold; None: nobody knows."""
+        self.carried_to: Point | None = None
+        """[m] where the hand is that has carried a thing and holds it still; None: it holds nothing."""
         self._key = 0
         self._asked_wall_s: float | None = None
         self._driving: Drive | None = None
@@ -73,7 +75,7 @@ class Preparation:
         self._task, self._steps, self.points, self._looked_again = None, [], {}, set()
         self._all_steps, self._takes, self._held_m = (), 0, None
         self._driving, self._asked_wall_s, self._failure, self._lost = None, None, "", ""
-        self._missed = {}
+        self._missed, self.carried_to = {}, None
 
     def due(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> list[Command] | None:
         """What is to be done before the attempt at a task; None: nothing is left, it may begin."""
@@ -137,6 +139,8 @@ class Preparation:
             self._takes, self._held_m = self._takes + 1, opening_m
         elif drive.carries and not failed:
             failed = _what_slipped(self._held_m, opening_m)
+        holds = drive.carries and not failed and self._held_m is not None and opening_m is not None
+        self.carried_to = self._task.report.hand if holds and self._task and self._task.report else None
         again = (drive.takes or drive.carries) and not judgement.broken_off and self._takes < MOST_TAKES
         if failed and again:
             self._lost = failed

@@ -97,7 +97,6 @@ class Reach:
             return MotionEnd(
                 False, f"the fingers are {now} apart, and were {then} before: what they held is lost"
             )
-        stopped = self._stopped_on_the_way_down(state)
         away = float(np.linalg.norm(state.ee_position - self.target))
         turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
         if away + YAW_M * turn < self._best - NEARER_M:
@@ -106,11 +105,11 @@ class Reach:
         if away <= self._tolerance_m and turn <= YAW_RAD:
             there = MotionEnd(True, f"the hand is {1e3 * away:.0f} mm from the target")
             return there if waited_s >= self._rest_s else None
-        touches = stopped or waited_s >= TOUCH_S
+        touches = self._stopped_on_the_way_down(state) or waited_s >= TOUCH_S
         if touches and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
             above = float(state.ee_position[2] - self.target[2])
             return MotionEnd(True, f"the hand was stopped {1e2 * above:.1f} cm above the target")
-        if waited_s < PATIENCE_S and not (stopped and waited_s >= TOUCH_S):
+        if waited_s < PATIENCE_S:
             return None
         if away <= self._tolerance_m:
             return MotionEnd(

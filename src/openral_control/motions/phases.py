@@ -33,6 +33,8 @@ FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
+STANDS_SHORT = "short of the target and no longer comes nearer"
+"""Words of a motion that something holds up."""
 CLOSED_ON_NOTHING = "they closed on nothing"
 """Words of a grasp that ends with nothing between the fingers, and had nothing between them as they closed."""
 HELD_M = 5e-3
@@ -115,9 +117,7 @@ class Reach:
             return MotionEnd(
                 False, f"the hand is at the target, but {turn:.2f} rad short of its yaw, and no longer turns"
             )
-        return MotionEnd(
-            False, f"the hand stands {1e2 * away:.1f} cm short of the target and no longer comes nearer"
-        )
+        return MotionEnd(False, f"the hand stands {1e2 * away:.1f} cm {STANDS_SHORT}")
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""

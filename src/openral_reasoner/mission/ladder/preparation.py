@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import dist
 
-from openral_control.motions.phases import CLOSED_ON_NOTHING
+from openral_control.motions.phases import CLOSED_ON_NOTHING, STANDS_SHORT
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, DirectorConfig, FindThing
 from openral_reasoner.mission.gate import GateVerdict, Judgement
@@ -144,7 +144,7 @@ class Preparation:
         again = (drive.takes or drive.carries) and not judgement.broken_off and self._takes < MOST_TAKES
         if failed and again:
             self._lost = failed
-            self._look_anew(missed=drive.takes and CLOSED_ON_NOTHING in failed)
+            self._look_anew(failed)
         elif failed:
             self._fail(failed)
 
@@ -153,13 +153,18 @@ class Preparation:
         failure, self._failure = self._failure, ""
         return failure
 
-    def _look_anew(self, *, missed: bool) -> None:
-        """Begin again after a grasp that failed or `missed`, or after a way on which the thing was lost."""
+    def _look_anew(self, failed: str) -> None:
+        """Begin again after a grasp that failed, or after a way on which the thing was lost.
+
+        A hand that something held up begins from home, so that it comes to the thing from another side.
+        """
         assert self._task is not None, "something was driven for it"
-        steps, thing = steps_anew(self._all_steps, self._task, self._palette)
-        self._steps = list(steps)
+        self._steps, thing = list(self._all_steps), ""
+        if STANDS_SHORT not in failed:
+            steps, thing = steps_anew(self._all_steps, self._task, self._palette)
+            self._steps = list(steps)
         seen = self.points.pop(thing, None)
-        if missed and seen is not None:
+        if CLOSED_ON_NOTHING in failed and seen is not None:
             self._missed[thing] = seen
         self._looked_again.clear()
 

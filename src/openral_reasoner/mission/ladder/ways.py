@@ -26,6 +26,8 @@ STOPPED_ABOVE_M = 0.055
 stops it 3 cm above, the table's rim 4 cm, and the locator sees the puck up to 1.3 cm too low."""
 ABOVE_PLACE_M = 0.02
 """[m] above a place at which the hand is to be: what it holds hangs a little lower."""
+HELD_WITHIN_M = 0.015
+"""[m] from there at which a thing is held: at the end of its reach the hand of MetaWorld stands 1 cm short."""
 APPROACH_M = 0.05
 """[m] above that from which the hand comes down with it."""
 IN_THE_AIR_M = 0.05
@@ -216,7 +218,7 @@ def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
     def put(points: Points) -> Drive:
         point = _at(points, place, ABOVE_PLACE_M)
         if holds or points[place][2] - points[thing][2] > IN_THE_AIR_M:
-            held = {"position": point, "speed_m_s": BRISK_M_S}
+            held = {"position": point, "speed_m_s": BRISK_M_S, "tolerance_m": HELD_WITHIN_M}
             return Drive(move_to, held, f"holds it at the {place}", carries=True)
         down = {"approach_m": APPROACH_M, "speed_m_s": BRISK_M_S}
         return Drive(place_at, {"point": point, **down}, f"puts it at the {place}")

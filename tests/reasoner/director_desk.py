@@ -80,6 +80,8 @@ class Desk:
     """Motions that end in FAILED."""
     opening_m: Callable[[SendGoal], float | None] = lambda goal: None
     """[m] between the fingers at the end of a motion; None: nobody knows."""
+    hand: tuple[float, float, float] | None = None
+    """[m] where the hand is at the end of every motion; None: nobody knows."""
     motions_by_hand: bool = False
     """Goals of motions are sent and ended as those of policies are."""
     cancelled: list[int] = field(default_factory=list)
@@ -121,7 +123,8 @@ class Desk:
                 self.do(self.director.goal_answered(command.key, f"g{command.key}", True, now))
                 if motion and self.motion_ends:
                     ends = "FAILED" if command.skill in self.motion_fails else self.motion_ends
-                    report = GoalReport(ends, "motion", "it was told so", gripper_m=self.opening_m(command))
+                    opening_m = self.opening_m(command)
+                    report = GoalReport(ends, "motion", "it was told so", hand=self.hand, gripper_m=opening_m)
                     self.director.goal_ended(command.key, report, now)
                     self.do(self.director.tick(now))
             elif isinstance(command, FindThing):

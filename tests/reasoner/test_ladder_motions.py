@@ -11,6 +11,7 @@ import pytest
 from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk, motion
 
 from openral_core.instant import Instant
+from openral_core.manifest import StartPose
 from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld, DirectorConfig
@@ -136,6 +137,27 @@ def test_where_the_locator_does_not_see_both_the_monitor_decides() -> None:
     assert desk.mission.state.value == "done"
 
 
+@pytest.mark.parametrize(("off_m", "state"), [(0.02, "done"), (0.06, "active")])
+def test_where_the_locator_is_in_doubt_the_hand_that_holds_it_says_where_it_is(
+    off_m: float, state: str
+) -> None:
+    desk = desk_with(sees=False, goal=HIGH, lands=BESIDE)
+    desk.opening_m = lambda goal: 0.04
+    desk.hand = (HIGH[0], HIGH[1], HIGH[2] + off_m)
+    fail(desk, PLACING)
+    assert desk.mission.state.value == state
+    assert any("the hand that holds it was measured 2.0 cm" in e.reason for e in desk.log) == (
+        state == "done"
+    )
+
+
+def test_a_thing_that_is_elsewhere_by_measure_is_not_where_the_hand_is() -> None:
+    desk = desk_with(sees=False, goal=HIGH, lands=0.12)
+    desk.opening_m, desk.hand = (lambda goal: 0.04), (HIGH[0], HIGH[1], HIGH[2] + 0.02)
+    fail(desk, PLACING)
+    assert desk.mission.state.value == "active"
+
+
 def test_with_an_operator_what_nobody_saw_is_asked_and_not_tried_again() -> None:
     desk = desk_with(sees=None, goal=TRAY, config=CONFIG.model_copy(update={"ask_patience_s": 30.0}))
     fail(desk, PLACING)
@@ -210,6 +232,51 @@ def test_what_was_lost_on_the_way_is_looked_for_and_taken_anew() -> None:
     assert looks == ['where is "puck"?', 'where is "goal"?'] * 2
     assert any("3.0 cm apart, and were 4.0 cm when they took it" in e.reason for e in desk.log)
     assert (ways(desk), desk.mission.state.value) == (["motions"], "done")
+
+
+def test_what_is_not_seen_is_looked_for_once_more_with_the_hand_raised() -> None:
+    desk = desk_with(goal=TRAY)
+    desk.hand, raised = (0.0, 0.6, 0.2), [0.0, 0.6, 0.4]
+    seen = desk.where
+
+    def behind_the_hand(words: str) -> tuple[float, float, float] | None:
+        higher = any(position == raised for position in positions(desk))
+        return seen(words) if higher or words != "puck" else None
+
+    desk.where = behind_the_hand
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven] == [HOME, HOME, PICK, PLACE]
+    assert positions(desk)[1] == raised
+    looks = [e.reason for e in desk.log if e.kind == "prepare" and e.reason.startswith("where is")]
+    assert looks == ['where is "puck"?', 'where is "puck"?', 'where is "goal"?']
+
+
+def test_what_is_not_seen_from_elsewhere_either_is_not_looked_for_again() -> None:
+    desk = desk_with(puck=None)
+    desk.hand = (0.0, 0.6, 0.2)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven[:2]] == [HOME, HOME]
+    looks = [e.kind == "prepare" and e.reason.startswith("where is") for e in desk.log]
+    failed = [number for number, e in enumerate(desk.log) if e.reason == "it did not work: the fake says so"]
+    assert looks[: failed[0]].count(True) == 2
+
+
+def test_after_a_grasp_that_failed_the_thing_alone_is_looked_for_from_above_it() -> None:
+    start = StartPose(position=(0.0, 0.6, 0.2), tolerance_m=0.02)
+    mover = replace(MOVER, start_poses=(start,))
+    desk = desk_with(goal=TRAY)
+    desk.director.palette(Palette((mover, *MOTIONS)), desk.now)
+    desk.hand, desk.motion_fails = (0.1, 0.7, 0.05), (PICK,)
+    fail(desk, PLACING)
+    assert [goal.skill for goal in desk.driven[1:7]] == [HOME, PICK, HOME, PICK, HOME, PICK]
+    assert positions(desk)[2:4] == [[0.1, 0.7, 0.2]] * 2
+    looks = [e.reason for e in desk.log if e.kind == "prepare" and e.reason.startswith("where is")]
+    assert looks[:4] == ['where is "puck"?', 'where is "goal"?', 'where is "puck"?', 'where is "puck"?']
+
+
+def positions(desk: Desk) -> list[list[float]]:
+    """Where the hand was sent by the motion home; empty lists: to the scene's home."""
+    return [told.get("position", []) for told in params(desk, HOME)]
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class PickAt(_Moving):
     """[m] above the point from which the hand comes down."""
     lift_m: Height = 0.1
     """[m] above the point to which the hand is lifted."""
-    stopped_above_m: Annotated[float, Field(ge=0.0, le=0.05, allow_inf_nan=False)] = 0.04
+    stopped_above_m: Annotated[float, Field(ge=0.0, le=0.06, allow_inf_nan=False)] = 0.04
     """[m] above the point at which a hand that comes no lower still closes its fingers."""
 
 

@@ -33,6 +33,10 @@ FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 """[s] that fingers have to begin to move, must be at rest, and may take in all."""
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
+STANDS_SHORT = "short of the target and no longer comes nearer"
+"""Words of a motion that something holds up."""
+CLOSED_ON_NOTHING = "they closed on nothing"
+"""Words of a grasp that ends with nothing between the fingers, and had nothing between them as they closed."""
 HELD_M = 5e-3
 """[m] by which fingers move at most while they hold something: what they hold gives way, they do not."""
 
@@ -95,7 +99,6 @@ class Reach:
             return MotionEnd(
                 False, f"the fingers are {now} apart, and were {then} before: what they held is lost"
             )
-        stopped = self._stopped_on_the_way_down(state)
         away = float(np.linalg.norm(state.ee_position - self.target))
         turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
         if away + YAW_M * turn < self._best - NEARER_M:
@@ -104,19 +107,17 @@ class Reach:
         if away <= self._tolerance_m and turn <= YAW_RAD:
             there = MotionEnd(True, f"the hand is {1e3 * away:.0f} mm from the target")
             return there if waited_s >= self._rest_s else None
-        touches = stopped or waited_s >= TOUCH_S
+        touches = self._stopped_on_the_way_down(state) or waited_s >= TOUCH_S
         if touches and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
             above = float(state.ee_position[2] - self.target[2])
             return MotionEnd(True, f"the hand was stopped {1e2 * above:.1f} cm above the target")
-        if waited_s < PATIENCE_S and not (stopped and waited_s >= TOUCH_S):
+        if waited_s < PATIENCE_S:
             return None
         if away <= self._tolerance_m:
             return MotionEnd(
                 False, f"the hand is at the target, but {turn:.2f} rad short of its yaw, and no longer turns"
             )
-        return MotionEnd(
-            False, f"the hand stands {1e2 * away:.1f} cm short of the target and no longer comes nearer"
-        )
+        return MotionEnd(False, f"the hand stands {1e2 * away:.1f} cm {STANDS_SHORT}")
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""
@@ -198,7 +199,7 @@ class Holds:
             )
         if self._arm.holds_something(state.gripper_opening):
             return MotionEnd(True, f"{apart}: they hold something")
-        return MotionEnd(False, f"{apart}: they closed on nothing")
+        return MotionEnd(False, f"{apart}: {CLOSED_ON_NOTHING}")
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Never asked: it ends at the first look."""

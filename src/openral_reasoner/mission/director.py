@@ -355,13 +355,14 @@ class Director:
         if before is not None:
             return before
         failure, points = self._preparation.take_failure(), self._preparation.points
+        hand = self._preparation.carried_to if is_all(task) else None
         self._preparation.forget()
         if failure:
             self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
         if failure and needs_its_steps(task):
             self._fail(Judgement(GateVerdict.STALLED, failure), now, made=False)
             return self.tick(now)
-        self._verification.attempt_begins(points)
+        self._verification.attempt_begins(points, hand)
         if is_all(task):
             self._verification.begin(unseen(task.planned), self.mission.attempt(now.stamp_s), now)
             return self.tick(now)

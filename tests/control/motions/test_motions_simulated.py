@@ -100,6 +100,31 @@ def test_a_grasp_that_opens_in_the_lift_is_none(world: SimulatedScene) -> None:
     assert "let go since" in lost.message
 
 
+def test_what_is_lost_on_the_way_is_noticed_where_it_is_lost(world: SimulatedScene) -> None:
+    thing = world.where()
+    assert world.do("pick_at", point=thing.tolist()).succeeded
+    begun, world.disturbance = world.state.ee_position.copy(), OpenedAtOnce()
+    away = np.add(begun, [-0.15, 0.1, 0.0])
+    lost = world.do("move_to", position=away.tolist())
+    world.disturbance = None
+    assert not lost.succeeded
+    assert "what they held is lost" in lost.message
+    assert np.linalg.norm(world.state.ee_position - begun) < 0.1
+
+
+class OpenedAtOnce:
+    """Keeps the fingers open, whatever they are told."""
+
+    done = ""
+
+    def begin(self) -> None:
+        """Nothing to begin."""
+
+    def act(self, state: RobotState, action: np.ndarray) -> np.ndarray:
+        """Return the action with open fingers."""
+        return np.append(action[:-1], -1.0)
+
+
 def test_where_nothing_is_nothing_is_picked_up(world: SimulatedScene) -> None:
     beside = np.add(world.where(), [0.0, 0.12, 0.03])
     missed = world.do("pick_at", point=beside.tolist())

@@ -4,7 +4,8 @@ The reward monitor judges by pictures of the whole scene and is calibrated on fi
 attempts, and from most that motions made. Where a task means that one thing is put at another (`task_motions`), the
 distance between the two says more. It decides where nobody else could, and it overrules a monitor that calls done what
 lies elsewhere; in between, and where the locator does not see both, what was judged before stands. A hand that hides
-most of the thing makes the locator err by a few centimetres.
+most of the thing makes the locator err by a few centimetres: there a hand that took it by motions, and whose fingers
+have not moved since, says where it is.
 """
 
 from __future__ import annotations
@@ -44,9 +45,11 @@ class Measurement:
         self._key = KEY
         self._judged: Judgement | None = None
         self._wanted: list[str] = []
+        self._place = ""
         self._points: dict[str, Point] = {}
         self._asked_wall_s: float | None = None
         self._known: Mapping[str, Point] = {}
+        self._hand: Point | None = None
 
     @property
     def waits(self) -> bool:
@@ -55,11 +58,17 @@ class Measurement:
 
     def forget(self) -> None:
         """Another mission begins; an answer that is still on its way counts no more."""
-        self._judged, self._asked_wall_s, self._known = None, None, {}
+        self._judged, self._asked_wall_s, self._known, self._hand = None, None, {}, None
 
-    def knows(self, points: Mapping[str, Point]) -> None:
-        """Take where things were found before an attempt: a place that a thing covers is not seen any more."""
-        self._known = dict(points)
+    def knows(self, points: Mapping[str, Point], hand: Point | None) -> None:
+        """Take where things were found before an attempt: a place that a thing covers is not seen any more.
+
+        Args:
+            points: [m] by the words that they were looked for with.
+            hand: [m] where the hand is at the end of motions, with the thing between its fingers; None: it holds
+                nothing, or more than these motions follows.
+        """
+        self._known, self._hand = dict(points), hand
 
     def begin(self, judgement: Judgement, task: Task) -> str:
         """Put a judgement off until the thing and its place are measured, and say so; empty: there is nothing to
@@ -71,7 +80,7 @@ class Measurement:
             return ""
         self._judged, self._asked_wall_s = judgement, None
         self._points = {place: known[place] for place in (meaning.place,) if place in known}
-        self._wanted = [meaning.thing, meaning.place]
+        self._wanted, self._place = [meaning.thing, meaning.place], meaning.place
         return f"{judgement.reason}; where are the {meaning.thing} and the {meaning.place}?"
 
     def due(self, wall_s: float) -> list[FindThing] | Judgement:
@@ -92,7 +101,7 @@ class Measurement:
         missing = next(words for words in self._wanted if words not in self._points)
         self._asked_wall_s = None
         if point is None:
-            self._wanted, self._points = [], {}
+            self._wanted = []
         else:
             self._points[missing] = point
         return True
@@ -105,7 +114,7 @@ class Measurement:
         judged = self._judged
         assert judged is not None, "begin gave one"
         if not self._wanted:
-            return judged
+            return self._by_hand(judged)
         thing, place = self._wanted
         away_m = dist(self._points[thing], self._points[place])
         told = f"the {thing} {MEASURED} {100 * away_m:.1f} cm from the {place}"
@@ -113,7 +122,17 @@ class Measurement:
             return Judgement(GateVerdict.STALLED, f"{told}: it is not done ({judged.reason})")
         if away_m <= THERE_M:
             return Judgement(GateVerdict.SUCCEEDED, f"{told}: it is done")
-        return replace(judged, reason=f"{judged.reason}; {told}")
+        return self._by_hand(replace(judged, reason=f"{judged.reason}; {told}"))
+
+    def _by_hand(self, judged: Judgement) -> Judgement:
+        """Judge by where the hand is that still holds the thing, since it hides most of it from the locator."""
+        if self._hand is None or self._place not in self._points:
+            return judged
+        away_m = dist(self._hand, self._points[self._place])
+        if away_m > THERE_M:
+            return judged
+        told = f"the hand that holds it {MEASURED} {100 * away_m:.1f} cm from the {self._place}: it is done"
+        return Judgement(GateVerdict.SUCCEEDED, told)
 
 
 def is_measuring(key: int) -> bool:

@@ -40,10 +40,10 @@ class Verification:
         self._second.attempt_begins()
         self._measurement.forget()
 
-    def attempt_begins(self, points: Mapping[str, Point]) -> None:
-        """Take where things were found on the way to an attempt; what was missed before does not count any more."""
+    def attempt_begins(self, points: Mapping[str, Point], hand: Point | None = None) -> None:
+        """Take what `Measurement.knows` takes; what was missed before does not count any more."""
         self._second.attempt_begins()
-        self._measurement.knows(points)
+        self._measurement.knows(points, hand)
 
     def monitor(self, silent: bool, there: bool) -> None:
         """Take in whether the monitor owes readings, and whether it is in the graph."""

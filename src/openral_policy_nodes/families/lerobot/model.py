@@ -158,6 +158,7 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype)
         raise PolicyError(f"{checkpoint.folder}: LeRobot cannot load it: {_first_line(error)}") from error
     if checkpoint.kind != SMOLVLA:
         return policy.to(config.device).eval()
+    policy.model.vlm_with_expert.vlm.lm_head = torch.nn.Identity()  # writes words, which nobody asks for
     if dtype != torch.float32:
         cast_products(policy, dtype)
     policy = policy.to(config.device).eval()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ LONG = 20
 """Tasks above which a suite's rows are gathered by how often they were solved."""
 REWARDS = (("mini-progress", "mini_progress"), ("mini-progress-mt10", "mini_progress_mt10"))
 """Reward models, and the recipes whose unseen states judged them."""
+DOCS = ROOT / "docs"
 SPEED = ROOT / "tests" / "perf" / "results.json"
 REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
@@ -48,10 +50,10 @@ LOOKS = {
 }
 VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-camera": "camera 3 cm off"}
 """Ends of the names of a reward model's results, and how the worlds were seen in them."""
-REWARD_BEFORE = ROOT / "docs" / "reward_before.json"
-"""The results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
-REWARD_BEFORE_MT10 = ROOT / "docs" / "reward_before_mt10.json"
-"""The same of mini-progress-mt10 0.1.0."""
+REWARD_BEFORE = ("reward_before.json",)
+"""In docs/, results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
+REWARD_BEFORE_MT10 = ("reward_before_mt10.json",)
+"""The same of former versions of mini-progress-mt10."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
 
@@ -126,19 +128,21 @@ def reward_table(skill: str, recipe: str) -> list[str]:
     ]
 
 
-def reward_trials(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return a row a measure, and a column for each of two versions of a reward model."""
+def reward_trials(versions: dict[str, dict[str, Any]]) -> list[str]:
+    """Return a row a measure, and a column for each version of a reward model, the newest last."""
+    *_, now = versions.values()
     rows = [
         (
             f"called done and was not: {kind}",
-            *(counted(r["called_done_by_kind"][kind]) for r in (before, now)),
+            *(counted(r["called_done_by_kind"][kind]) for r in versions.values()),
         )
         for kind in now["called_done_by_kind"]
     ]
     for words, key in (("successes missed", "missed_success"), ("abstained on", "abstained_on_success")):
-        rows.append((words, counted(before[key]), counted(now[key])))
-    rows.append(("VOC", *(f"{r['voc_mean']:.3f}, least of a film {r['voc_min']:.2f}" for r in (before, now))))
-    return [_row("", "0.1.0", "0.2.0"), "|---|---|---|", *(_row(*row) for row in rows)]
+        rows.append((words, *(counted(r[key]) for r in versions.values())))
+    voc = (f"{r['voc_mean']:.3f}, least of a film {r['voc_min']:.2f}" for r in versions.values())
+    rows.append(("VOC", *voc))
+    return [_row("", *versions), "|" + "---|" * (1 + len(versions)), *(_row(*row) for row in rows)]
 
 
 def reward_doubt(folder: Path, recipe: str) -> list[str]:
@@ -267,9 +271,8 @@ def reward_page(text: str) -> str:
     """Return docs/reward.md with its table made anew."""
     skill, recipe = REWARDS[0]
     shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
-    before, now = (
-        json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE, shipped)
-    )
+    versions = reward_versions(shipped, REWARD_BEFORE)
+    *_, now = versions.values()
     folder = shipped.parent
     seen = [
         json.loads((folder / f"{recipe}{end}.json").read_text(encoding="utf-8"))["results"]
@@ -281,14 +284,19 @@ def reward_page(text: str) -> str:
         (words, result["second_look"]) for words, result in zip(list(VIEWS.values())[1:], seen, strict=True)
     ]
     text = with_part(text, "second look", reward_second_look(looks))
-    text = with_part(text, "trials", reward_trials(before, now))
+    text = with_part(text, "trials", reward_trials(versions))
     skill, recipe = REWARDS[1]
     shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
-    before, now = (
-        json.loads(path.read_text(encoding="utf-8"))["results"] for path in (REWARD_BEFORE_MT10, shipped)
-    )
     text = with_part(text, "mt10 doubt", reward_doubt(shipped.parents[1], recipe))
-    return with_part(text, "mt10 trials", reward_trials(before, now))
+    return with_part(text, "mt10 trials", reward_trials(reward_versions(shipped, REWARD_BEFORE_MT10)))
+
+
+def reward_versions(shipped: Path, before: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the results of a reward model by its version: those in files of docs/, then those that ship."""
+    found = [
+        json.loads(path.read_text(encoding="utf-8")) for path in (*(DOCS / name for name in before), shipped)
+    ]
+    return {result["provenance"]["skill_version"]: result["results"] for result in found}
 
 
 def share(entry: dict[str, Any], part: str, whole: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
 from openral_training.planner.commands import planner
@@ -137,6 +139,9 @@ def reward(
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
     device: DeviceOption = Device.auto,
+    image_size: Annotated[
+        int, numbers.count("[px] width and height of what the network sees.", "--image-size", least=32)
+    ] = 96,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
@@ -151,7 +156,14 @@ def reward(
     with _shown("training", steps, "loss") as progress:
         data, plan = open_dataset(dataset), load_recipe(recipe)
         rewarding.train(
-            data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress
+            data,
+            plan,
+            out,
+            config,
+            replace(rewarding.MODEL, image_size=image_size),
+            device=device.value,
+            warm_start=warm_start,
+            progress=progress,
         )
     console.print(f"{out}: config.json and model.safetensors written")
 
@@ -159,4 +171,5 @@ def reward(
 app.command("detector")(train_detector)
 app.command()(planner)
 app.command()(rl)
+app.command()(dagger)
 app.command("world-model")(world_model)

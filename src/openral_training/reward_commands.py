@@ -99,14 +99,21 @@ def calibrate(
     device: DeviceOption = "cpu",
 ) -> None:
     """Learn from labelled rollouts what scores mean on a camera; write calibration.json beside the manifest."""
+    from rich.table import Table
+
     from openral_core.cli.progress import console, progress_bar
     from openral_reward_monitor.models.calibration import FILE_NAME
+    from openral_training.reward_eval.page import headline
     from openral_training.reward_eval.run import calibrate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=True)
     check_file(plan.package.folder / FILE_NAME, "the skill's")
     with progress_bar("rollouts", plan.films) as (bar, task):
-        found = run(plan, error_rate, lambda count: bar.advance(task, count))
+        found, results = run(plan, error_rate, lambda count: bar.advance(task, count))
+    table = Table("measure, on the rollouts of the fit", "value")
+    for row in headline(results):
+        table.add_row(*row)
+    console.print(table)
     bounds = f"no below {found.no_below:.2f}, yes from {found.yes_from:.2f} on"
     console.print(
         f"{plan.package.folder / FILE_NAME}: camera {plan.camera}, {found.rollouts_done} rollouts that succeeded, "

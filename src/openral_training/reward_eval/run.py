@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
+from openral_core.manifest.integrations import Reward
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -89,11 +90,7 @@ def evaluate(
         ContractError: the weights were trained, or the calibration fitted, on some of the initial states.
         PolicyError: not a reward skill, or its model failed.
     """
-    reward = plan.package.manifest.reward
-    if reward is None:
-        raise PolicyError(
-            f"{plan.package.manifest.name} is no reward skill; judge it with openral benchmark run"
-        )
+    reward = _reward_of(plan)
     calibration = _calibration(plan)
     refuse_trained(plan)
     model = load_reward_model(plan.package, plan.device)
@@ -116,7 +113,7 @@ def evaluate(
 
 def calibrate(
     plan: EvaluationPlan, error_rate: float, progress: Callable[[int], None] = lambda films: None
-) -> CameraCalibration:
+) -> tuple[CameraCalibration, dict[str, Any]]:
     """Fit the calibration of one camera and write it beside the manifest; other cameras' entries stay.
 
     Args:
@@ -124,13 +121,19 @@ def calibrate(
         error_rate: see `CameraCalibration.error_rate`.
         progress: called with the number of rollouts that have become ready.
 
+    Returns:
+        The calibration, and the measures of the films that it was fitted on: no evidence, but what variants of a
+        model may be compared by without a look at the states that judge.
+
     Raises:
         ContractError: too few rollouts for the error rate.
         PolicyError: not a reward skill, or its model failed.
     """
+    reward = _reward_of(plan)
     model = load_reward_model(plan.package, plan.device)
     try:
         scored = _score_all(plan, model, progress)
+        latency = _latency(model, scored)
     finally:
         model.close()
     found = fit(scored, error_rate=error_rate, recipe=plan.recipe_name, init_ids=plan.init_ids)
@@ -141,7 +144,7 @@ def calibrate(
         skill=plan.package.manifest.name, weights_sha256=weights, cameras={**kept, plan.camera: found}
     )
     write(path, content)
-    return found
+    return found, {**measures(scored, reward.success_threshold, found), "latency": latency}
 
 
 def write(path: Path, calibration: Calibration) -> None:
@@ -149,6 +152,15 @@ def write(path: Path, calibration: Calibration) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
     partial.replace(path)
+
+
+def _reward_of(plan: EvaluationPlan) -> Reward:
+    reward = plan.package.manifest.reward
+    if reward is None:
+        raise PolicyError(
+            f"{plan.package.manifest.name} is no reward skill; judge it with openral benchmark run"
+        )
+    return reward
 
 
 def _calibration(plan: EvaluationPlan) -> CameraCalibration | None:

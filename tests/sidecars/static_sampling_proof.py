@@ -29,13 +29,13 @@ CAMERA = "observation.images.camera1"
 
 
 def chunks(model: served.LeRobotModel) -> list[np.ndarray[Any, Any]]:
-    """Two batches of two, then one of one: other values, then another shape."""
+    """Two batches of two, then one of one: other values and another sentence, then another shape."""
     rng, made = np.random.default_rng(3), []
-    for count in (2, 2, 1):
+    for count, sentence in ((2, "open the drawer"), (2, "press the big red button now"), (1, "open it")):
         names = [f"episode-{row}" for row in range(count)]
         images = rng.integers(0, 256, (count, 64, 64, 3), np.uint8)
         state = rng.standard_normal((count, 4)).astype(np.float32)
-        made.append(model.predict({CAMERA: images}, state, ["open the drawer"] * count, names))
+        made.append(model.predict({CAMERA: images}, state, [sentence] * count, names))
     return made
 
 

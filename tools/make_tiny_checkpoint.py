@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+HERE = "here"
 SIDECARS = {
     "smolvla": "lerobot",
     "smolvla_450m": "lerobot",
@@ -26,9 +27,12 @@ SIDECARS = {
     "robometer": "robometer",
     "robometer_500mb": "robometer",
     "robometer_4b": "robometer",
+    "llava": HERE,
 }
-"""Family -> sidecar that has its code. Those named by a size are as large as that, to measure with."""
+"""Family -> sidecar that has its code; here: `pip install 'openral[vla]'` has it. Those named by a size are as large as
+that, to measure with."""
 BUILDERS = {
+    HERE: ("transformers", "llava"),
     "lerobot": ("lerobot", "lerobot_policies"),
     "openvla_oft": ("timm", "openvla"),
     "robometer": ("bitsandbytes", "robometer"),
@@ -51,11 +55,12 @@ def main() -> None:
     sidecar = SIDECARS[arguments.family]
     marker, builder = BUILDERS[sidecar]
     sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
-    if importlib.util.find_spec(marker) is None:
-        sys.exit(_in_sidecar(sidecar))
-    from openral_sidecar.environment.torchvision_shim import ensure_torchvision
+    if sidecar != HERE:
+        if importlib.util.find_spec(marker) is None:
+            sys.exit(_in_sidecar(sidecar))
+        from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
-    ensure_torchvision()  # before anything imports it
+        ensure_torchvision()  # before anything imports it
     make = importlib.import_module(f"tiny_checkpoints.{builder}").make
     chosen = {name: getattr(arguments, name) for name in ("image", "state", "action")}
     given = {name: value for name, value in chosen.items() if value is not None}

@@ -13,6 +13,7 @@ from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Component, Launcher
 from openral_core.errors import InstallationError
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
 LOCAL = "local"
@@ -42,6 +43,7 @@ class ExecutionConfig:
 
         Raises:
             InstallationError: Ray is not installed, or no cluster answers.
+            ContractError: the GPU's memory does not hold as many policies as are asked for.
             PolicyError: the policy cannot be loaded.
         """
         package = source.package()
@@ -50,6 +52,8 @@ class ExecutionConfig:
         policies = self.policies
         if policies is None:
             policies = policy_processes(package, source.device, size) if self.cluster == LOCAL else 1
+        elif self.cluster == LOCAL:
+            require_budget(budget([package] * min(policies, size), source.device))
         return EpisodePool(
             launcher,
             source,

@@ -51,6 +51,8 @@ class Family:
     width: int
     inner: int
     """Width of its inner layer."""
+    recorded: bool = False
+    """Whether calls are recorded as CUDA graphs, whose memory lies beside that of the first, plain call."""
     plain_by_upstream: bool = False
     """Whether upstream's own code loads weights that are not packed, which leaves nothing out."""
 
@@ -76,6 +78,14 @@ FAMILIES = {
         *(("language_model.model.",), ("language_model.model.embed_tokens.weight",), ()),
         *(512, 588, 2176),
         *(640, 4096, 11_008),
+        recorded=True,
+    ),
+    # 3 cameras of 512 x 512 px in patches of 16 px, one after the other; sixteen patches make a token.
+    "smolvla": Family(
+        *((), (), ("model.vlm_with_expert.vlm.lm_head.weight",)),
+        *(1_024, 768, 768),
+        *(291, 960, 2560),
+        recorded=True,
     ),
 }
 """By the manifest's `model_family`. The widths are those of the released models."""
@@ -143,7 +153,7 @@ def peak_of_tensors(manifest: RSkillManifest, shapes: Mapping[str, TensorShape])
         family.tokens * (TOKEN_BYTES * family.width + INNER_BYTES * family.inner),
     )
     width = 2 if dtype == "fp32" else 1
-    activations = width * SPARE * alive + 2 * largest
+    activations = width * SPARE * alive * (2 if family.recorded else 1) + 2 * largest
     return PeakMemory(weights / 1e9, activations / 1e9 + WORKSPACE_GB)
 
 

@@ -8,6 +8,9 @@ import pytest
 from benchmark_points import write_skill
 
 from openral_benchmark import policy_processes as rule
+from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.policy_source import PolicySource
+from openral_core.errors import ContractError
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_rskill.vram import CONTEXT_GB, MARGIN_GB
 
@@ -76,3 +79,10 @@ def test_a_gpu_holds_a_context_for_each(package, monkeypatch):
 def test_a_policy_that_somebody_else_serves_is_asked_by_one(package, monkeypatch):
     monkeypatch.setattr(rule, "server_elsewhere", lambda family: "policy_extras.url")
     assert rule.policy_processes(Weighty(package, None), "cpu", 16) == 1
+
+
+def test_more_than_a_gpu_holds_are_refused_before_anything_starts(package, monkeypatch):
+    monkeypatch.setattr("openral_rskill.vram.free_gb", lambda index: MARGIN_GB + 2 * CONTEXT_GB)
+    execution = ExecutionConfig(workers=4, policies=4)
+    with pytest.raises(ContractError, match=r"accelerator memory: .* 4 x 0\.65 of CUDA"):
+        execution.pool(PolicySource.of(package, "cuda"), num_envs=1, most=4)

@@ -61,7 +61,7 @@ def robometer(folder: Path, device: str) -> dict[str, Call]:
     from openral_reward_monitor.models.robometer.server import RobometerScorer
     from openral_rskill.nf4.modules import replace
 
-    scorer = RobometerScorer(folder, device=device, quantize=True, min_numel=0)
+    scorer = RobometerScorer(folder, device=device, quantize=True)
     plain = RobometerScorer(folder, device="cpu", quantize=False)
     for name in scorer.packed:
         layer = plain._model.get_submodule(name)

@@ -9,11 +9,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from openral_policy_nodes.families import recorded_call
 from openral_policy_nodes.families.recorded_call import (
+    CudaGraphs,
     Function,
     KeptConstants,
     RecordedCall,
     Replay,
-    cuda_graph,
 )
 
 
@@ -100,7 +100,7 @@ def test_a_cuda_graph_computes_what_the_function_does() -> None:
             noise = noise + torch.tensor([0.1], device="cuda") * torch.tanh((noise + seen) @ function.weight)
         return noise
 
-    call = RecordedCall(on_gpu, cuda_graph)
+    call = RecordedCall(on_gpu, CudaGraphs())
     for seed in range(3):
         given = [tensor.cuda() for tensor in inputs(2, seed)]
         torch.testing.assert_close(call(*given), on_gpu(*given), rtol=1e-5, atol=1e-5)

@@ -81,6 +81,44 @@ def openvla() -> dict[str, Sides]:
     }
 
 
+def smolvla() -> dict[str, Sides]:
+    """Sixteen layers of SmolVLM2-500M, and an expert of three quarters of their width beside them."""
+    place, text, eye = "model.vlm_with_expert", 960, 768
+
+    def layer(width: int, inner: int, seen: int) -> dict[str, Sides]:
+        return {
+            **{"self_attn.q_proj": (960, width), "self_attn.o_proj": (width, 960)},
+            **{"self_attn.k_proj": (320, seen), "self_attn.v_proj": (320, seen)},
+            **{
+                "mlp.gate_proj": (inner, width),
+                "mlp.up_proj": (inner, width),
+                "mlp.down_proj": (width, inner),
+            },
+        }
+
+    block = {**dict.fromkeys("qkvo", (eye, eye)), "fc1": (3072, eye), "fc2": (eye, 3072)}
+    return {
+        f"{place}.vlm.lm_head.weight": (49_280, text),
+        f"{place}.vlm.model.text_model.embed_tokens.weight": (49_280, text),
+        f"{place}.vlm.model.connector.modality_projection.proj.weight": (text, 16 * eye),
+        **{
+            f"{place}.vlm.model.text_model.layers.{i}.{k}.weight": v
+            for i in range(16)
+            for k, v in layer(text, 2560, text).items()
+        },
+        **{
+            f"{place}.vlm.model.vision_model.encoder.layers.{i}.{k}.weight": v
+            for i in range(12)
+            for k, v in block.items()
+        },
+        **{
+            f"{place}.lm_expert.layers.{i}.{k}.weight": v
+            for i in range(16)
+            for k, v in layer(720, 2048, 320 if i % 2 else 720).items()
+        },
+    }
+
+
 def peak(skill: str, sides: dict[str, Sides], dtype: str) -> tuple[PeakMemory, RSkillManifest]:
     """The peak of a shipped skill in a number format, from bf16 files."""
     manifest = resolve(skill).manifest
@@ -108,6 +146,13 @@ def test_in_nf4_each_large_model_fits_a_card_of_8_gb(
     assert manifest.min_vram_gb["int4"] + CONTEXT_GB <= bound
     plain, _ = peak(skill, sides(), "bf16")
     assert packed.gb < plain.gb <= manifest.min_vram_gb["bf16"]
+
+
+def test_smolvla_takes_less_than_a_fifth_of_it() -> None:
+    assert sum(map(math.prod, smolvla().values())) / 1e9 == pytest.approx(0.45, rel=0.02)
+    found, manifest = peak("smolvla-metaworld", smolvla(), "bf16")
+    assert found.gb <= manifest.min_vram_gb["bf16"] < found.gb + 0.3
+    assert manifest.min_vram_gb["bf16"] + CONTEXT_GB <= 1.75
 
 
 def test_what_was_measured_on_a_gpu_is_what_is_computed() -> None:

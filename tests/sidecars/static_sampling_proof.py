@@ -19,34 +19,23 @@ from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 ensure_torchvision()
 
 import torch  # noqa: E402
-from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from traced import traced  # noqa: E402
 
 from openral_policy_nodes.families.lerobot import model as served  # noqa: E402
 from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint  # noqa: E402
 from openral_policy_nodes.families.lerobot.static_sampling import use_static_sampling  # noqa: E402
-from openral_policy_nodes.families.recorded_call import Function, KeptConstants, Replay  # noqa: E402
 
 CAMERA = "observation.images.camera1"
 
 
-def traced(function: Function, inputs: tuple[torch.Tensor, ...]) -> Replay:
-    constants = KeptConstants()
-    with constants:
-        function(*inputs)
-        known = len(constants.kept)
-        graph = make_fx(lambda *given: function(*given))(*inputs)
-    assert len(constants.kept) == known, "the second call made further constants"
-    return lambda: graph(*inputs)
-
-
 def chunks(model: served.LeRobotModel) -> list[np.ndarray[Any, Any]]:
-    """Two batches of two, then one of one: other values, then another shape."""
+    """Two batches of two, then one of one: other values and another sentence, then another shape."""
     rng, made = np.random.default_rng(3), []
-    for count in (2, 2, 1):
+    for count, sentence in ((2, "open the drawer"), (2, "press the big red button now"), (1, "open it")):
         names = [f"episode-{row}" for row in range(count)]
         images = rng.integers(0, 256, (count, 64, 64, 3), np.uint8)
         state = rng.standard_normal((count, 4)).astype(np.float32)
-        made.append(model.predict({CAMERA: images}, state, ["open the drawer"] * count, names))
+        made.append(model.predict({CAMERA: images}, state, [sentence] * count, names))
     return made
 
 

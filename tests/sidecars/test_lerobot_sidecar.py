@@ -220,11 +220,13 @@ def test_a_camera_that_training_never_had_is_named_in_the_manifest(checkpoints: 
         policy.close()
 
 
-@pytest.mark.parametrize(("dtype", "weights"), [("fp32", "torch.float32"), ("bf16", "torch.bfloat16")])
+@pytest.mark.parametrize(
+    ("dtype", "weights", "apart"), [("fp32", "torch.float32", 1e-5), ("bf16", "torch.bfloat16", 1e-2)]
+)
 def test_a_recording_of_smolvla_acts_as_lerobot_does(
-    checkpoints: Path, python: Path, dtype: str, weights: str
+    checkpoints: Path, python: Path, dtype: str, weights: str, apart: float
 ) -> None:
-    """What a GPU replays as one graph, proven on a trace of the operations: the same bits, for new values, in both."""
+    """What a GPU replays as one graph, proven on a trace of the operations: new values, sentences of any length."""
     script = [str(python), str(Path(__file__).with_name("static_sampling_proof.py"))]
     environment = {
         **os.environ,
@@ -242,5 +244,6 @@ def test_a_recording_of_smolvla_acts_as_lerobot_does(
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["different"]  # the second batch is answered otherwise than the first
     assert (found["recordings"], found["refused"]) == (2, "")
-    assert found["cast"] == found["recorded"] == 0.0
+    assert found["cast"] == 0.0
+    assert found["recorded"] <= apart
     assert found["weights"] == weights

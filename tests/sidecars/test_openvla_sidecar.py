@@ -139,6 +139,8 @@ def test_the_language_model_is_packed_and_all_else_is_not(checkpoint: Path, pyth
     assert found["rest_is_as_in_the_file"]
     assert found["frequencies"] == "torch.float32"
     assert found["beside_result"] < found["file_bytes"] / 4
+    apart, spread = found["recorded_apart"]  # what a GPU replays as one graph, on a trace of the operations
+    assert apart == 0.0 < spread
 
 
 def test_a_skill_in_int4_acts_the_same_twice(checkpoint: Path, tmp_path: Path) -> None:

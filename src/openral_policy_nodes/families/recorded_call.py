@@ -37,7 +37,7 @@ class RecordedCall:
 
         Args:
             function: takes tensors of one device and returns one tensor there; has no other effect.
-            record: makes the recordings, such as `cuda_graph`.
+            record: makes the recordings, such as `CudaGraphs`.
         """
         self._function, self._record = function, record
         self._recordings: dict[Any, tuple[tuple[Tensor, ...], Replay]] = {}
@@ -82,28 +82,36 @@ class RecordedCall:
         _log.warning("no CUDA graph, kernels are launched one by one: %s", why)
 
 
-def cuda_graph(function: Function, inputs: tuple[Tensor, ...]) -> Replay:
-    """Record a function's work on the present GPU as a CUDA graph.
+class CudaGraphs:
+    """Records work on the present GPU as CUDA graphs, which share their memory: they run one after the other."""
 
-    Raises:
-        RuntimeError: something in it cannot be recorded.
-    """
-    constants = KeptConstants()
-    current, aside = torch.cuda.current_stream(), torch.cuda.Stream()
-    aside.wait_stream(current)
-    with torch.cuda.stream(aside), constants:
-        for _ in range(WARM_UPS):
-            function(*inputs)
-    current.wait_stream(aside)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph), constants:
-        value = function(*inputs)
+    def __init__(self) -> None:
+        self._pool: Any = None
 
-    def replay(constants: KeptConstants = constants) -> Tensor:  # the graph reads them, so they must stay
-        graph.replay()
-        return value
+    def __call__(self, function: Function, inputs: tuple[Tensor, ...]) -> Replay:
+        """Record a function; see `Recorder`.
 
-    return replay
+        Raises:
+            RuntimeError: something in it cannot be recorded.
+        """
+        self._pool = self._pool or torch.cuda.graph_pool_handle()
+        constants = KeptConstants()
+        current = torch.cuda.current_stream()
+        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        aside.wait_stream(current)
+        with torch.cuda.stream(aside), constants:
+            for _ in range(WARM_UPS):
+                function(*inputs)
+        current.wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool), constants:
+            value = function(*inputs)
+
+        def replay(constants: KeptConstants = constants) -> Tensor:  # the graph reads them, so they must stay
+            graph.replay()
+            return value
+
+        return replay
 
 
 class KeptConstants(TorchFunctionMode):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import csv
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rl_settings import PPO, small
+import yaml
 from safetensors.torch import load_file
 from tiny_vlm import BINS, SIZE, tiny
 
 from openral_core.errors import PolicyError
+from openral_core.files.share import share_directory
 from openral_training.rl.algorithm.batch import grpo_batch
 from openral_training.rl.algorithm.ppo import Learner
+from openral_training.rl.config import load_config
 from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
 from openral_training.rl.policies.float32_products import Float32Product
 from openral_training.rl.policies.token_actor import TokenActor
@@ -194,23 +197,29 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
         actor(TokenConfig(model_path=str(tmp_path)))
 
 
-def test_a_run_with_words_in_the_simulator(config: TokenConfig, tmp_path: Path) -> None:
-    run = small(
-        tmp_path,
-        PPO,
-        {
-            "base": None,
-            "runner": {"max_epochs": 1},
-            "env": {
-                "scene": "metaworld_mini",
-                "tasks": ["drawer-open-v3"],
-                "max_episode_steps": 4,
-                "instructions": {"drawer-open-v3": "open the drawer"},
-                "train": {"total_num_envs": 2},
-            },
-            "actor": {"model": config.model_dump() | {"hidden": None}},
-        },
-    )
-    result = train(run)
-    assert [row["steps"] for row in result["episodes"]] == [4, 4, 4]
+@pytest.mark.parametrize("recipe", ["drawer_tokens_ppo", "libero_tokens_ppo"])
+def test_a_recipe_fits_the_small_model_that_stands_in_for_weights(recipe: str) -> None:
+    model = load_config(recipe).actor.model
+    assert isinstance(model, TokenConfig)
+    assert (model.model_path, model.bins) == ("runs/rl/tiny-vla", BINS)
+
+
+def test_the_recipe_in_the_simulator_with_another_path(config: TokenConfig, tmp_path: Path) -> None:
+    """The shipped recipe, with a path of one's own, and fewer and shorter episodes."""
+    content = yaml.safe_load((share_directory() / "config/rl/drawer_tokens_ppo.yaml").read_text())
+    content["actor"]["model"]["model_path"] = config.model_path
+    content["runner"] |= {"max_epochs": 1}
+    content["runner"]["logger"]["log_path"] = str(tmp_path)
+    content["env"] |= {"max_episode_steps": 10}
+    content["env"]["train"]["total_num_envs"] = 2
+    content["env"]["eval"]["init_ids"]["count"] = 2
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    run = load_config(tmp_path / "mine.yaml")
+    result = train(run, device="cpu")
+    assert [row["steps"] for row in result["episodes"]] == [10, 10]
+    with open(run.folder / "metrics.csv", encoding="utf-8") as file:
+        row = list(csv.DictReader(file))[-1]
+    assert float(row["train/actor/ratio_at_step_0"]) == pytest.approx(1.0, abs=1e-4)
+    assert float(row["train/actor/kl_at_step_0"]) == pytest.approx(0.0, abs=1e-6)
+    assert float(row["train/actor/grad_norm"]) > 0
     assert load_file(run.folder / "policy" / "adapter_model.safetensors")

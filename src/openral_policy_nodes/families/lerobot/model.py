@@ -20,7 +20,7 @@ from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
 from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, LeRobotCheckpoint
 from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
 from openral_policy_nodes.families.lerobot.static_sampling import cast_products, use_static_sampling
-from openral_policy_nodes.families.recorded_call import cuda_graph
+from openral_policy_nodes.families.recorded_call import CudaGraphs
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""
@@ -158,11 +158,12 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype)
         raise PolicyError(f"{checkpoint.folder}: LeRobot cannot load it: {_first_line(error)}") from error
     if checkpoint.kind != SMOLVLA:
         return policy.to(config.device).eval()
+    policy.model.vlm_with_expert.vlm.lm_head = torch.nn.Identity()  # writes words, which nobody asks for
     if dtype != torch.float32:
         cast_products(policy, dtype)
     policy = policy.to(config.device).eval()
     if config.device.startswith("cuda") and config.rtc_config is None:
-        use_static_sampling(policy, cuda_graph)
+        use_static_sampling(policy, CudaGraphs())
     return policy
 
 

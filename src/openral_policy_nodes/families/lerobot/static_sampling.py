@@ -2,7 +2,8 @@
 
 LeRobot's `sample_actions` embeds pictures by code that asks the GPU for values, and then reads the prefix once and
 denoises in steps that differ in nothing but values. From the prefix on it is done here, with LeRobot's own layers, so
-that a GPU may replay it as one CUDA graph; the actions are those of `sample_actions`.
+that a GPU may replay it as one CUDA graph. The actions are those of `sample_actions`, up to the order of sums: the
+prefix is filled up to one length with what nothing looks at.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 from lerobot.policies.smolvla.modeling_smolvla import make_att_2d_masks
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from openral_policy_nodes.families.recorded_call import RecordedCall, Recorder
 
@@ -43,8 +45,12 @@ class StaticSampling:
         if noise is None:
             shape = (state.shape[0], model.config.chunk_size, model.config.max_action_dim)
             noise = model.sample_noise(shape, state.device)
-        prefix = model.embed_prefix(images, img_masks, lang_tokens, lang_masks, state=state)
-        return self.call(*prefix, noise)
+        embedded, present, later = model.embed_prefix(images, img_masks, lang_tokens, lang_masks, state=state)
+        # As long as the longest sentence makes it, so that a new sentence needs no recording of its own.
+        spare = max(0, model.config.tokenizer_max_length - lang_tokens.shape[1])
+        return self.call(
+            pad(embedded, (0, 0, 0, spare)), pad(present, (0, spare)), pad(later, (0, spare)), noise
+        )
 
     def _denoise(self, embedded: Tensor, present: Tensor, later: Tensor, noise: Tensor) -> Tensor:
         """Return actions (B, H, A).

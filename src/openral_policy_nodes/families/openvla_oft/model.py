@@ -18,6 +18,7 @@ from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, OpenVl
 from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
+from openral_policy_nodes.families.recorded_call import CudaGraphs, Function, RecordedCall
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.modules import cast_parameters
 from openral_rskill.nf4.rule import linears_to_pack
@@ -59,6 +60,10 @@ class OpenVLAOFTModel:
         self._device, self._seeds = torch.device(device), EpisodeSeeds(settings.seed)
         self._network, self.packed = load_network(checkpoint, device, dtype, min_numel)
         self._project = _load_projector(checkpoint, self._network, self.proprio)
+        self.score: Function = self._scores
+        """From words, pictures and proprioception to scores, on a GPU as one launch."""
+        if self._device.type == "cuda":
+            self.score = RecordedCall(self._scores, CudaGraphs())
         self._tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
         empty = self._tokenizer.token_to_id(EMPTY_WORD)
         if empty is None:
@@ -111,18 +116,25 @@ class OpenVLAOFTModel:
             if self._project is not None and self.proprio is not None:
                 numbers = torch.from_numpy(self.proprio.normalise(state))
                 proprio = self._project(numbers.to(self._device, dtype))
-            scores = self._network(
-                torch.tensor(prompts, device=self._device),
-                torch.from_numpy(pixels).to(self._device, dtype),
-                proprio,
-                self.settings.rows * len(self.action.low),
-                self.settings.stop_token,
-            )
+            words = self._network.words(torch.tensor(prompts, device=self._device))
+            given = [words, torch.from_numpy(pixels).to(self._device, dtype)]
+            scores = self.score(*given, *([] if proprio is None else [proprio]))
             last = self.checkpoint.vocabulary
             scores = scores[..., last - self.checkpoint.bins : last].float()
             chosen = _choose(scores, self.settings.temperature) + last - self.checkpoint.bins
         result: NDArray[np.int64] = chosen.cpu().numpy()
         return result
+
+    def _scores(self, words: torch.Tensor, pixels: torch.Tensor, *proprio: torch.Tensor) -> torch.Tensor:
+        """Return scores of all action tokens; see `OpenVLAOFT`."""
+        scores: torch.Tensor = self._network(
+            words,
+            pixels,
+            proprio[0] if proprio else None,
+            self.settings.rows * len(self.action.low),
+            self.settings.stop_token,
+        )
+        return scores
 
     def _tokens(self, sentence: str) -> list[int]:
         prompt = f"In: What action should the robot take to {sentence.lower()}?\nOut:"

@@ -89,13 +89,23 @@ class OpenVLAOFT(nn.Module):
         )
         self.language_model = LlamaForCausalLM(text)
 
+    def words(self, prompt: Tensor) -> Tensor:
+        """Return (B, L + 1, hidden) of (B, L) tokens and `</s>`, from a table that may lie in the host's memory.
+
+        Of the tokens the first is `<s>` and the last the empty word after `Out:`.
+        """
+        words: Tensor = self.language_model.get_input_embeddings()(
+            torch.cat([prompt, prompt.new_full((len(prompt), 1), STOP)], dim=1)
+        )
+        return words
+
     def forward(
-        self, prompt: Tensor, pixels: Tensor, proprio: Tensor | None, actions: int, stop: bool
+        self, words: Tensor, pixels: Tensor, proprio: Tensor | None, actions: int, stop: bool
     ) -> Tensor:
-        """Score all action tokens at once.
+        """Score all action tokens at once. What is computed depends on shapes alone, so it can be recorded.
 
         Args:
-            prompt: (B, L) tokens; the first is `<s>`, the last the empty word after `Out:`.
+            words: as `words` returns them.
             pixels: (B, N * towers * 3, H, W).
             proprio: (B, 1, hidden) or None.
             actions: K, how many action tokens to score.
@@ -104,11 +114,10 @@ class OpenVLAOFT(nn.Module):
         Returns:
             (B, K, vocabulary with padding) scores.
         """
-        embed = self.language_model.get_input_embeddings()
-        words = embed(prompt)
+        words, end = words[:, :-1], words[:, -1:]
         seen = [self.projector(self.vision_backbone(pixels))] + ([proprio] if proprio is not None else [])
         empty = words.new_zeros(len(words), actions, words.shape[2])
-        tail = [embed(prompt.new_full((len(prompt), 1), STOP))] if stop else []
+        tail = [end] if stop else []
         sequence = torch.cat([words[:, :1], *seen, words[:, 1:], empty, *tail], dim=1)
         length = sequence.shape[1]
         both_ways = sequence.new_zeros(len(sequence), 1, length, length)  # added to the scores of attention

@@ -73,29 +73,28 @@ def ppo_batch(
     rewards = reductions.reduce_rewards(_padded(trajectories, "rewards"), executed, level)
     discounts = reductions.reduce_discount(config.gamma, executed, level)
     if potentials is not None:
-        paid = arrays.padded(potentials)
-        rewards = rewards + potential_differences(paid, lived, solved, gamma=discounts)
+        rewards = rewards + potential_differences(arrays.padded(potentials), lived, solved, gamma=discounts)
     values = _padded(trajectories, "values").astype(np.float64)
     final_values = policy.values(np.stack([t.last for t in trajectories]))[:, 0].astype(np.float64)
     lived_steps = arrays.flat_time(lived)
-    over = arrays.last_lived(lived_steps)
+    last_steps = arrays.last_lived(lived_steps)
     terminated = solved | np.array([t.lost for t in trajectories])
     advantages, returns = gae(
         arrays.flat_time(rewards),
         arrays.flat_time(values),
-        over & terminated,
-        over & ~terminated,
+        last_steps & terminated,
+        last_steps & ~terminated,
         final_values,
         gamma=arrays.flat_time(discounts),
         gae_lambda=config.gae_lambda,
     )
     tasks = [t.attempt.task for t in trajectories] if config.scale == "task" else None
     weights = arrays.trajectory_weights(executed)
-    used = arrays.flat_time(weights if level == "action" else weights.sum(-1, keepdims=True))
-    advantages = normalised(advantages, used, tasks)
+    step_weights = arrays.flat_time(weights if level == "action" else weights.sum(-1, keepdims=True))
+    advantages = normalised(advantages, step_weights, tasks)
     columns = [arrays.unflat_time(steps, lived.shape) for steps in (advantages, returns)]
     batch = _batch(trajectories, executed, weights, *columns)
-    return batch, metrics.advantage_metrics(advantages, used)
+    return batch, metrics.advantage_metrics(advantages, step_weights)
 
 
 def grpo_batch(
@@ -115,19 +114,20 @@ def grpo_batch(
         ContractError: a group mixes tasks or initial states, or is not whole.
     """
     is_informative = groups.in_informative_group(trajectories, config)
-    used = [t for t, informative in zip(trajectories, is_informative, strict=True) if informative]
-    if not used:
+    informative = [t for t, keep in zip(trajectories, is_informative, strict=True) if keep]
+    if not informative:
         return None, {}
-    tasks, group = [t.attempt.task for t in used], groups.group_numbers(used)
-    returns = groups.returns_of(used)
+    tasks, group = [t.attempt.task for t in informative], groups.group_numbers(informative)
+    returns = groups.returns_of(informative)
     advantages = group_relative(returns, group, scale=config.scale, floor=config.std_floor, tasks=tasks)
-    executed = _padded(used, "executed")
-    spread = np.where(reductions.reduce_any(executed, config.reward_type), advantages[None, :, None], 0.0)
+    executed = _padded(informative, "executed")
+    lived = reductions.reduce_any(executed, config.reward_type)
+    step_advantages = np.where(lived, advantages[None, :, None], 0.0)
     if config.scale == "none":
-        weights = executed * (int(executed.any(-1).sum()) / (len(used) * horizon))
+        weights = executed * (int(executed.any(-1).sum()) / (len(informative) * horizon))
     else:
         weights = arrays.trajectory_weights(executed)
-    batch = _batch(used, executed, weights, spread, np.zeros((*executed.shape[:2], 1)))
+    batch = _batch(informative, executed, weights, step_advantages, np.zeros((*executed.shape[:2], 1)))
     return batch, metrics.advantage_metrics(advantages[:, None], weights)
 
 

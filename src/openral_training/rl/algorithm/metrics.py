@@ -63,8 +63,8 @@ def critic_metrics(
 
 def explained_variance(values: Tensor, returns: Tensor, weights: Tensor) -> float:
     """Return 1 - Var(returns - values) / Var(returns): 1 is perfect, 0 knows the mean; nan: no spread."""
-    spread = _variance(returns, weights)
-    return float("nan") if spread == 0 else 1 - _variance(returns - values, weights) / spread
+    variance = _variance(returns, weights)
+    return float("nan") if variance == 0 else 1 - _variance(returns - values, weights) / variance
 
 
 def _variance(values: Tensor, weights: Tensor) -> float:

@@ -27,8 +27,8 @@ def policy_loss(ratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo
     The two sides have bounds of their own (DAPO, arXiv:2503.14476, equation 10), and so may bad actions (dual clip,
     Ye et al. 2020, arXiv:1912.09729, equation 5).
     """
-    clip_coef = 1 - config.clip_ratio_low, 1 + config.clip_ratio_high
-    loss = torch.maximum(-advantages * ratio, -advantages * ratio.clamp(*clip_coef))
+    clipped_ratio = ratio.clamp(1 - config.clip_ratio_low, 1 + config.clip_ratio_high)
+    loss = torch.maximum(-advantages * ratio, -advantages * clipped_ratio)
     if (dual_clip := config.clip_ratio_c) is not None:
         loss = torch.where(advantages < 0, torch.minimum(loss, -advantages * dual_clip), loss)
     return weighted_mean(loss, weights)
@@ -102,22 +102,24 @@ class Learner:
         rng = np.random.default_rng([seed, number])
         critic_only = isinstance(self._config, Ppo) and number < self._config.critic_warmup_steps
         base = logprobs_of(self._base, batch, self._minibatch_size) if self._base else None
-        steps: list[dict[str, float]] = []
-        epochs = 0
-        while epochs < self._config.update_epoch:
-            first, epochs = len(steps), epochs + 1
-            order = torch.from_numpy(rng.permutation(len(batch)))
-            for rows in torch.split(order, self._minibatch_size):
-                base_rows = None if base is None else base[rows]
-                steps.append(self._step(batch[rows], base_rows, critic_only=critic_only))
-            kl = metrics.mean_of(steps[first:])["train/actor/approx_kl"]
-            if self._config.target_kl is not None and kl > self._config.target_kl:
+        epochs: list[list[dict[str, float]]] = []
+        for _ in range(self._config.update_epoch):
+            shuffled = torch.from_numpy(rng.permutation(len(batch)))
+            epochs.append(
+                [
+                    self._step(batch[rows], None if base is None else base[rows], critic_only=critic_only)
+                    for rows in torch.split(shuffled, self._minibatch_size)
+                ]
+            )
+            approx_kl = metrics.mean_of(epochs[-1])["train/actor/approx_kl"]
+            if self._config.target_kl is not None and approx_kl > self._config.target_kl:
                 break
+        steps = [step for epoch in epochs for step in epoch]
         return {
             **metrics.mean_of(steps),
             "train/actor/lr": self._optim.lr,
-            "train/update_epochs": epochs,
-            "train/kl_last_epoch": kl,
+            "train/update_epochs": len(epochs),
+            "train/kl_last_epoch": approx_kl,
             # Before the first step the policy is the one that acted: a ratio off 1 means that it is judged otherwise.
             "train/actor/ratio_at_step_0": steps[0]["train/actor/ratio"],
             "train/actor/kl_at_step_0": steps[0]["train/actor/approx_kl"],
@@ -129,7 +131,7 @@ class Learner:
         new = self._evaluate(minibatch.observations, minibatch.tokens)
         loss, found = self._actor_loss(minibatch, new, base)
         if critic_only:
-            loss = 0.0 * loss
+            loss = 0.0 * loss  # DistributedDataParallel waits for a gradient of every parameter
         if isinstance(config, Ppo):
             has_steps = new.values.shape[-1] > 1
             value_weights = minibatch.weights if has_steps else minibatch.weights.sum(-1, keepdim=True)

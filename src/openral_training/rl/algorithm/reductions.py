@@ -76,5 +76,5 @@ def reduce_discount(gamma: float, executed: NDArray[np.bool_], level: RewardLeve
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
     """Return the mean of `values` under `weights`, which broadcast against them."""
-    spread = weights.expand_as(values)
-    return (values * spread).sum() / spread.sum()
+    weights = weights.expand_as(values)
+    return (values * weights).sum() / weights.sum()

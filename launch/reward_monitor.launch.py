@@ -11,8 +11,12 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
+from openral_core.graph_names import DEFAULT_NAMESPACE, read_namespace, remappings
 
 ARGUMENTS = [
+    DeclareLaunchArgument(
+        "namespace", default_value=DEFAULT_NAMESPACE, description="of the deployment that is watched"
+    ),
     DeclareLaunchArgument(
         "scene", default_value="metaworld_drawer", description="name or path; empty: any robot"
     ),
@@ -41,6 +45,7 @@ def generate_launch_description():
 def monitor(context):
     """Return the node."""
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
+    namespace = read_namespace(values.pop("namespace"))
     topic, first = values.pop("image_topic"), values["cameras"].partition(",")[0].strip()
     if topic and not first:
         raise RuntimeError("image_topic needs a camera to stand for: give cameras as well")
@@ -48,12 +53,14 @@ def monitor(context):
         raise RuntimeError(f"image_topic {topic}: the monitor takes sensor_msgs/Image; republish it as raw")
     parameters = {name: ParameterValue(value, value_type=str) for name, value in values.items()}
     parameters["use_sim_time"] = values["use_sim_time"] == "true"
+    images = [(f"{namespace}/cameras/{first}/image_raw", topic)] if topic else []
     return [
         Node(
             package="openral",
             executable="reward_monitor",
             parameters=[parameters],
-            remappings=[(f"/openral/cameras/{first}/image_raw", topic)] if topic else [],
+            namespace=namespace,
+            remappings=[*remappings(namespace), *images],
             output="both",
         )
     ]

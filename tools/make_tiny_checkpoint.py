@@ -19,13 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SIDECARS = {
     "smolvla": "lerobot",
+    "smolvla_450m": "lerobot",
     "act": "lerobot",
     "diffusion": "lerobot",
     "openvla": "openvla_oft",
     "robometer": "robometer",
     "robometer_500mb": "robometer",
+    "robometer_4b": "robometer",
 }
-"""Family -> sidecar that has its code."""
+"""Family -> sidecar that has its code. Those named by a size are as large as that, to measure with."""
 BUILDERS = {
     "lerobot": ("lerobot", "lerobot_policies"),
     "openvla_oft": ("timm", "openvla"),
@@ -58,7 +60,7 @@ def main() -> None:
     chosen = {name: getattr(arguments, name) for name in ("image", "state", "action")}
     given = {name: value for name, value in chosen.items() if value is not None}
     make(arguments.family, arguments.folder.absolute(), seed=arguments.seed, **given)
-    _say(f"{arguments.folder}: a tiny {arguments.family}; random weights, proves plumbing only")
+    _say(f"{arguments.folder}: {arguments.family}; random weights, proves plumbing only")
 
 
 def _in_sidecar(name: str) -> int:

@@ -1,4 +1,4 @@
-"""Runs blocks of episodes with a pool: one policy, many worlds, and rows that do not depend on who ran them.
+"""Runs blocks of episodes with a pool: a policy, many worlds, and rows that do not depend on who ran them.
 
 A block is run by one worker, whose worlds share the batches of the policy; which episodes share a batch is decided by
 the block alone. So the rows are the same for any number of workers, and while one worker's batch is inferred the
@@ -36,6 +36,12 @@ class RunCost:
     """Of all batches."""
     lost: int = 0
     """How often work was run again because a process was gone."""
+    simulated_s: float = 0.0
+    """[s] Of all workers, in blocks that came to their end: stepping, drawing, and all else but the policy."""
+    inferred_s: float = 0.0
+    """[s] In which the policy worked for them."""
+    waited_s: float = 0.0
+    """[s] In which they waited for a policy that worked for others, or for the wire."""
 
     @property
     def mean_batch(self) -> float:
@@ -44,7 +50,8 @@ class RunCost:
 
     def record(self) -> dict[str, float]:
         """Return them as results hold them."""
-        return {**asdict(self), "mean_batch": round(self.mean_batch, 2)}
+        rounded = {name: round(value, 3) for name, value in asdict(self).items()}
+        return {**rounded, "mean_batch": round(self.mean_batch, 2)}
 
 
 class Engine:
@@ -120,6 +127,7 @@ class Engine:
             self._alive(worker)
             self._note(self._works[worker], event)
         elif isinstance(event, Finished):
+            self._spent(event)
             self._queue.ended(self._works.pop(worker))
         elif isinstance(event, WorkerLost):
             self._lost(worker, event)
@@ -143,6 +151,15 @@ class Engine:
             self.last = row.task
         for trace in now.traces.values():
             self._keep(work.scene, trace)
+
+    def _spent(self, block: Finished) -> None:
+        count = self.statistics
+        self.statistics = replace(
+            count,
+            simulated_s=count.simulated_s + block.total_s - block.asked_s,
+            inferred_s=count.inferred_s + block.inferred_s,
+            waited_s=count.waited_s + block.asked_s - block.inferred_s,
+        )
 
     def _lost(self, worker: int, event: WorkerLost) -> None:
         if event.policy:

@@ -63,7 +63,7 @@ def evaluate(
         scenes,
         settings,
         folder,
-        execution=ExecutionConfig(options.workers, options.cluster, options.patience),
+        execution=ExecutionConfig(options.workers, options.policies, options.cluster, options.patience),
         resume=options.resume,
         command=command,
         videos=options.videos,

@@ -86,6 +86,7 @@ def execute(
                 _run(engine, episode_log, sum(len(block.jobs) for block in blocks))
                 used |= {
                     "workers": pool.size,
+                    "policies": pool.policies,
                     "policy_loads": pool.policy_loads,
                     **engine.statistics.record(),
                 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 
+from openral_benchmark.policy_processes import policy_processes, policy_threads
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.workers.episode_pool import EpisodePool
 from openral_benchmark.workers.parent_watch import cores
 from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Component, Launcher
 from openral_core.errors import InstallationError
+from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
 LOCAL = "local"
@@ -23,6 +25,8 @@ class ExecutionConfig:
 
     workers: int | None = None
     """Processes with worlds; None: one a core."""
+    policies: int | None = None
+    """Processes with the policy; None: one for two workers, as far as memory goes, and on a cluster one in all."""
     cluster: str = LOCAL
     """`local`; `auto`, the Ray cluster that this machine belongs to; or the `ray://host:port` of one."""
     patience_s: float = 300.0
@@ -40,14 +44,25 @@ class ExecutionConfig:
             InstallationError: Ray is not installed, or no cluster answers.
             PolicyError: the policy cannot be loaded.
         """
-        launcher, size = self._launcher(source)
-        return EpisodePool(launcher, source, min(size, most), num_envs=num_envs, patience_s=self.patience_s)
+        package = source.package()
+        launcher, wanted = self._launcher(package, source.device)
+        size = min(wanted, most)
+        policies = self.policies
+        if policies is None:
+            policies = policy_processes(package, source.device, size) if self.cluster == LOCAL else 1
+        return EpisodePool(
+            launcher,
+            source,
+            size,
+            policies=min(policies, size),
+            num_envs=num_envs,
+            patience_s=self.patience_s,
+        )
 
-    def _launcher(self, source: PolicySource) -> tuple[Launcher, int]:
+    def _launcher(self, package: RSkillPackage, device: str) -> tuple[Launcher, int]:
         """Return what starts the processes, and how many workers are wanted."""
         if self.cluster == LOCAL:
-            # A quarter of the cores, whoever else works: rows must not depend on the number of workers.
-            threads: dict[Component, int] = {"policy": max(1, cores() // 4), "episodes": 1}
+            threads: dict[Component, int] = {"policy": policy_threads(package), "episodes": 1}
             size = self.workers or cores()
             drawing = {RASTERISER_VARIABLE: rasteriser_threads(size, cores())}
             return ProcessLauncher(threads, environment=drawing), size
@@ -55,6 +70,5 @@ class ExecutionConfig:
             raise InstallationError(f"--cluster {self.cluster} needs Ray: pip install 'openral[ray]'")
         from openral_benchmark.workers.ray_launcher import RayLauncher
 
-        device = "cuda" if source.device.startswith("cuda") else "cpu"
-        launcher = RayLauncher(self.cluster, "--cluster", device)
+        launcher = RayLauncher(self.cluster, "--cluster", "cuda" if device.startswith("cuda") else "cpu")
         return launcher, self.workers or max(1, launcher.cores - 1)

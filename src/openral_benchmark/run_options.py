@@ -30,6 +30,10 @@ class RunOptions:
     ] = ""
     n_episodes: Annotated[int | None, numbers.count("A task; default: as the suite says.")] = None
     workers: Annotated[int | None, numbers.workers("Processes with worlds; default: one a core.")] = None
+    policies: Annotated[
+        int | None,
+        numbers.workers("Processes with the policy; default: one for two workers, as far as memory goes."),
+    ] = None
     cluster: Annotated[
         str,
         typer.Option(help="local: this machine; auto: the Ray cluster it belongs to; or ray://host:port."),

@@ -9,6 +9,8 @@ import typer
 
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_core.cli import numbers
+from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.graph_names import ros_arguments
 
 
 def console(
@@ -22,6 +24,7 @@ def console(
     scene: Annotated[
         str, typer.Option(help="Of the deployment: its action contract, to move the arm by hand.")
     ] = "",
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
     certificate: Annotated[Path | None, typer.Option(help="PEM file of the server's certificate.")] = None,
     key: Annotated[Path | None, typer.Option(help="PEM file of its private key.")] = None,
     passwords: Annotated[
@@ -40,7 +43,7 @@ def console(
         return
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
-    raise typer.Exit(serve(options, scene))
+    raise typer.Exit(serve(options, scene, args=ros_arguments(namespace)))
 
 
 def _show_run(run: Path, options: ListenOptions) -> None:

@@ -39,6 +39,7 @@ class ConsoleServer:
         options: ListenOptions,
         actions_file: Path | None,
         say: Callable[[str], object],
+        namespace: str,
     ) -> None:
         """Bind, and prepare the application.
 
@@ -49,6 +50,7 @@ class ConsoleServer:
             options: where to listen.
             actions_file: gets who did what; None: a file beside the address.
             say: takes lines for the log.
+            namespace: of the deployment.
 
         Raises:
             InstallationError: a protection is missing, or a port is taken.
@@ -65,10 +67,10 @@ class ConsoleServer:
         self.options = options = replace(
             options, port=self._socket.getsockname()[1], stop_port=self._stop_socket.getsockname()[1]
         )
-        self._say = say
+        self._say, self._namespace = say, namespace
         self.sessions = Sessions.create()
         self.actions = ActionLog(actions_file or run_folder() / f"console-{options.port}.jsonl", say)
-        context = PageContext(deployment, controls, door, self.actions, self.sessions, options)
+        context = PageContext(deployment, controls, door, self.actions, self.sessions, options, namespace)
         app = self._application(context)
         self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
 
@@ -85,7 +87,9 @@ class ConsoleServer:
     def run(self) -> None:
         """Serve until the process is told to end."""
         assert self._stop_socket is not None
-        stopper = StopProcess(self._stop_socket, self.sessions, self.options, self.actions.path, self._say)
+        stopper = StopProcess(
+            self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace
+        )
         try:
             write_private(self.url_file, self.url + "\n")
             serve_on(self._app, self._socket, self.options)
@@ -97,7 +101,7 @@ class ConsoleServer:
 
     def _application(self, context: PageContext) -> FastAPI:
         app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        deployment = context.deployment
+        deployment, title = context.deployment, context.namespace.strip("/")
 
         @app.get("/camera/{name}.jpg")
         def camera(name: str) -> Response:
@@ -121,13 +125,13 @@ class ConsoleServer:
 
         app.mount("/assets", StaticFiles(directory=ASSETS))
 
-        @ui.page("/", title="openral")
+        @ui.page("/", title=title)
         def page(request: Request) -> None:
             build_page(context, request.scope[OPERATOR])
 
         ui.run_with(
             app,
-            title="openral",
+            title=title,
             favicon=ASSETS / "icon.svg",
             reconnect_timeout=10.0,
             show_welcome_message=False,

@@ -29,6 +29,7 @@ class StopProcess:
         options: ListenOptions,
         actions_file: Path,
         say: Callable[[str], object],
+        namespace: str,
     ) -> None:
         """Start it.
 
@@ -38,6 +39,7 @@ class StopProcess:
             options: certificate and key, if any.
             actions_file: gets who pressed.
             say: takes a line when it died.
+            namespace: of the deployment that it stops.
         """
         self._socket, self._say = listening, say
         self._settings = json.dumps(
@@ -45,6 +47,7 @@ class StopProcess:
                 "key": sessions.key.hex(),
                 "socket": listening.fileno(),
                 "actions": str(actions_file),
+                "namespace": namespace,
                 "certificate": str(options.certificate) if options.certificate else None,
                 "private_key": str(options.key) if options.key else None,
             }

@@ -220,7 +220,7 @@ class ChunkExecutor:
         """
         with self._lock:
             if self.estopped:
-                raise ControlError("the emergency stop is latched; call /openral/estop_reset")
+                raise ControlError("the emergency stop is latched; call the service estop_reset")
             waits = None
             if self.active_goal and self.active_goal != self.intervention.goal_id:
                 waits = PausedGoal(self.active_goal, self.skill, self.instruction)
@@ -286,7 +286,7 @@ class ChunkExecutor:
     def _outdated(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
         """A chunk that comes too late to matter; the one being executed, if there is one, stays."""
         if self.estopped:
-            return "the emergency stop is latched; call /openral/estop_reset"
+            return "the emergency stop is latched; call the service estop_reset"
         if chunk.goal_id in self._retired:
             return f"goal {chunk.goal_id} has ended or been replaced by a newer one"
         if answered is None or answered > step or chunk.fault:

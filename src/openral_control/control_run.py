@@ -88,7 +88,7 @@ class ControlRun(ABC):
         }
         wanted = self.scene.control_hz * self.settings.real_time_factor
         if executor.estopped:
-            return ERROR, "emergency stop is latched; call /openral/estop_reset", values
+            return ERROR, "emergency stop is latched; call the service estop_reset", values
         if executor.last_rejection:
             return WARN, f"last chunk refused: {executor.last_rejection}", values
         if self.settings.mode == "realtime" and 0 < self.loop.effective_hz < SLOW * wanted:

@@ -1,4 +1,4 @@
-"""Who may move the arm: nodes that announced themselves on `/openral/skills`, and the goals that they hold.
+"""Who may move the arm: nodes that announced themselves on `skills`, and the goals that they hold.
 
 Policy nodes announce themselves; whatever else is to move the arm, such as a door for teleoperation, does it the same
 way: a SkillInfo with its name, `active`, a goal id and the length of its chunks, again every second.
@@ -134,7 +134,7 @@ class GoalRegistry:
         for entry in self._entries.values():
             if entry.said.goal_id == goal_id:
                 return f"goal {goal_id} is of {entry.said.skill}, the chunk says {skill}"
-        return f"no active node announces goal {goal_id} on /openral/skills"
+        return f"no active node announces goal {goal_id} on its topic `skills`"
 
     def _end(self, entry: _Entry) -> list[str]:
         goal = entry.said.goal_id

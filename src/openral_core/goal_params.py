@@ -12,8 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from openral_core.errors import ContractError
 from openral_core.schema import nearest
@@ -71,11 +70,13 @@ def check_goal_params(skill: str, schema: Mapping[str, Any] | None, params: Mapp
     check_params_schema(skill, schema)
     _check_numbers("params_json", values, MAX_DEPTH)
     closed = {"additionalProperties": False, **schema}
-    errors = sorted(
-        Draft202012Validator(closed).iter_errors(values), key=lambda error: list(map(str, error.path))
-    )
+    try:
+        found = Draft202012Validator(closed).iter_errors(values)
+        errors = sorted(found, key=lambda error: list(map(str, error.instance_path)))
+    except ValueError as error:  # from the conversion of what is no JSON, such as half a surrogate pair
+        raise ContractError(f"{skill}: params_json is not JSON: {_line(str(error))}") from error
     if errors:
-        raise ContractError(f"{skill}: {_explained(errors[0], schema)}")
+        raise ContractError(f"{skill}: {_explained(errors[0], closed)}")
 
 
 def check_params_schema(skill: str, schema: Mapping[str, Any]) -> None:
@@ -87,12 +88,15 @@ def check_params_schema(skill: str, schema: Mapping[str, Any]) -> None:
     fault = _schema_fault(schema, "goal_params_schema", MAX_DEPTH)
     if fault:
         raise ContractError(f"{skill}: {fault}")
-    error = next(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(dict(schema)), None)
-    if error is not None:
-        where = ".".join(("goal_params_schema", *map(str, error.path)))
-        raise ContractError(
-            f"{skill}: {where} is no JSON Schema: {_line(error.message)}; correct its manifest"
-        )
+    where, reason = "goal_params_schema", ""
+    try:
+        Draft202012Validator(dict(schema))
+    except ValidationError as error:
+        where, reason = ".".join((where, *map(str, error.instance_path))), error.message
+    except ValueError as error:  # from the conversion of what is no JSON
+        reason = str(error)
+    if reason:
+        raise ContractError(f"{skill}: {where} is no JSON Schema: {_line(reason)}; correct its manifest")
 
 
 def _schema_fault(schema: Any, where: str, depth: int) -> str:
@@ -142,25 +146,32 @@ def _check_numbers(where: str, value: Any, depth: int) -> None:
 
 def _explained(error: ValidationError, schema: Mapping[str, Any]) -> str:
     """Return what is wrong with a parameter, and what would be right."""
-    path = [str(part) for part in error.path]
+    path = [str(part) for part in error.instance_path]
     where = (path[0] + "".join(f"[{part}]" for part in path[1:]))[:_SHOWN] if path else "params_json"
-    bound, found = error.validator_value, _shown(error.instance)
-    known = ", ".join(schema.get("properties", {})) or "none"
-    if error.validator == "required":
-        missing = next(name for name in bound if name not in error.instance)
-        return f"{where}: {missing} is missing; its parameters: {known}"
-    if error.validator == "additionalProperties":
-        extra = next(name for name in error.instance if name not in error.schema.get("properties", {}))
-        match = nearest(extra, list(error.schema.get("properties", {}))) if len(extra) < _SHOWN else None
+    kind, found = error.kind, _shown(error.instance)
+    properties = list(_object_schema(error, schema).get("properties", {}))
+    known = ", ".join(map(_line, properties)) or "none"
+    if isinstance(kind, ValidationErrorKind.Required):
+        return f"{where}: {_line(kind.property)} is missing; its parameters: {known}"
+    if isinstance(kind, ValidationErrorKind.AdditionalProperties):
+        extra = kind.unexpected[0]
+        match = nearest(extra, properties) if len(extra) < _SHOWN else None
         return f"{where}: unknown {_shown(extra)}; " + (
             f"did you mean {match}?" if match else f"its parameters: {known}"
         )
-    right = _RIGHT.get(str(error.validator))
+    right = _RIGHT.get(kind.name)
     return (
-        f"{where} is {found}; send {right.format(bound=_words(bound))}"
+        f"{where} is {found}; send {right.format(bound=_words(kind.value))}"
         if right
         else f"{where} is {found}: no"
     )
+
+
+def _object_schema(error: ValidationError, schema: Any) -> Mapping[str, Any]:
+    """Return the part of a schema whose keyword an error names."""
+    for step in error.schema_path[:-1]:
+        schema = schema[step]
+    return schema if isinstance(schema, Mapping) else {}
 
 
 _RIGHT = {

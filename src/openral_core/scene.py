@@ -128,6 +128,11 @@ class DeployScene(Schema):
         return self.scene.cameras
 
     @property
+    def init_id(self) -> int:
+        """Number of the initial state that a deployment begins in."""
+        return int(str(self.scene.backend_options.get("init_id", 0)))
+
+    @property
     def task_ids(self) -> tuple[str, ...]:
         """Tasks that can be done here, as `family/task` or `suite/task`, for comparison with `evaluated_tasks`."""
         family = self.scene.backend_options.get("family")

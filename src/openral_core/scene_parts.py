@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
@@ -127,6 +128,10 @@ class SceneAction(Schema):
     """What a displacement of the hand is added to: the controller's set point, so that displacements add up; or the
     hand where it is, as robosuite's OSC_POSE does, so that a hand that lags goes a part of the way only. Then the
     workspace is judged step by step, for the sum says nothing about where a chunk ends."""
+    stiffness: Positive | None = None
+    """[1/s²] of the critically damped spring that draws the hand there, where displacements count from the hand: 150 in
+    robosuite's OSC_POSE. A simulator with a controller of its own does not look at it; scenes of family mjcf and real
+    arms lead the hand as that spring would. Absent: they lead it to each displacement within the step."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
     max_horizon_s: Annotated[float, Field(gt=0.0, le=MAX_HORIZON_S)] = MAX_HORIZON_S
@@ -146,5 +151,16 @@ class SceneAction(Schema):
             faults.append(Fault("step_m", f"is missing for {self.representation}", "add it, in metres"))
         if self.representation.startswith("delta_joints") and self.step_rad is None:
             faults.append(Fault("step_rad", f"is missing for {self.representation}", "add it, in radians"))
+        if self.stiffness is not None and self.counts_from != "hand":
+            what = "is of displacements that count from the hand"
+            faults.append(Fault("stiffness", what, "add counts_from: hand"))
         raise_faults(faults)
         return self
+
+    def share(self, dt: float) -> float:
+        """Return the share of a displacement that the hand goes within a control step of `dt` [s].
+
+        On a spring a hand that is told the same again and again goes at half its rate, sqrt(stiffness) / 2, times the
+        displacement.
+        """
+        return 1.0 if self.stiffness is None else min(1.0, math.sqrt(self.stiffness) * dt / 2.0)

@@ -116,18 +116,31 @@ def split(
 
 @app.command()
 def convert(
-    bags: Annotated[list[Path], typer.Argument(help="Folders of bags, or MCAP files.")],
-    scene: Annotated[str, typer.Option(help="Name or path of the scene that they were recorded in.")],
+    sources: Annotated[list[Path], typer.Argument(help="Folders of bags, MCAP files; or one recording.")],
     out: Annotated[Path, typer.Option(help="Folder of the recording, which may hold one already.")],
+    scene: Annotated[
+        str, typer.Option(help="Name or path of the scene that they were recorded in; a recording says so.")
+    ] = "",
     whole: Annotated[
         bool, typer.Option("--whole/--by-goal", help="Each bag is one episode, or each goal in it.")
     ] = False,
 ) -> None:
-    """Make a LeRobot v3 dataset of bags with the topics of a deployment."""
+    """Make a LeRobot v3 dataset of bags with the topics of a deployment, or bags of a recording."""
+    from openral_data.datasets.listing import dataset_folder, is_dataset
+    from openral_data.lerobot_v3 import open_dataset
+
+    if len(sources) == 1 and is_dataset(sources[0]):
+        from openral_data.ros.bag_export import export_bags
+
+        exported = export_bags(open_dataset(dataset_folder(sources[0])), scene, out)
+        typer.echo(f"{exported} bags in {out / 'bags'}")
+        return
+    if not scene:
+        raise typer.BadParameter("bags do not say in which scene they were recorded; name it with --scene")
     from openral_data.ros.bag_conversion import convert_bags
 
     count = convert_bags(
-        bags, scene, out, whole=whole, say=lambda line, trouble: typer.echo(line, err=trouble)
+        sources, scene, out, whole=whole, say=lambda line, trouble: typer.echo(line, err=trouble)
     )
     typer.echo(f"{count} episodes in {out}")
     raise typer.Exit(0 if count else 1)

@@ -59,7 +59,7 @@ class StateAssembler:
         pose = (*ee_position, *ee_quaternion)
         broken = [name for name in (*self._names, self._gripper) if not math.isfinite(by_name[name])]
         if broken or not all(map(math.isfinite, pose)):
-            where = f"{broken[0]} on /joint_states" if broken else "the hand's pose on /openral/ee_pose"
+            where = f"{broken[0]} on /joint_states" if broken else "the hand's pose on ee_pose"
             raise ContractError(f"{where} is not finite; fix its publisher")
         return RobotState(
             stamp_s=stamp_ns * 1e-9,

@@ -95,7 +95,7 @@ class Stopping:
         Args:
             request: its conditions and its budget.
             begun_ns: [ns] clock of the bridge when it was accepted.
-            monitors: how many publishers of `/openral/progress` are in the graph.
+            monitors: how many publishers of `progress` are in the graph.
 
         Raises:
             GoalRefused: a condition needs what is not there: a gripper in the scene's actions, a reward monitor, or
@@ -113,9 +113,7 @@ class Stopping:
 
     def _thresholds(self, monitors: int) -> ProgressThresholds:
         if monitors == 0:
-            raise GoalRefused(
-                CHECK, "done: no reward monitor publishes /openral/progress; start one, or leave it out"
-            )
+            raise GoalRefused(CHECK, "done: no reward monitor publishes progress; start one, or leave it out")
         try:
             return progress_thresholds(self._scene)
         except OpenralError as error:

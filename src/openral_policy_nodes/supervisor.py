@@ -177,7 +177,7 @@ class GoalSupervisor:
             self._fresh = Instant(now.stamp_s, self._fresh.wall_s)
         if estopped:
             return GoalEnd(
-                GoalOutcome.ESTOPPED, "estop", "the E-stop is latched; reset it with /openral/estop_reset"
+                GoalOutcome.ESTOPPED, "estop", "the E-stop is latched; reset it with the service estop_reset"
             )
         if cancel:
             return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 
 Patience = Annotated[float, numbers.seconds("Seconds to wait for a reasoner.")]
 
@@ -18,6 +19,7 @@ def prompt(
         str, typer.Argument(help="What to do, in plain words; 'stop' stops every motion; or an answer.")
     ],
     patience: Patience = 5.0,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Say a sentence to the running reasoner and follow its mission; a question of the reasoner is answered so, too.
 
@@ -25,45 +27,47 @@ def prompt(
     """
     from openral_reasoner.ros.prompt import converse  # `openral --help` must not load rclpy
 
-    raise typer.Exit(converse(sentence, patience))
+    raise typer.Exit(converse(sentence, patience, namespace))
 
 
 @mission.command()
 def show(
     patience: Patience = 5.0,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of the table.")] = False,
 ) -> None:
     """Print the mission: its tasks, how often each was tried, and why it ended."""
     from openral_reasoner.ros import mission_topics as mission_node
 
-    raise typer.Exit(mission_node.show(patience, json))
+    raise typer.Exit(mission_node.show(patience, namespace, json))
 
 
 @mission.command()
-def watch(patience: Patience = 5.0) -> None:
+def watch(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESPACE) -> None:
     """Follow the mission until it has ended. Exit code 0: it was done."""
     from openral_reasoner.ros import mission_topics as mission_node
 
-    raise typer.Exit(mission_node.watch(patience))
+    raise typer.Exit(mission_node.watch(patience, namespace))
 
 
 @mission.command()
 def log(
     patience: Patience = 5.0,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")] = False,
 ) -> None:
     """Print every step of the mission with its reason."""
     from openral_reasoner.ros import mission_topics as mission_node
 
-    raise typer.Exit(mission_node.log(patience, follow))
+    raise typer.Exit(mission_node.log(patience, namespace, follow))
 
 
 @mission.command()
-def cancel(patience: Patience = 5.0) -> None:
+def cancel(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESPACE) -> None:
     """Stop the mission, and whatever else moves the arm."""
     from openral_reasoner.ros import mission_topics as mission_node
 
-    raise typer.Exit(mission_node.cancel(patience))
+    raise typer.Exit(mission_node.cancel(patience, namespace))
 
 
 if __name__ == "__main__":

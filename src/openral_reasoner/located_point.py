@@ -18,17 +18,22 @@ Point = tuple[float, float, float]
 """[m] in the world frame of the scene."""
 
 
-def point_of(response: Any) -> tuple[Point | None, str]:
-    """Return the point of a `Locate` response, or None, and why."""
+def point_of(response: Any, prefix: str = "") -> tuple[Point | None, str]:
+    """Return the point of a `Locate` response, or None, and why.
+
+    Args:
+        response: of the locator.
+        prefix: of the frames of the deployment.
+    """
     if response is None or not response.ok:
         return None, plain_line(response.message) if response is not None else "no answer"
     found = response.point.point
     point = (float(found.x), float(found.y), float(found.z))
     spread = [float(response.covariance[i]) for i in (0, 4, 8)]
-    if response.point.header.frame_id != FRAME:
+    if response.point.header.frame_id != f"{prefix}{FRAME}":
         return (
             None,
-            f"the point is in the frame {plain_line(response.point.header.frame_id, 40)!r}, not in {FRAME}",
+            f"the point is in the frame {plain_line(response.point.header.frame_id, 40)!r}, not in {prefix}{FRAME}",
         )
     if not all(map(math.isfinite, (*point, *spread, response.age_s))) or min(spread) < 0:
         return None, "the answer holds numbers that are none"

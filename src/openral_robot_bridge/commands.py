@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -97,6 +98,68 @@ def twin(
         console().print(line, markup=False, soft_wrap=True)
 
     run_twin(_scene(scene, ""), address, patience_ms * 1e-3, say, cameras_port)
+
+
+@app.command()
+def world(
+    scene: Annotated[
+        str, typer.Argument(metavar="SCENE", help="A scene of a simulator's world with a real arm in it.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the scene, its model and what that reads.")],
+    first: Annotated[int, typer.Option(min=0, help="First initial state.")] = 1000,
+    count: Annotated[int, numbers.count("How many initial states.")] = 50,
+) -> None:
+    """Write robosuite's world with a Franka Research 3 in it, for its twin; robosuite's sidecar must be built."""
+    from openral_core.cli.tables import console
+    from openral_core.files.output_folder import check_folder
+    from openral_robot_bridge.twins.robosuite_world import write_world
+
+    loaded = _scene(scene, "")
+    check_folder(out, "--out")
+    console().print(f"scene: {write_world(loaded, out, first, count)}", soft_wrap=True)
+
+
+@app.command("try")
+def try_skill(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="Scene of an arm behind libfranka.")],
+    rskill: Annotated[str, typer.Option(help="Name, reference or folder of a skill.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run, new or empty.")],
+    n_episodes: Annotated[int, numbers.count("Of successive initial states.")] = 10,
+    init_id: Annotated[int, numbers.initial_state("First initial state; -1: the scene's own.")] = -1,
+    instruction: Annotated[str, typer.Option(help="Words; default: the skill's own example.")] = "",
+    max_steps: Annotated[int, numbers.count("Control steps that a trial may take.")] = 400,
+    address: Annotated[str, typer.Option(help="Of this machine that the twin listens on.")] = "127.0.0.1",
+    cameras_port: Annotated[int, typer.Option(min=1, max=65535, help="Of the twin's pictures.")] = 1339,
+    patience_ms: Annotated[
+        float, numbers.real("Wall time that the twin's cycle waits for its command.", least=1, most=1000)
+    ] = 20.0,
+) -> None:
+    """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
+    from openral_core.cli.tables import console
+    from openral_core.files.output_folder import check_folder
+    from openral_robot_bridge.trials.run_trials import TrialPlan, run_trials, words_of
+    from openral_robot_bridge.trials.trial import TrialRow
+    from openral_rskill.registry import resolve
+
+    loaded, package = _scene(scene, ""), resolve(rskill)
+    check_folder(out, "--out")
+    first = init_id if init_id >= 0 else loaded.init_id
+    words = instruction or words_of(package, loaded)
+    plan = TrialPlan(words, first, n_episodes, max_steps, address, cameras_port, patience_ms)
+
+    def show(row: TrialRow) -> None:
+        told = f"{'yes' if row.success else 'no ':3} {row.steps:4} steps {row.wall_s:6.1f} s {row.outcome} {row.check}"
+        said = f"{told}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.lost} lost {row.stopped_by}"
+        console().print(f"{row.init_id}  {said}", markup=False, soft_wrap=True)
+
+    found = run_trials(loaded, package, plan, out, show)["results"]
+    low, high = found["wilson_95"]
+    console().print(
+        f"{found['successes']} of {found['n_episodes']} succeeded (95 % interval {low:.2f} to {high:.2f})"
+    )
+    console().print(f"result: {out / 'result.json'}", soft_wrap=True)
+    if not found["successes"]:
+        raise typer.Exit(1)
 
 
 def _scene(ref: str, address: str) -> DeployScene:

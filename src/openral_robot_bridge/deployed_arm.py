@@ -100,6 +100,7 @@ class DeployedArm(ControlRun):
         values["arm"] = state.mode.value
         values["faults"] = ", ".join(state.faults)
         values["commands_in_time"] = f"{state.success_rate:.2f}"
+        values["behind_rad"] = f"{self._arm.take_behind():.4f}"
         values["shadow"] = str(self.options.shadow).lower()
         values["stopped_by"] = stopped_by
         values["may_not_begin"] = self._arm.refusal
@@ -107,7 +108,7 @@ class DeployedArm(ControlRun):
             f"slowed or stopped by {name}": str(count) for name, count in dict(self._arm.counts).items()
         }
         if level == OK and state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
-            return WARN, f"the arm is in {stopped_by or state.mode.value}; see /openral/recover", values
+            return WARN, f"the arm is in {stopped_by or state.mode.value}; see the service recover", values
         if level == OK and stopped_by:
             return WARN, f"the arm does not move: {self._arm.refusal or stopped_by}", values
         return level, message, values

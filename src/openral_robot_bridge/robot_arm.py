@@ -94,7 +94,7 @@ class RobotArm:
         self._articulation = self._compiled.articulation(robot)
         self._model, self._data = self._compiled.model, mujoco.MjData(self._compiled.model)
         self._control = make_control(scene.action, self._compiled.robot, scene.dt)
-        self._compiled.states.put(self._data, self._compiled.options.tasks[0], 0)
+        self._compiled.states.put(self._data, self._compiled.options.tasks[0], scene.init_id)
         self.start = np.array(self._data.qpos[self._compiled.robot.chain.qpos])
         """(n,) [rad] the scene's start pose."""
         self.robot_limits = limits_of(robot)
@@ -123,6 +123,7 @@ class RobotArm:
         """How often each check slowed or stopped the arm."""
         self.stopped_by = ""
         """Why the arm does not move now; empty: nothing keeps it from moving."""
+        self._behind = 0.0
         self._halted = threading.Event()
         self._gripped: float | None = None
         self._steps = 0
@@ -176,12 +177,18 @@ class RobotArm:
         """Allow the arm to move again, slowly at first; may be called from any thread."""
         self._slow_start.restart()
         self.process.release()
+        self._gripped = None
         self._halted.clear()
 
     def recover(self) -> None:
         """Leave a reflex or a fault. Raises ArmError: the arm stays in it."""
         self.state = self.process.recover()
         self._begin()
+
+    def take_behind(self) -> float:
+        """Return how far [rad] a joint was at most from where it was led, since the last time that this was asked."""
+        behind, self._behind = self._behind, 0.0
+        return behind
 
     @property
     def led(self) -> Vector:
@@ -226,6 +233,8 @@ class RobotArm:
         except ArmError:
             self.state = self.process.read()  # an arm that ended its motion says so in its state
         self._mirror()
+        if sent:
+            self._behind = max(self._behind, float(np.abs(self.state.positions - target.positions).max()))
         if target.stopped_by:
             self._control.restart(self._data)
         if blocked:

@@ -90,6 +90,7 @@ class Trial:
 
     def __init__(self, scene: DeployScene, robot: RobotDescription, backend: Backend) -> None:
         self._scene, self._robot, self._backend = scene, robot, backend
+        self._first = scene.init_id
         self.pictures: dict[str, NDArray[np.uint8]] = {}
 
     def links(self, states: int) -> Iterator[CheckRow]:
@@ -117,7 +118,7 @@ class Trial:
 
     def cameras(self, states: int) -> Iterator[CheckRow]:
         """Each camera must show something."""
-        self._reset(0)
+        self._reset(self._first)
         for camera in self._scene.cameras:
             model = self._backend.camera(camera.name)
             picture = self._backend.render([camera.name])[camera.name][0]
@@ -132,7 +133,7 @@ class Trial:
     def starts(self, states: int) -> Iterator[CheckRow]:
         """Initial states must repeat to the byte, begin in the workspace and not be successes."""
         again, outside, done = [], [], set()
-        for init_id in range(states):
+        for init_id in range(self._first, self._first + states):
             state, first = self._reset(init_id), self._backend.snapshot().qpos.tobytes()
             if not self._is_inside(state):
                 outside.append(f"{init_id} at {np.round(state.ee_position, 3)}")
@@ -157,7 +158,7 @@ class Trial:
 
     def holds(self, states: int) -> Iterator[CheckRow]:
         """A hand that is held must stay, and the world must not be slower than time."""
-        before, steps = self._reset(0), max(1, round(HOLD_S * self._scene.control_hz))
+        before, steps = self._reset(self._first), max(1, round(HOLD_S * self._scene.control_hz))
         began = time.perf_counter()
         for _ in range(steps):
             result = self._backend.step(self._backend.hold_action(None)[None])
@@ -173,9 +174,9 @@ class Trial:
         if not action.representation.startswith("delta_ee"):
             return
         steps = max(1, round(MOVE_S * self._scene.control_hz))
-        wanted = COMMAND * steps * float(action.step_m or 0.0)
+        wanted = COMMAND * steps * float(action.step_m or 0.0) * action.share(self._scene.dt)
         for axis, name in enumerate("xyz"):
-            before = self._reset(0)
+            before = self._reset(self._first)
             sign = self._roomy(before, axis, wanted)
             command = self._backend.hold_action(None)
             command[axis] = sign * COMMAND

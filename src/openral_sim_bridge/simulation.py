@@ -103,7 +103,8 @@ class Simulation(ControlRun):
         run_dir = Path(options.run_dir).expanduser().absolute() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
         record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
-        self._task, self._init_id = options.task or backend.task_ids[0], _initial_state(options, scene)
+        self._task = options.task or backend.task_ids[0]
+        self._init_id = options.init_id if options.init_id >= 0 else scene.init_id
         state = self._arm.reset(self._task, self._init_id)
         if options.disturbance:
             seed = self._init_id
@@ -157,13 +158,6 @@ class Simulation(ControlRun):
         if self._recorder is not None:
             self._recorder.close()
         self._backend.close()
-
-
-def _initial_state(options: BridgeOptions, scene: DeployScene) -> int:
-    """Return the number of the initial state that the world starts in."""
-    if options.init_id >= 0:
-        return options.init_id
-    return int(str(scene.scene.backend_options.get("init_id", 0)))
 
 
 def _loop_settings(options: BridgeOptions, scene: DeployScene) -> LoopSettings:

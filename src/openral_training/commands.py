@@ -12,6 +12,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
 from openral_training.planner.commands import planner
@@ -159,4 +160,5 @@ def reward(
 app.command("detector")(train_detector)
 app.command()(planner)
 app.command()(rl)
+app.command()(dagger)
 app.command("world-model")(world_model)

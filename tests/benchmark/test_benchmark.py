@@ -43,6 +43,19 @@ def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
     assert json.dumps(rows) == json.dumps(episodes(tmp_path / "2")) == json.dumps(episodes(tmp_path / "3"))
 
 
+def test_rows_do_not_depend_on_the_number_of_policy_processes(tmp_path):
+    skill = crowded(tmp_path, delay_s=0.01)
+    for policies in ("1", "3"):
+        several = ("--workers", "3", "--policies", policies, "--num-envs", "3")
+        invoke(*words(tmp_path, policies, *several, skill=skill))
+    assert json.dumps(episodes(tmp_path / "1")) == json.dumps(episodes(tmp_path / "3"))
+    for policies in (1, 3):
+        engine = json.loads((tmp_path / str(policies) / "result.json").read_text())["engine"]
+        assert (engine["workers"], engine["policies"], engine["policy_loads"]) == (3, policies, policies)
+        assert engine["inferred_s"] >= 0.01 * engine["batches"]
+        assert min(engine["simulated_s"], engine["waited_s"]) > 0
+
+
 def test_several_sentences_are_said_in_turn_whoever_runs_the_episodes(tmp_path):
     said = ("reach it", "go there", "touch the point")
     write_suite(tmp_path, said=said)

@@ -15,6 +15,7 @@ from openral_benchmark.commands import app
 from openral_benchmark.harness.deployment import MissionHarness
 from openral_benchmark.harness.result import ALL, compare_rows, rate
 from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.shared import MOST_WORLDS, SharedParts
 from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table
 from openral_benchmark.harness.variants import VARIANTS
@@ -41,10 +42,15 @@ def scene() -> BenchmarkScene:
 
 
 @pytest.fixture(scope="module")
-def harness(scene: BenchmarkScene) -> Iterator[MissionHarness]:
-    made = MissionHarness(scene, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT)
-    yield made
-    made.close()
+def shared() -> Iterator[SharedParts]:
+    parts = SharedParts()
+    yield parts
+    parts.close()
+
+
+@pytest.fixture(scope="module")
+def harness(scene: BenchmarkScene, shared: SharedParts) -> MissionHarness:
+    return MissionHarness(scene, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT, shared=shared)
 
 
 def untimed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,6 +63,19 @@ def test_an_episode_depends_on_its_row_variant_and_state_alone(harness) -> None:
     again, same_log = harness.run("harness", "outside", DESIGN)
     assert untimed(again) == untimed(first)
     assert same_log == log
+
+
+def test_tasks_share_models_and_no_more_worlds_are_open_than_may_be(shared, harness) -> None:
+    suite = load_suite("harness_mt10")
+    first, second = (shared.world(scene) for scene in suite.scenes[:2])
+    assert shared.world(suite.scenes[0]) is first  # now the second is the one that was not used for longest
+    for scene in suite.scenes[3 : 2 + MOST_WORLDS]:
+        shared.world(scene)
+    assert shared.world(suite.scenes[0]) is first
+    assert shared.world(suite.scenes[1]) is not second
+    package = resolve("mini-metaworld-mt10")
+    assert shared.policy(package) is shared.policy(resolve("mini-metaworld-mt10"))
+    assert harness.run("bare", "usual", DESIGN)[0]["used_steps"] > 0  # its world is opened again
 
 
 @pytest.mark.parametrize("row", ["bare", "home", "script", "harness_true", "without_judge"])
@@ -239,12 +258,11 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, plain).exit_code == 2
 
 
-def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene) -> None:
+def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
     steps = 440
     long = scene.model_copy(update={"task": scene.task.model_copy(update={"max_steps": steps})})
-    made = MissionHarness(long, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT)
+    made = MissionHarness(long, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT, shared=shared)
     told, _ = made.run("bare", "outside", DESIGN)
-    made.close()
     assert not told["success"]  # else it would say nothing
     assert (told["refused"], told["held_steps"]) == (0, 0)

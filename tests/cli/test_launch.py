@@ -12,10 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from openral_cli.deploy import launch as deploy
-from openral_cli.deploy.launch import LaunchedDeployment, is_trouble, running
 from openral_core.errors import InstallationError
+from openral_core.process import launched_deployment as deploy
+from openral_core.process.launched_deployment import LaunchedDeployment, is_trouble, running
 
+FILE = "deploy_sim.launch.py"
 STAND_IN = """#!{python}
 import subprocess, sys, time, signal
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(15))
@@ -56,7 +57,9 @@ def wait_for(condition, timeout=90.0):
 def test_arguments_output_and_exit_code(ros2, tmp_path):
     ros2(seconds=0.1, code=3)
     lines = []
-    with running({"scene": "s", "mission": "open it; $(rm x)"}, tmp_path / "log", lines.append) as deployment:
+    with running(
+        FILE, {"scene": "s", "mission": "open it; $(rm x)"}, tmp_path / "log", lines.append
+    ) as deployment:
         wait_for(lambda: deployment.poll() is not None)
         assert deployment.close() == 3
     assert lines[0].endswith("deploy_sim.launch.py scene:=s mission:=open it; $(rm x)")
@@ -68,7 +71,7 @@ def test_leaving_the_block_ends_everything(ros2, tmp_path):
     lines = []
 
     def interrupted_run():
-        with running({}, tmp_path / "log", lines.append):
+        with running(FILE, {}, tmp_path / "log", lines.append):
             wait_for(lambda: len(lines) == 2)
             raise KeyboardInterrupt
 
@@ -86,9 +89,9 @@ def test_killing_the_command_ends_the_launch(ros2, tmp_path):
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from openral_cli.deploy import launch as deploy\n"
+        "from openral_core.process import launched_deployment as deploy\n"
         f"deploy.ros2_command = lambda: {str(tmp_path / 'ros2')!r}\n"
-        f"deploy.LaunchedDeployment({{}}, Path({str(tmp_path / 'log')!r}), lambda line: None)\n"
+        f"deploy.LaunchedDeployment({FILE!r}, {{}}, Path({str(tmp_path / 'log')!r}), lambda line: None)\n"
         "time.sleep(600)\n"
     )
     command = subprocess.Popen([sys.executable, "-c", program])
@@ -111,7 +114,7 @@ def test_a_launch_that_ignores_ctrl_c_is_ended_all_the_same(tmp_path, monkeypatc
     monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
     monkeypatch.setattr(deploy, "GRACE_S", (0.2, 0.2))
     lines = []
-    deployment = LaunchedDeployment({}, tmp_path / "log", lines.append)
+    deployment = LaunchedDeployment(FILE, {}, tmp_path / "log", lines.append)
     wait_for(lambda: lines)
     assert deployment.close() == -signal.SIGKILL
 

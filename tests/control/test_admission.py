@@ -65,7 +65,7 @@ def test_an_invented_goal_waits_a_moment_and_is_refused(door):
     door.now += 0.01
     door.look()
     [(_, why)] = door.refused
-    assert why == f"no active node announces goal {C} on /openral/skills"
+    assert why == f"no active node announces goal {C} on its topic `skills`"
     assert door.inside == []
     assert door.admission.refused == 1
 

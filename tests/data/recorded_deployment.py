@@ -38,12 +38,14 @@ def grey(step: int) -> int:
 class RecordedDeployment:
     """Drives a recorder as the node does."""
 
-    def __init__(self, root: Path, strategy: str, min_free_gb: float = 0.0) -> None:
+    def __init__(
+        self, root: Path, strategy: str, min_free_gb: float = 0.0, columns: RecordedColumns = COLUMNS
+    ) -> None:
         self.said: list[str] = []
         self.step = 0
         self.recorder = EpisodeRecorder(
             RecordingFolder(root),
-            COLUMNS,
+            columns,
             strategy_of(strategy),
             truth=None,
             min_free_gb=min_free_gb,
@@ -61,17 +63,18 @@ class RecordedDeployment:
 
     def run(self, steps: int, *, goal_id: str = "", words: str = "push the cube", lose: Any = ()) -> None:
         """Let time pass; pictures of the steps in `lose` do not come."""
-        recorder = self.recorder
+        recorder, columns = self.recorder, self.recorder.columns
         recorder.instruction(words)
         for _ in range(steps):
             self.step += 1
             step, stamp_s = self.step, self.step / HZ
             action = np.full(4, step, np.float32)
             recorder.executed(stamp_s, ExecutedStep(action, not goal_id, recorder.by_hand(goal_id)))
-            recorder.assembler.joints(stamp_s, ["gripper", "j1"], [0.05, step])
+            positions = [0.05 if name == columns.gripper else step for name in columns.joints]
+            recorder.assembler.joints(stamp_s, columns.joints, positions)
             recorder.assembler.pose(stamp_s, [step, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0])
             if step % EVERY == 0 and step not in lose:
-                for camera in COLUMNS.cameras:
+                for camera in columns.cameras:
                     picture = np.full((HEIGHT, WIDTH, 3), grey(step), np.uint8)
                     recorder.assembler.image(camera.key, stamp_s, picture)
         recorder.tick()

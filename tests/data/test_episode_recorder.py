@@ -221,13 +221,11 @@ def test_two_recorders_do_not_write_into_one_folder(tmp_path: Path) -> None:
     world.recorder.close()
 
 
-def test_a_folder_with_other_columns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_with_other_columns_is_refused(tmp_path: Path) -> None:
     world = RecordedDeployment(tmp_path, "episodes")
     world.goal("a" * 32)
     world.run(80, goal_id="a" * 32)
     world.recorder.close()
-    monkeypatch.setattr(
-        "recorded_deployment.COLUMNS", COLUMNS.from_json({**COLUMNS.as_json(), "action_dim": 7})
-    )
+    others = COLUMNS.from_json({**COLUMNS.as_json(), "action_dim": 7})
     with pytest.raises(DatasetError, match=r"has action \['float32', 7\], the dataset \['float32', 4\]"):
-        RecordedDeployment(tmp_path, "episodes")
+        RecordedDeployment(tmp_path, "episodes", columns=others)

@@ -14,7 +14,10 @@ from faults_truth import HORIZON_S, ages_of_executed_steps, beyond
 
 FAILED, DEADLINE = 2, 3
 GOOD = np.tile(np.float32([0.02, 0.0, 0.0, -1.0]), (16, 1))
-FAR = np.tile(np.float32([100.0, 0.0, 0.0, -1.0]), (16, 1))
+MARKED = np.tile(np.float32([0.03, 0.0, 0.0, -1.0]), (16, 1))
+"""What a bad chunk holds beside its fault: a step of it that is executed is known by its number in the record."""
+LOUD, ALOUD = np.zeros(100, np.float32), "data: 100 numbers"
+"""More numbers than stated, and what is said of them, however late they come."""
 DECLARED_S = 0.05
 """[s] that the skill's manifest promises for a chunk."""
 LOOK_EVERY = 25
@@ -25,7 +28,7 @@ Spoiled = tuple[Any, dict[str, Any]]
 
 def spoil_value(chance: np.random.Generator) -> Spoiled:
     """One number that is none, or far too large."""
-    actions = GOOD.copy()
+    actions = MARKED.copy()
     bad = chance.choice(np.float32([np.nan, np.inf, -np.inf, 3.4e38, -1e30, 1.5, -1.01]))
     actions[chance.integers(16), chance.integers(4)] = bad
     return actions, {}
@@ -34,7 +37,7 @@ def spoil_value(chance: np.random.Generator) -> Spoiled:
 def spoil_length(chance: np.random.Generator) -> Spoiled:
     """Another count of numbers than stated."""
     size = int(chance.choice([0, 1, 3, 63, 65, 128, 4096]))
-    return GOOD, {"data": np.zeros(size, np.float32).tolist()}
+    return MARKED, {"data": np.zeros(size, np.float32).tolist()}
 
 
 def spoil_shape(chance: np.random.Generator) -> Spoiled:
@@ -43,24 +46,24 @@ def spoil_shape(chance: np.random.Generator) -> Spoiled:
         dim = int(chance.choice([1, 3, 5, 7]))
         return np.zeros((16, dim), np.float32), {}
     horizon, dim = (int(chance.choice([1, 2, 8, 32, 2**31, 2**32 - 1])) for _ in range(2))
-    return GOOD, {"horizon": horizon, "dim": dim}
+    return MARKED, {"horizon": horizon, "dim": dim}
 
 
 def spoil_dt(chance: np.random.Generator) -> Spoiled:
     """Another rate."""
-    return GOOD, {"dt": float(chance.choice([np.nan, np.inf, 0.0, -1 / 80, 1 / 40, 1e300, 5e-324]))}
+    return MARKED, {"dt": float(chance.choice([np.nan, np.inf, 0.0, -1 / 80, 1 / 40, 1e300, 5e-324]))}
 
 
 def spoil_form(chance: np.random.Generator) -> Spoiled:
     """Actions in another representation."""
-    return GOOD, {
+    return MARKED, {
         "representation": str(chance.choice(["", "joint_positions", "delta_ee", "\x00", "x" * 1000]))
     }
 
 
 def spoil_age(chance: np.random.Generator) -> Spoiled:
     """An answer to an observation that is long past, or that nobody has made yet."""
-    return GOOD, {"age_s": float(chance.choice([0.25, 0.3, -0.5, -60.0]))}
+    return MARKED, {"age_s": float(chance.choice([0.25, 0.3, -0.5, -60.0]))}
 
 
 FAULTS: tuple[Callable[[np.random.Generator], Spoiled], ...] = (
@@ -84,11 +87,12 @@ def fuzz(shared: Deployed, count: int) -> int:
     """Send so many bad chunks, each into a motion; return how many steps the arm made after a refusal, at most.
 
     After each bad chunk goes one that is refused with a text of its own, so that the bad one has been seen when that
-    refusal comes. None of them is turned away at the door: each counts for the goal that it names.
+    refusal comes. None of them is turned away at the door: each counts for the goal that it names. A good one that
+    comes late, as it may on a busy machine, is refused as well, and counts too.
     """
     chance, worst, aloud = np.random.default_rng(count), 0, 0
     with StandIn(shared.stack) as sender:
-        dropped, refused = turned_away(sender), sender.status[-1].rejected
+        goal, dropped, refused = sender.goal, turned_away(sender), sender.status[-1].rejected
         for index in range(count):
             before = sender.status[-1].rejected
             if index % LOOK_EVERY == 0:
@@ -97,20 +101,21 @@ def fuzz(shared: Deployed, count: int) -> int:
             sender.send(GOOD)
             actions, changes = FAULTS[index % len(FAULTS)](chance)
             sender.send(actions, **changes)
-            sender.send(FAR)
+            sender.send(GOOD, data=LOUD.tolist())
             aloud += 1
             sender.until(
                 lambda before=before: (
-                    sender.status[-1].rejected > before and "100" in sender.status[-1].last_rejection
+                    sender.status[-1].rejected > before and ALOUD in sender.status[-1].last_rejection
                 ),
                 f"a refusal after {FAULTS[index % len(FAULTS)].__name__}",
             )
             del sender.status[:-2]
         refused, dropped = sender.status[-1].rejected - refused, turned_away(sender) - dropped
-    assert (refused, dropped) == (count + aloud, 0), (
-        f"{refused} refused, {dropped} dropped, of {count} + {aloud}"
-    )
+    assert refused >= count + aloud, f"{refused} refused of {count} + {aloud}"
+    assert dropped == 0
     truth = shared.until_recorded()
+    ours = ~truth["held"] & (truth["goals"][truth["goal"]] == goal)
+    assert set(np.unique(truth["action"][ours][:, 0].astype(np.float32))) == {GOOD[0, 0]}
     assert np.isfinite(truth["action"]).all()
     assert np.isfinite(truth["qpos"]).all()
     assert np.abs(truth["action"]).max() <= 1.0
@@ -118,12 +123,26 @@ def fuzz(shared: Deployed, count: int) -> int:
     return worst
 
 
+def set_moving(sender: StandIn) -> None:
+    """Send a good chunk, and another one where it came too late, until the arm moves."""
+    while True:
+        before = sender.status[-1]
+        sender.send(GOOD)
+        sender.until(
+            lambda before=before: (
+                sender.status[-1].executed > before.executed or sender.status[-1].rejected > before.rejected
+            ),
+            "an answer to a good chunk",
+        )
+        if sender.status[-1].executed > before.executed:
+            return
+
+
 def steps_after_a_refusal(shared: Deployed, sender: StandIn, chance: np.random.Generator) -> int:
     """Send a bad chunk into a motion from the middle of the workspace; return the steps made after its refusal."""
     begin_anew(shared, sender)
+    set_moving(sender)
     before = sender.status[-1]
-    sender.send(GOOD)
-    sender.until(lambda: sender.status[-1].executed > before.executed, "motion")
     actions, changes = chance.choice(FAULTS[:-1])(chance)
     sender.send(actions, **changes)
     sender.until(lambda: sender.status[-1].rejected > before.rejected, "a refusal")
@@ -162,6 +181,11 @@ def test_ten_thousand_bad_chunks_are_refused_whole(shared: Deployed, figure: Any
     record_fuzz(figure, 10_000, fuzz(shared, 10_000))
 
 
+def over(status: Any) -> int:
+    """Return how many steps of chunks have been executed, or came too late to be."""
+    return int(status.executed + status.expired)
+
+
 def wander(shared: Deployed, count: int) -> None:
     """Send so many chunks that lead in random directions, some of them out; the hand must stay in its workspace."""
     chance = np.random.default_rng(count)
@@ -179,7 +203,7 @@ def wander(shared: Deployed, count: int) -> None:
             sender.until(
                 lambda before=before: (
                     sender.status[-1].rejected > before.rejected
-                    or sender.status[-1].executed >= before.executed + 10
+                    or over(sender.status[-1]) >= over(before) + 10
                 ),
                 "an answer to the chunk",
             )

@@ -95,7 +95,7 @@ def assert_latched(shared: Deployed) -> None:
         # The news of the stop and the goal come from two processes: a goal that came first ends by the news.
         assert result.outcome in (REJECTED, ESTOPPED), (slug, result)
         assert (result.check, result.steps) == ("estop", 0), (slug, result)
-        assert "/openral/estop_reset" in result.message
+        assert "service estop_reset" in result.message
     assert shared.status.executed == executed
 
 

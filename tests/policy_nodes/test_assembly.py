@@ -82,7 +82,7 @@ def test_state_needs_finite_numbers_and_its_faults_are_short():
     for value in (float("nan"), float("inf")):
         with pytest.raises(ContractError, match="a on /joint_states is not finite"):
             assembler.assemble(0, ["a", "b"], [value, 0.0], (0, 0, 0), QUATERNION)
-        with pytest.raises(ContractError, match="pose on /openral/ee_pose is not finite"):
+        with pytest.raises(ContractError, match="pose on ee_pose is not finite"):
             assembler.assemble(0, ["a", "b"], [0.0, 0.0], (0, value, 0), QUATERNION)
     assert assembler.assemble(0, ["a", "b", "c"], [0.0, 0.0, float("nan")], (0, 0, 0), QUATERNION)
     for names in (["x" * 1_000_000], ["x"] * 1_000_000, ["\x1b[2J"]):

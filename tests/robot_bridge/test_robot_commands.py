@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
@@ -20,12 +20,9 @@ SHARE = share_directory()
 @pytest.fixture
 def fake_scene(tmp_path: Path) -> str:
     """The scene of the FR3, with a fake arm that begins a bit beside the start pose of the scene."""
-    content = yaml.safe_load((SHARE / "scenes/robot/fr3_tabletop.yaml").read_text())
+    content = read_arm_scene("fr3_tabletop")
     content["arm"]["driver"] = "fake"
-    content["scene"]["backend_options"]["model"] = str(SHARE / "scenes/mjcf/tabletop_fr3/scene.xml")
-    path = tmp_path / "fake.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return str(path)
+    return str(write_arm_scene(tmp_path, content))
 
 
 def test_check_compares_the_arm_with_its_robot(fake_scene: str) -> None:

@@ -218,3 +218,29 @@ def test_a_camera_that_training_never_had_is_named_in_the_manifest(checkpoints: 
         assert policy.predict(batch_of(observations(np.random.default_rng(7)), "smolvla")).shape == (2, 16, 4)
     finally:
         policy.close()
+
+
+@pytest.mark.parametrize(("dtype", "weights"), [("fp32", "torch.float32"), ("bf16", "torch.bfloat16")])
+def test_a_recording_of_smolvla_acts_as_lerobot_does(
+    checkpoints: Path, python: Path, dtype: str, weights: str
+) -> None:
+    """What a GPU replays as one graph, proven on a trace of the operations: the same bits, for new values, in both."""
+    script = [str(python), str(Path(__file__).with_name("static_sampling_proof.py"))]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    done = subprocess.run(
+        [*script, str(checkpoints / "smolvla"), dtype],
+        env=environment,
+        check=True,
+        timeout=300,
+        stdout=subprocess.PIPE,
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["different"]  # the second batch is answered otherwise than the first
+    assert (found["recordings"], found["refused"]) == (2, "")
+    assert found["cast"] == found["recorded"] == 0.0
+    assert found["weights"] == weights

@@ -21,6 +21,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -30,7 +31,7 @@ ENDED = ("done", "failed", "stopped")
 class Operator:
     """Listens beside a stack, in a thread of its own. Use it as a context manager."""
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._stack = stack
         self.skills: dict[str, Any] = {}
         """Newest SkillInfo of each skill, by slug."""
@@ -39,19 +40,19 @@ class Operator:
         self.positions: deque[tuple[float, float, float]] = deque(maxlen=4000)
         """[m] of the end effector in the world frame."""
         self._context = rclpy.Context()
-        self._context.init(domain_id=stack.domain)
-        self._node = rclpy.create_node("operator", context=self._context)
+        self._context.init(args=ros_arguments(namespace), domain_id=stack.domain)
+        self._node = rclpy.create_node("operator", namespace=DEFAULT_NAMESPACE, context=self._context)
         self._clients: dict[str, ActionClient] = {}
         self._triggers: dict[str, Any] = {}
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self.subscribe = subscribe = self._node.create_subscription
-        subscribe(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
-        subscribe(Mission, "/openral/mission", self.missions.append, LATCHED)
-        subscribe(ControlStatus, "/openral/control_status", self.status.append, 100)
-        subscribe(PoseStamped, "/openral/ee_pose", self._on_pose, 100)
+        subscribe(SkillInfo, "skills", self._on_skill, LATCHED)
+        subscribe(Mission, "mission", self.missions.append, LATCHED)
+        subscribe(ControlStatus, "control_status", self.status.append, 100)
+        subscribe(PoseStamped, "ee_pose", self._on_pose, 100)
         self._policy: FakePolicyNode | None = None
-        self._prompts = self._node.create_publisher(Prompt, "/openral/prompt", 10)
+        self._prompts = self._node.create_publisher(Prompt, "prompt", 10)
         self._thread = threading.Thread(target=self._executor.spin, daemon=True)
         self._thread.start()
 
@@ -103,7 +104,7 @@ class Operator:
     ) -> Any:
         """Send a goal, with further fields of it, and return its handle, once it is accepted."""
         if slug not in self._clients:
-            self._clients[slug] = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
+            self._clients[slug] = ActionClient(self._node, ExecuteSkill, f"skills/{slug}/execute")
         client = self._clients[slug]
         self.until(client.server_is_ready, f"the action server of {slug}")
         text = "" if params is None else json.dumps(params)
@@ -140,7 +141,7 @@ class Operator:
 
     def reset(self, task: str, init_id: int) -> None:
         """Put the world into an initial state."""
-        answer = self.call(ResetScene, "/openral/sim/reset", task=task, seed=init_id)
+        answer = self.call(ResetScene, "sim/reset", task=task, seed=init_id)
         assert answer.ok, answer.message
 
     def press(self, service: str) -> float:

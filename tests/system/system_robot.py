@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import rclpy
-import yaml
 from diagnostic_msgs.msg import DiagnosticArray
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Empty
-from system_files import SHARE
 from system_operator import Operator
 from system_stack import Stack
 
 sys.path.append(str(Path(__file__).parents[1] / "robot_bridge"))
+from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 
 BEAT_S = 0.05
@@ -94,10 +93,6 @@ class RobotDeployment:
 
 def write_scene(folder: Path, scene: str) -> Path:
     """A scene of a real arm, with a slow start that does not take half a test."""
-    content = yaml.safe_load((SHARE / f"scenes/robot/{scene}.yaml").read_text())
-    options = content["scene"]["backend_options"]
-    options["model"] = str((SHARE / "scenes/robot" / options["model"]).resolve())
+    content = read_arm_scene(scene)
     content["arm"]["safety"]["slow_start_s"] = 0.5
-    path = folder / "scene.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
+    return write_arm_scene(folder, content)

@@ -49,17 +49,18 @@ def end_with_the_tests() -> None:
 class Stack:
     """One command and its descendants on a ROS domain of their own. Use it as a context manager."""
 
-    def __init__(self, folder: Path, *command: str) -> None:
+    def __init__(self, folder: Path, *command: str, domain: int | None = None) -> None:
         """Start it.
 
         Args:
             folder: working directory; gets `output.txt`.
             command: `openral` or `ros2`, and its words.
+            domain: of another stack, to be beside it; None: one of its own.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._held = contextlib.ExitStack()
-        self.domain = self._held.enter_context(domain_id())
+        self.domain = self._held.enter_context(domain_id()) if domain is None else domain
         self._tag = uuid4().hex
         self._output = folder / "output.txt"
         self._environment = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,9 +19,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from openral.msg import ActionChunk
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Empty
-from system_files import SHARE
 from system_operator import Operator
 from system_stack import BIN, Stack, domain_id
+
+sys.path.append(str(Path(__file__).parents[1] / "robot_bridge"))
+from arm_scenes import read_arm_scene, write_arm_scene
 
 DEADLINE = 3
 EMPTY_SAFETENSORS = (2).to_bytes(8, "little") + b"{}"
@@ -64,17 +67,14 @@ def write_scene(folder: Path, domain: int, port: int) -> Path:
     skill.mkdir(parents=True)
     (skill / "rskill.yaml").write_text(yaml.safe_dump(SKILL))
     (skill / "model.safetensors").write_bytes(EMPTY_SAFETENSORS)
-    content = yaml.safe_load((SHARE / "scenes/robot/fr3_ros2_control.yaml").read_text())
-    options = content["scene"]["backend_options"]
-    options["model"] = str((SHARE / "scenes/robot" / options["model"]).resolve())
+    content = read_arm_scene("fr3_ros2_control")
     content["scene"]["observation_height"] = content["scene"]["observation_width"] = 96
     content["skills"], content["motions"] = [str(skill)], content["motions"][:1]
     arm = content["arm"]
     arm["address"], arm["safety"]["slow_start_s"] = str(domain), 0.5
+    arm["ros2_control"]["states_timeout_s"] = 1.0
     arm["cameras"] = {name: {"device": f"http://127.0.0.1:{port}/{name}.mjpg"} for name in ("front", "wrist")}
-    path = folder / "scene.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
+    return write_arm_scene(folder, content)
 
 
 class LookingDeployment:

@@ -59,6 +59,6 @@ def test_cancel_estop_and_another_wish_do_not_wait_for_the_model(tmp_path):
         assert "E-stop" in operator.missions[-1].message
         operator.say("open the drawer")
         operator.until(lambda: operator.missions[-1].state == "failed", "a refusal")
-        assert "/openral/estop_reset" in operator.missions[-1].message
+        assert "service estop_reset" in operator.missions[-1].message
         operator.press("/openral/estop_reset")
         deployment.begin()

@@ -1,8 +1,9 @@
-"""Tiny SmolVLA, ACT and Diffusion checkpoints, built and saved by LeRobot's own code; runs in its sidecar."""
+"""Small SmolVLA, ACT and Diffusion checkpoints, built and saved by LeRobot's own code; runs in its sidecar."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def make(family: str, folder: Path, *, seed: int, image: int = 128, state: int =
     """Write a checkpoint as `lerobot-train` leaves it.
 
     Args:
-        family: smolvla, act or diffusion.
+        family: a key of `CONFIGS`.
         folder: where to; made if need be.
         seed: of the weights.
         image: [px] height and width of the one camera, `observation.images.camera1`.
@@ -51,11 +52,12 @@ def make(family: str, folder: Path, *, seed: int, image: int = 128, state: int =
         "observation.state": PolicyFeature(FeatureType.STATE, (state,)),
     }
     outputs = {"action": PolicyFeature(FeatureType.ACTION, (action,))}
+    kind = family.partition("_")[0]
     config = CONFIGS[family](folder)
     config.input_features, config.output_features = inputs, outputs
-    policy = get_policy_class(family)(config)
+    policy = get_policy_class(kind)(config)
     before, after = make_pre_post_processors(config, dataset_stats=_statistics(state, action))
-    if family == "smolvla":
+    if kind == "smolvla":
         _name_backbone(config, before)
     policy.save_pretrained(folder)
     before.save_pretrained(folder)
@@ -90,7 +92,7 @@ def _name_backbone(config: Any, before: Any) -> None:
 
 
 def _smolvla(folder: Path) -> SmolVLAConfig:
-    _save_backbone(folder / "vlm")
+    _save_backbone(folder / "vlm", TINY)
     return SmolVLAConfig(
         device="cpu",
         chunk_size=16,
@@ -101,6 +103,20 @@ def _smolvla(folder: Path) -> SmolVLAConfig:
         tokenizer_max_length=32,
         num_vlm_layers=2,
         num_steps=4,
+        push_to_hub=False,
+    )
+
+
+def _smolvla_450m(folder: Path) -> SmolVLAConfig:
+    """LeRobot's defaults, which are those of lerobot/smolvla_base, on a backbone of its dimensions with few words."""
+    _save_backbone(folder / "vlm", SMOLVLM2_500M)
+    return SmolVLAConfig(
+        device="cpu",
+        vlm_model_name=str(folder / "vlm"),
+        load_vlm_weights=False,
+        num_vlm_layers=16,
+        expert_width_multiplier=0.75,
+        self_attn_every_n_layers=2,
         push_to_hub=False,
     )
 
@@ -138,11 +154,66 @@ def _diffusion(_: Path) -> DiffusionConfig:
     )
 
 
-CONFIGS: dict[str, Callable[[Path], Any]] = {"smolvla": _smolvla, "act": _act, "diffusion": _diffusion}
+CONFIGS: dict[str, Callable[[Path], Any]] = {
+    "smolvla": _smolvla,
+    "smolvla_450m": _smolvla_450m,
+    "act": _act,
+    "diffusion": _diffusion,
+}
 
 
-def _save_backbone(folder: Path) -> None:
-    """Write configuration, tokenizer and image processor of a SmolVLM2 with two thin layers."""
+@dataclass(frozen=True)
+class Backbone:
+    """Dimensions of a SmolVLM2."""
+
+    text: dict[str, int]
+    vision: dict[str, int]
+    scale_factor: int
+    """A token is made of so many patches squared."""
+
+
+TINY = Backbone(
+    {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+    },
+    {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "image_size": 64,
+        "patch_size": 16,
+    },
+    2,
+)
+SMOLVLM2_500M = Backbone(
+    {
+        "hidden_size": 960,
+        "intermediate_size": 2560,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 15,
+        "num_key_value_heads": 5,
+        "head_dim": 64,
+    },
+    {
+        "hidden_size": 768,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "image_size": 512,
+        "patch_size": 16,
+    },
+    4,
+)
+
+
+def _save_backbone(folder: Path, dimensions: Backbone) -> None:
+    """Write configuration, tokenizer and image processor of a SmolVLM2."""
     named = {
         "fake_image_token": "<fake_token_around_image>",
         "image_token": "<image>",
@@ -156,30 +227,18 @@ def _save_backbone(folder: Path) -> None:
         eos_token="<end_of_utterance>",
         pad_token="<|im_end|>",
     )
-    size = 64
+    size = dimensions.vision["image_size"]
     config = SmolVLMConfig(
         text_config=LlamaConfig(
             vocab_size=len(tokenizer),
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=16,
             pad_token_id=tokenizer.pad_token_id,
             bos_token_id=tokenizer.bos_token_id,
             eos_token_id=tokenizer.eos_token_id,
+            **dimensions.text,
         ).to_dict()
         | {"model_type": "llama"},
-        vision_config=SmolVLMVisionConfig(
-            hidden_size=32,
-            intermediate_size=64,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            image_size=size,
-            patch_size=16,
-        ).to_dict(),
-        scale_factor=2,
+        vision_config=SmolVLMVisionConfig(**dimensions.vision).to_dict(),
+        scale_factor=dimensions.scale_factor,
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         pad_token_id=tokenizer.pad_token_id,
     )
@@ -189,7 +248,7 @@ def _save_backbone(folder: Path) -> None:
         image_processor=SmolVLMImageProcessor(size=edge, max_image_size=edge),
         tokenizer=tokenizer,
         video_processor=SmolVLMVideoProcessor(size=edge, max_image_size=edge),
-        image_seq_len=4,
+        image_seq_len=(size // dimensions.vision["patch_size"] // dimensions.scale_factor) ** 2,
     ).save_pretrained(folder)
     config.save_pretrained(folder)
     GenerationConfig(pad_token_id=tokenizer.pad_token_id).save_pretrained(folder)

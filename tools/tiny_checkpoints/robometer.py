@@ -42,18 +42,24 @@ class Size:
     vision_intermediate: int
     vision_depth: int
     vision_heads: int
+    head_width: int = 0
+    kv_heads: int = 0
+    positions: int = 256
+    deepstack: tuple[int, ...] = (0, 1)
 
     @property
     def head_dim(self) -> int:
         """Width of one attention head of the language model."""
-        return self.hidden // self.heads
+        return self.head_width or self.hidden // self.heads
 
 
 SIZES = {
     "robometer": Size(64, 128, 2, 4, 32, 64, 2, 2),
     "robometer_500mb": Size(1024, 4096, 14, 16, 512, 2048, 6, 8),
+    "robometer_4b": Size(2560, 9728, 36, 32, 1024, 4096, 24, 16, 128, 8, 2304, (5, 11, 17)),
 }
-"""By the name that the command line has for it; the second is large enough to measure loading."""
+"""By the name that the command line has for it. The second is large enough to measure loading; the third has the
+dimensions of Qwen3-VL-4B, but for the words, which are few."""
 
 
 def make(family: str, folder: Path, *, seed: int) -> None:
@@ -137,7 +143,7 @@ def _backbone(size: Size, tokenizer: Any) -> dict[str, Any]:
             "intermediate_size": size.intermediate,
             "num_hidden_layers": size.layers,
             "num_attention_heads": size.heads,
-            "num_key_value_heads": size.heads // 2,
+            "num_key_value_heads": size.kv_heads or size.heads // 2,
             "head_dim": size.head_dim,
             "vocab_size": len(tokenizer),
             "rope_theta": 5_000_000,
@@ -153,8 +159,8 @@ def _backbone(size: Size, tokenizer: Any) -> dict[str, Any]:
             "patch_size": 16,
             "temporal_patch_size": 2,
             "spatial_merge_size": 2,
-            "num_position_embeddings": 256,
-            "deepstack_visual_indexes": [0, 1],
+            "num_position_embeddings": size.positions,
+            "deepstack_visual_indexes": list(size.deepstack),
         },
     }
 

@@ -1,9 +1,8 @@
-"""Everything of a deployment that lasts: skills, motions, reward model and locator, loaded once for many episodes."""
+"""A deployment: the skills, motions, reward model and locator of a scene, for many episodes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, Tru
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
 from openral_benchmark.harness.planners import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
+from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
@@ -25,9 +25,7 @@ from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.stop_conditions import FingerTravel
-from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.locator import Locator
-from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.motions import MotionSource, motion_name, path_check
 from openral_reasoner.memory.outcomes import Outcomes
@@ -38,7 +36,6 @@ from openral_rskill.contract import match, require
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_sim_bridge.backend import Backend
-from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.simulated_arm import SimulatedArm
 
 
@@ -55,8 +52,8 @@ class MissionHarness:
         package: RSkillPackage,
         *,
         attempt_steps: int,
+        shared: SharedParts,
         counts: Path | None = None,
-        device: str = "cpu",
         allow_unevaluated: bool = False,
     ) -> None:
         """Check everything against the scene, and load the policy.
@@ -65,8 +62,8 @@ class MissionHarness:
             scene: with `motions`, a `reward_skill` and a `detector_skill`.
             package: the policy.
             attempt_steps: control steps of an attempt, in rows that do not give it all there are.
+            shared: models and worlds, which other harnesses may use in turn; their owner closes them.
             counts: file of what worked on other states, for rows that know it; None: nothing is known before.
-            device: where models run, in torch's words.
             allow_unevaluated: run a task that the policy was not evaluated on.
 
         Raises:
@@ -80,7 +77,7 @@ class MissionHarness:
         self._task = simulator_task(scene)
         self._attempt_s, self._counts = attempt_steps * scene.dt, counts
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
-        self._policy = _skill(package)
+        self._policy = announced_skill(package)
         self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
         for each in (*self.packages, self.reward, self.detector):
             require(
@@ -95,11 +92,11 @@ class MissionHarness:
                     allow_unevaluated=allow_unevaluated or each is not package,
                 )
             )
-        self._skills = self._hosted(package, device)
-        self._model = RewardModelJudge.load(self.reward)
-        self._locator = Locator(DetectorOnDemand(self.detector, device))
+        self._shared = shared
+        self._skills = self._hosted(package)
+        self._model = shared.reward_model(self.reward)
+        self._locator = Locator(shared.detector(self.detector))
         self._gate = progress_thresholds(scene)
-        self._open: list[tuple[Mapping[str, Any], Backend]] = []
 
     def run(self, row: str, variant: str, init_id: int) -> tuple[dict[str, Any], list[LogEntry]]:
         """Run one episode of a row (`ROWS`) in a variant (`VARIANTS`); see `play`."""
@@ -124,7 +121,7 @@ class MissionHarness:
         """
         begun, varied = time.perf_counter(), VARIANTS[variant]
         scene = varied.scene(self._scene)
-        backend = self._backend(scene)
+        backend = self._shared.world(scene)
         arm, state = begin_world(backend, scene, self._robot, varied, self._task, init_id)
         executor = ChunkExecutor(
             backend.control_hz,
@@ -154,18 +151,8 @@ class MissionHarness:
         }
         return told, log
 
-    def close(self) -> None:
-        """Free worlds and models."""
-        for _, backend in self._open:
-            backend.close()
-        self._open.clear()
-        self._model.close()
-        for skill in self._skills.values():
-            if isinstance(skill.source, Inference):
-                skill.source.close()
-
-    def _hosted(self, package: RSkillPackage, device: str) -> dict[str, GoalSkill]:
-        inference = Inference(package.manifest, self._scene, load_policy(package, device))
+    def _hosted(self, package: RSkillPackage) -> dict[str, GoalSkill]:
+        inference = Inference(package.manifest, self._scene, self._shared.policy(package))
         motions = MotionSource(MotionArm.of(self._scene, self._robot), path_check(self._scene))
         return {
             each.manifest.name: GoalSkill(each, inference if each is package else motions)
@@ -213,7 +200,7 @@ class MissionHarness:
     def _palette(self, row: HarnessRow) -> Palette:
         """Return the skills that a row has; a policy's attempts end when the row says."""
         motions = self.packages[1:]
-        skills = [_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
+        skills = [announced_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
         if row.policy:
             whole_s = int(self._scene.task.max_steps or 0) * self._scene.dt
             longest_s = self._attempt_s if row.short else whole_s
@@ -222,17 +209,8 @@ class MissionHarness:
             skills, embodiment_tags=self._robot.embodiment_tags, commercial=False, scene_tasks=[self._task]
         )
 
-    def _backend(self, scene: BenchmarkScene) -> Backend:
-        """Return the open world, or open this variant's."""
-        options = scene.scene.backend_options
-        backend = next((backend for known, backend in self._open if known == options), None)
-        if backend is None:
-            backend = make_backend(scene)
-            self._open.append((options, backend))
-        return backend
 
-
-def _skill(package: RSkillPackage) -> Skill:
+def announced_skill(package: RSkillPackage) -> Skill:
     """Return what a node would announce of a skill."""
     manifest = package.manifest
     return Skill(

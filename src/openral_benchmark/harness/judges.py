@@ -10,7 +10,7 @@ from openral_core.types import Image, RobotState
 from openral_reasoner.mission.request_queue import QueryProgress, Reply
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.models.calibration import Calibration, load_calibration
-from openral_reward_monitor.models.reward_model import RewardModel, checked, load_reward_model
+from openral_reward_monitor.models.reward_model import RewardModel, checked
 from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.window import Selection, WatchedGoal
 from openral_rskill.registry import RSkillPackage
@@ -116,11 +116,6 @@ class RewardModelJudge:
         self._readings = ReadingMaker(reward, calibration)
         self._cameras = Cameras([camera], reward, MAX_FRAMES, STALE_AFTER_S)
         self._watched_s = float("-inf")
-
-    @staticmethod
-    def load(package: RSkillPackage) -> RewardModel:
-        """Load the model of a reward skill, for any number of episodes."""
-        return load_reward_model(package)
 
     def begin(self, goal_id: str, instruction: str) -> None:
         """Every window begins with the goal."""

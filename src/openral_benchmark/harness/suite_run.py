@@ -15,6 +15,7 @@ from typing import Any
 
 from openral_benchmark.harness.deployment import MissionHarness
 from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.plan import simulator_task
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
@@ -129,20 +130,24 @@ def run_missions(
                 yield future.result()
 
 
+_shared: list[SharedParts] = []
+"""What this process has loaded for all tasks; one, or none yet."""
 _loaded: dict[str, MissionHarness] = {}
-"""By task: what this process has loaded."""
+"""By task: what this process has made of it."""
 
 
 def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> list[dict[str, Any]]:
     """Run what is left of a job; one whose episode cannot be run is a failure with its reason."""
     harness = _loaded.get(job.scene.task.id)
     if harness is None:
+        if not _shared:
+            _shared.append(SharedParts(setting.device))
         harness = _loaded[job.scene.task.id] = MissionHarness(
             job.scene,
             load_package(setting.skill),
             attempt_steps=setting.attempt_steps,
+            shared=_shared[0],
             counts=setting.counts,
-            device=setting.device,
             allow_unevaluated=setting.allow_unevaluated,
         )
     rows = []
@@ -177,8 +182,9 @@ def _lost(job: MissionJob, row: str, error: str) -> dict[str, Any]:
 
 
 def _close_all() -> None:
-    for harness in _loaded.values():
-        harness.close()
+    for parts in _shared:
+        parts.close()
+    _shared.clear()
     _loaded.clear()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ REPLAN_STEPS = 4
 """Control steps from one answer of the motion that displaces the hand to the next."""
 MOST_STEPS = 400
 """Control steps after which that motion has failed."""
+MOST_STARTS = 5
+"""Displaced starts that are tried: something, such as a drawer that is nearer than usual, may stand before one."""
 
 
 class LookedAtArm(SimulatedArm):
@@ -110,28 +113,39 @@ def begin_world(
     return arm, state
 
 
-def displaced_start(usual: NDArray[np.float64], init_id: int) -> NDArray[np.float64]:
-    """Return where a hand begins (3,) [m] that usually begins at `usual` (3,) [m]."""
+def displaced_starts(usual: NDArray[np.float64], init_id: int) -> Iterator[NDArray[np.float64]]:
+    """Yield where a hand may begin (3,) [m] that usually begins at `usual` (3,) [m]."""
     rng = np.random.default_rng([init_id, 3])
     low, high = np.array(ROOM)
     while True:
         way = rng.normal(size=3)
         start = usual + rng.uniform(*DISPLACED_M) * way / np.linalg.norm(way)
         if ((start >= low) & (start <= high)).all():
-            return start
+            yield start
 
 
 def _displace(arm: SimulatedArm, state: RobotState, motions: MotionArm, init_id: int) -> RobotState:
-    start = displaced_start(state.ee_position, init_id)
+    """Bring the hand to a displaced start, the first of a few that nothing in the world stands before."""
+    starts = displaced_starts(state.ee_position, init_id)
+    for start in islice(starts, MOST_STARTS):
+        state, arrived = _drive(arm, state, motions, start)
+        if arrived:
+            return state
+    raise SimulationError(
+        f"the hand was to begin 10 to 20 cm off and got to none of {MOST_STARTS} places there"
+    )
+
+
+def _drive(
+    arm: SimulatedArm, state: RobotState, motions: MotionArm, start: NDArray[np.float64]
+) -> tuple[RobotState, bool]:
     motion = make_motion(
         "move_to", {"position": start.tolist(), "gripper": "open", "speed_m_s": 0.5}, motions
     )
     for _ in range(MOST_STEPS // REPLAN_STEPS):
         answer = motion.advance(state)
         if isinstance(answer, MotionEnd):
-            if answer.succeeded:
-                return state
-            break
+            return state, answer.succeeded
         for action in answer[:REPLAN_STEPS]:
             state = arm.step(np.asarray(action, np.float64))
-    raise SimulationError(f"the hand was to begin at {start.round(3).tolist()} m and did not get there")
+    return state, False

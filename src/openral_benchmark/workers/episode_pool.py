@@ -1,4 +1,4 @@
-"""The processes that run a suite: workers with simulators, and one policy that they share.
+"""The processes that run a suite: workers with simulators, and processes with the policy, each shared by some workers.
 
 A worker is given episodes of one scene and tells what becomes of them, event by event. One that is replaced waits
 until there is room for it; the others go on.
@@ -6,7 +6,8 @@ until there is room for it; the others go on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from openral_benchmark.policy_source import PolicySource
@@ -26,58 +27,91 @@ FALSE_STARTS = 20
 class _Member:
     handle: WorkerHandle
     busy: bool = False
-    policy: int = 0
-    """Number of the policy that its present work goes to."""
+    load: int = 0
+    """Which load of its policy process its present work goes to."""
+
+
+@dataclass
+class _PolicyProcess:
+    handle: WorkerHandle
+    load: int = 1
+    """How often the policy was loaded there."""
 
 
 class EpisodePool:
-    """Workers 0 to size - 1 and a policy. The engine asks from one thread."""
+    """Workers 0 to size - 1; worker w asks policy process w % policies. The engine asks from one thread."""
 
     def __init__(
-        self, launcher: Launcher, source: PolicySource, size: int, *, num_envs: int, patience_s: float
+        self,
+        launcher: Launcher,
+        source: PolicySource,
+        size: int,
+        *,
+        policies: int,
+        num_envs: int,
+        patience_s: float,
     ) -> None:
-        """Start all processes and wait until the policy is loaded.
+        """Start all processes and wait until the first of them has loaded the policy.
 
         Args:
             launcher: starts them; is closed with the pool.
             source: of the policy.
             size: how many workers.
+            policies: how many processes load the policy; at most `size` are of use.
             num_envs: worlds of each.
             patience_s: [s] after which a policy that does not answer is given up.
 
         Raises:
             PolicyError: the policy cannot be loaded.
         """
-        self.size, self.policy_loads = size, 0
-        """How many workers there are; how often the policy was loaded."""
+        self.size, self.policies = size, policies
+        """How many workers and how many processes with the policy there are."""
         self._launcher, self._source = launcher, source
         self._arguments = source.package().manifest, num_envs, patience_s
         self._false_starts = 0
         self._members: list[_Member] = []
-        self._policy = self._start_policy()
+        self._policies: list[_PolicyProcess] = []
         try:
+            self._policies += [_PolicyProcess(self._start_policy(number)) for number in range(policies)]
             self._members += [self._start_worker(number) for number in range(size)]
-            self._wait_for_policy()
+            with _policy_loads():
+                self._policies[0].handle.wait_until_started()
         except BaseException:
             self.close()
             raise
 
+    @property
+    def policy_loads(self) -> int:
+        """How often the policy was loaded, in all processes."""
+        return sum(policy.load for policy in self._policies)
+
     def ready(self, worker: int) -> bool:
-        """Return whether an idle worker can be given work; one that was replaced may have to wait for its place."""
-        return self._members[worker].handle.started
+        """Return whether an idle worker can be given work: it has its place, and its policy is loaded."""
+        return self._members[worker].handle.started and self._policy_of(worker).handle.started
 
     def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[EpisodeJob]) -> None:
         """Give an idle worker episodes of one scene."""
-        member = self._members[worker]
-        member.busy, member.policy = True, self.policy_loads
-        member.handle.send(Assignment(scene, tuple(jobs), self._policy.peer()))
+        member, policy = self._members[worker], self._policy_of(worker)
+        member.busy, member.load = True, policy.load
+        member.handle.send(Assignment(scene, tuple(jobs), policy.handle.peer()))
         member.handle.send(None)  # always one question ahead, so that no worker waits for the engine
 
     def events(self, timeout_s: float) -> list[tuple[int, Event]]:
-        """Return what workers told, waiting at most so long for the first of it."""
+        """Return what workers told, waiting at most so long for the first news.
+
+        Raises:
+            PolicyError: one of the processes could not load the policy.
+        """
         numbers = {m.handle: number for number, m in enumerate(self._members) if m.handle.pending}
-        ready = self._launcher.wait(list(numbers), timeout_s)
-        found = [(numbers[handle], self._next_event(numbers[handle])) for handle in ready]
+        loading = [policy.handle for policy in self._policies if not policy.handle.started]
+        ready = self._launcher.wait([*numbers, *loading], timeout_s)
+        for handle in loading:
+            if handle in ready:
+                with _policy_loads():
+                    handle.wait_until_started()
+        found = [
+            (numbers[handle], self._next_event(numbers[handle])) for handle in ready if handle in numbers
+        ]
         return [(number, event) for number, event in found if event is not None]
 
     def replace_worker(self, worker: int) -> None:
@@ -86,24 +120,28 @@ class EpisodePool:
         self._members[worker] = self._start_worker(worker)
 
     def replace_policy(self, worker: int) -> None:
-        """Load the policy anew, unless that was done since this worker was given its present episodes.
+        """Load a worker's policy anew, unless that was done since the worker was given its present episodes.
 
         Raises:
             PolicyError: it cannot be loaded.
         """
-        if self._members[worker].policy == self.policy_loads:
-            self._policy.join(0.0)
-            self._policy = self._start_policy()
-            self._wait_for_policy()
+        policy = self._policy_of(worker)
+        if self._members[worker].load == policy.load:
+            policy.handle.join(0.0)
+            policy.handle = self._start_policy(worker % self.policies)
+            policy.load += 1
+            with _policy_loads():
+                policy.handle.wait_until_started()
 
     def close(self) -> None:
         """End all processes, those that are at work by force."""
-        handles = [member.handle for member in self._members if not member.busy]
-        for handle in [*handles, self._policy]:
+        idle = [member.handle for member in self._members if not member.busy]
+        for handle in [*idle, *(policy.handle for policy in self._policies)]:
             handle.close()
         for member in self._members:
             member.handle.join(0.0 if member.busy else END_S)
-        self._policy.join()
+        for policy in self._policies:
+            policy.handle.join(END_S if policy.handle.started else 0.0)
         self._launcher.close()
 
     def _next_event(self, number: int) -> Event | None:
@@ -133,17 +171,22 @@ class EpisodePool:
             raise InstallationError(f"workers do not start on {self._launcher.where}: {how}")
         self.replace_worker(number)
 
-    def _start_policy(self) -> WorkerHandle:
-        self.policy_loads += 1
-        return self._launcher.start("policy", 0, PolicyHost, self._source)
+    def _policy_of(self, worker: int) -> _PolicyProcess:
+        return self._policies[worker % self.policies]
 
-    def _wait_for_policy(self) -> None:
-        try:
-            self._policy.wait_until_started()
-        except EOFError as error:
-            raise PolicyError("the policy could not be loaded: its process died while it loaded") from error
-        except PolicyError as error:
-            raise PolicyError(f"the policy could not be loaded: {error}") from error
+    def _start_policy(self, number: int) -> WorkerHandle:
+        return self._launcher.start("policy", number, PolicyHost, self._source)
 
     def _start_worker(self, number: int) -> _Member:
         return _Member(self._launcher.start("episodes", number, EpisodeWorker, *self._arguments))
+
+
+@contextlib.contextmanager
+def _policy_loads() -> Iterator[None]:
+    """Say of what goes wrong here that the policy could not be loaded."""
+    try:
+        yield
+    except EOFError as error:
+        raise PolicyError("the policy could not be loaded: its process died while it loaded") from error
+    except PolicyError as error:
+        raise PolicyError(f"the policy could not be loaded: {error}") from error

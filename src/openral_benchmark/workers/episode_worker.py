@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -79,8 +80,9 @@ class EpisodeWorker:
 
     def _episodes(self, assignment: Assignment) -> Iterator[Event]:
         scene, jobs = assignment.scene, assignment.jobs
-        backend = self._backend(scene, min(self._num_envs, len(jobs)))
+        backend = self._backend(scene, len(jobs))
         yield Started()
+        start = time.perf_counter()
         observe = ObservationAdapter(self._manifest, scene)
         with contextlib.closing(PolicyLink(assignment.policy, self._patience_s)) as policy:
             yield from rounds(
@@ -93,11 +95,15 @@ class EpisodeWorker:
                 n_action_steps=self._manifest.replay_steps,
                 horizon=int(scene.task.max_steps or 0),
             )
-        yield Finished()
+        yield Finished(time.perf_counter() - start, policy.inferred_s, policy.asked_s)
 
-    def _backend(self, scene: BenchmarkScene, num_envs: int) -> Backend:
-        """Return the open simulator, or open this scene's, which may take minutes."""
-        if self._open is None or self._open[:2] != (scene, num_envs):
+    def _backend(self, scene: BenchmarkScene, episodes: int) -> Backend:
+        """Return the open simulator, or open this scene's, which may take minutes.
+
+        Worlds that are there beyond those that episodes need stand still and change no row.
+        """
+        needed = min(self._num_envs, episodes)
+        if self._open is None or self._open[0] != scene or self._open[1] < needed:
             self.close()
-            self._open = scene, num_envs, make_backend(scene, num_envs=num_envs)
+            self._open = scene, needed, make_backend(scene, num_envs=needed)
         return self._open[2]

@@ -17,6 +17,13 @@ class Started:
 class Finished:
     """All episodes have come to their end."""
 
+    total_s: float
+    """[s] since the simulator was open."""
+    inferred_s: float
+    """[s] of it in which the policy worked for this worker."""
+    asked_s: float
+    """[s] of it between questions to the policy and answers; what exceeds `inferred_s` is queueing and transport."""
+
 
 @dataclass(frozen=True)
 class Failed:

@@ -1,4 +1,4 @@
-"""The policy in a process of its own: loaded once, and asked by every worker, one batch after the other."""
+"""The policy in a process of its own: loaded once there, and asked by several workers, one batch after the other."""
 
 from __future__ import annotations
 
@@ -65,6 +65,8 @@ class PolicyLink:
             patience_s: [s] after which a policy that does not answer is given up.
         """
         self.elapsed_s = 0.0
+        self.inferred_s = self.asked_s = 0.0
+        """[s] Sums: of the policy's own work on what was asked, and between questions and answers."""
         self._host, self._patience_s = host, patience_s
 
     def reset(self, episodes: Sequence[str]) -> None:
@@ -87,12 +89,15 @@ class PolicyLink:
         self._host.close()
 
     def _call(self, operation: Operation, data: Any) -> Any:
+        start = time.perf_counter()
         try:
             error, value, self.elapsed_s = self._host.ask((operation, data), self._patience_s)
         except TimeoutError as why:
             raise PolicyTimedOut(f"cut off: the policy was silent for {self._patience_s:g} s") from why
         except EOFError as why:
             raise PolicyLost(f"the policy's {why}") from why
+        self.inferred_s += self.elapsed_s
+        self.asked_s += time.perf_counter() - start
         if error:
             raise PolicyError(error)
         return value

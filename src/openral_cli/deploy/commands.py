@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.status import Status
 
-from openral_cli.deploy.launch import is_trouble, running
 from openral_core.cli import numbers
+from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
+from openral_core.process.launched_deployment import is_trouble, running
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
 POLL_S = 0.1
@@ -42,6 +43,7 @@ def deploy_sim(
         float, numbers.real("Simulation seconds per wall second; 0: unpaced.", least=0.0, most=1000.0)
     ] = 1.0,
     init_id: Annotated[int, numbers.initial_state("Initial state; -1: the scene's own.")] = -1,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
     run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
     video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
     keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
@@ -74,6 +76,7 @@ def deploy_sim(
         strategy_of(record)  # before anything starts
     arguments = {
         "scene": config,
+        "namespace": namespace,
         "mission": mission,
         "enable_reward_monitor": str(reward_monitor).lower(),
         "mode": "lockstep" if lockstep else "realtime",
@@ -176,7 +179,7 @@ def _follow(console: Console, arguments: dict[str, str], folder: Path, verbose: 
     waiting = "starting simulator, policy, reward monitor and reasoner (loading torch takes some seconds)"
     with (
         console.status(waiting) as status,
-        running(arguments, folder / "launch.log", on_line) as deployment,
+        running("deploy_sim.launch.py", arguments, folder / "launch.log", on_line) as deployment,
     ):
         shown = 0
         try:

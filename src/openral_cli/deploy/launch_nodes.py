@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -14,10 +15,11 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from openral_cli.deploy.run_facts import keep_record
+from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
-from openral_core.files.share import share_directory
+from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene, load_scene
 from openral_reasoner.memory.memory import default_memory_file
 from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
@@ -37,6 +39,11 @@ SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
 that `openral deploy sim` gives the launch."""
 SHARED_ARGUMENTS = [
+    DeclareLaunchArgument(
+        "namespace",
+        default_value=DEFAULT_NAMESPACE,
+        description="of all names of the deployment; each robot of a domain has its own",
+    ),
     DeclareLaunchArgument("mission", default_value="", description="the sentence; empty: the scene's own"),
     DeclareLaunchArgument(
         "device", default_value="cpu", description="where skills and reward model infer: cpu, cuda"
@@ -72,6 +79,12 @@ SHARED_ARGUMENTS = [
         description="open RViz, where it is installed",
     ),
     DeclareLaunchArgument(
+        "markers",
+        default_value="false",
+        choices=["true", "false"],
+        description="publish what is planned and said as markers, for RViz and Foxglove; rviz does it, too",
+    ),
+    DeclareLaunchArgument(
         "console",
         default_value="false",
         choices=["true", "false"],
@@ -104,6 +117,7 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    values["namespace"] = _namespace(values["namespace"])
     if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
         values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
@@ -128,9 +142,10 @@ def deployment(
         nodes.append(recorder(values, common))
     if values["console"] == "true":
         nodes.append(console(values, common))
+    if "true" in (values["markers"], values["rviz"]):
+        nodes.append(markers(values, common))
     if values["rviz"] == "true":
-        layout = str(share_directory() / "config" / "openral.rviz")
-        nodes.append(Node(package="rviz2", executable="rviz2", arguments=["-d", layout]))
+        nodes.append(rviz(scene, values))
     return nodes
 
 
@@ -142,7 +157,8 @@ def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> 
     }
     who = f"the policy node of {skill}"
     on_exit = again(who, partial(policy, skill, values, common), left, without(who))
-    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug)
+    space = policy_namespace(values["namespace"])
+    return node("policy_node", values, parameters, on_exit, name=resolve(skill).slug, namespace=space)
 
 
 def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
@@ -178,6 +194,22 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))
     )
+
+
+def markers(values: Values, common: Common, left: int = RESTARTS) -> Any:
+    """What is planned and said, for viewers; nothing waits for it."""
+    who = "the node of the markers"
+    on_exit = again(who, partial(markers, values, common), left, without(who))
+    return node("markers", values, dict(common), on_exit)
+
+
+def rviz(scene: DeployScene, values: Values) -> Any:
+    """RViz with a layout of the scene, which lies in the run's folder or in a temporary one."""
+    folder = values["run_dir"] or tempfile.mkdtemp(prefix="openral-rviz-")
+    layout = Path(folder) / "view.rviz"
+    layout.parent.mkdir(parents=True, exist_ok=True)
+    layout.write_text(rviz_layout(scene, values["namespace"]))
+    return Node(package="rviz2", executable="rviz2", arguments=["-d", str(layout)])
 
 
 def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
@@ -234,13 +266,29 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
 
 
 def node(
-    executable: str, values: Values, parameters: dict[str, Any], on_exit: Any, name: str | None = None
+    executable: str,
+    values: Values,
+    parameters: dict[str, Any],
+    on_exit: Any,
+    name: str | None = None,
+    namespace: str | None = None,
 ) -> Any:
-    """Return one of openral's nodes; it configures and activates itself. Without a name it keeps its own."""
+    """Return one of openral's nodes; it configures and activates itself.
+
+    Args:
+        executable: of the package openral.
+        values: arguments of the launch file.
+        parameters: of the node.
+        on_exit: what happens when it ends.
+        name: of the node; None: it keeps its own.
+        namespace: of the node; None: that of the deployment.
+    """
     return Node(
         package="openral",
         executable=executable,
         name=name,
+        namespace=namespace or values["namespace"],
+        remappings=remappings(values["namespace"]),
         parameters=[parameters],
         ros_arguments=["--log-level", values["log_level"]],
         additional_env={"OMP_NUM_THREADS": "1"},
@@ -248,6 +296,13 @@ def node(
         sigterm_timeout=SIGTERM_AFTER_S,
         on_exit=on_exit,
     )
+
+
+def _namespace(given: str) -> str:
+    try:
+        return read_namespace(given)
+    except OpenralError as error:
+        raise RuntimeError(f"namespace:={given}: {error}") from None
 
 
 def text(value: str) -> Any:

@@ -20,3 +20,5 @@ class PageContext:
     actions: ActionLog
     sessions: Sessions
     options: ListenOptions
+    namespace: str
+    """Of the deployment, such as /arm2."""

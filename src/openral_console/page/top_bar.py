@@ -24,7 +24,7 @@ class TopBar:
         """
         self._context, self._operator = context, operator
         with ui.element("header").classes("c-bar"):
-            ui.label("openral").classes("c-brand")
+            ui.label(context.namespace.strip("/")).classes("c-brand")
             with ui.element("div").classes("c-state"):
                 self._dot = ui.element("span").classes("c-dot")
                 self._words = ui.label("").classes("c-words").props("id=state role=status")

@@ -1,4 +1,4 @@
-"""The node `/openral/console_<pid>`: hears what a deployment says, and says what an operator wants.
+"""The node `console_<pid>` of a deployment: hears what a deployment says, and says what an operator wants.
 
 It commands nothing by itself: words go to the reasoner, a stop goes to the bridge.
 """
@@ -37,9 +37,9 @@ from openral_console.ros.convert import (
     skill_of,
     step_of,
 )
-from openral_console.ros.namespace import NAMESPACE
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
+from openral_core.graph_names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.plain_line import plain_line
 
@@ -62,7 +62,7 @@ class ConsoleNode(GuardedCallbacks, Node):
     """Fills a `LiveDeployment`; `Controls` for the pages."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        super().__init__(f"console_{os.getpid()}", namespace=NAMESPACE)
+        super().__init__(f"console_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
         self._deployment = deployment
         self._images: dict[str, Any] = {}
         """Subscription of each camera, while somebody looks."""
@@ -149,7 +149,7 @@ class ConsoleNode(GuardedCallbacks, Node):
             self.get_logger().error(str(error))
 
     def _on_frames(self, message: Any) -> None:
-        self._deployment.frames.update(poses_of(message))
+        self._deployment.frames.update(poses_of(message, frame_prefix(self.get_namespace())))
 
     # -- cameras -------------------------------------------------------------------------------------
 

@@ -43,7 +43,9 @@ def serve(options: ListenOptions | None = None, scene: str = "", args: list[str]
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
         door = TeleopDoor(node, deployment, scene)
-        server = ConsoleServer(deployment, node, door, chosen, actions_file, node.get_logger().info)
+        server = ConsoleServer(
+            deployment, node, door, chosen, actions_file, node.get_logger().info, node.get_namespace()
+        )
         executor.add_node(node)
         spinning.start()
         # Not by the logger: whoever reads /rosout would have the token.

@@ -125,13 +125,20 @@ def reading_of(message: Any) -> ReadingView:
     )
 
 
-def poses_of(message: Any) -> dict[str, tuple[str, Pose]]:
-    """Return child -> parent and pose of a `tf2_msgs/msg/TFMessage`."""
+def poses_of(message: Any, prefix: str = "") -> dict[str, tuple[str, Pose]]:
+    """Return child -> parent and pose of a `tf2_msgs/msg/TFMessage`.
+
+    Args:
+        message: frames of any robots of the domain.
+        prefix: of the frames of one deployment; others are left out, and it is left out of their names.
+    """
     found = {}
     for transform in message.transforms:
         shift, turn = transform.transform.translation, transform.transform.rotation
         pose = Pose((shift.x, shift.y, shift.z), (turn.x, turn.y, turn.z, turn.w))
-        found[transform.child_frame_id] = (transform.header.frame_id, pose)
+        parent, child = transform.header.frame_id, transform.child_frame_id
+        if parent.startswith(prefix) and child.startswith(prefix):
+            found[child.removeprefix(prefix)] = (parent.removeprefix(prefix), pose)
     return found
 
 

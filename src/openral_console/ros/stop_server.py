@@ -31,9 +31,9 @@ from starlette.routing import Route
 from std_srvs.srv import Trigger
 
 from openral_console.actions import ActionLog
-from openral_console.ros.namespace import NAMESPACE
 from openral_console.ros.service_call import ServiceCall
 from openral_console.sessions import STOP, Sessions
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 
 MAX_BODY = 1024
@@ -44,7 +44,7 @@ class StopNode(GuardedCallbacks, Node):
     """Calls the emergency stop."""
 
     def __init__(self) -> None:
-        super().__init__(f"console_stop_{os.getpid()}", namespace=NAMESPACE)
+        super().__init__(f"console_stop_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
         self.stop = ServiceCall(self, Trigger, "estop")
 
 
@@ -81,7 +81,7 @@ def main() -> int:
     """Serve until standard input is closed, which the kernel does when the console is gone."""
     settings: dict[str, Any] = json.loads(sys.stdin.readline())
     sessions = Sessions(bytes.fromhex(settings["key"]), "")
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=ros_arguments(settings["namespace"]), signal_handler_options=SignalHandlerOptions.NO)
     node = StopNode()
     executor = SingleThreadedExecutor()
     executor.add_node(node)

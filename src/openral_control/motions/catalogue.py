@@ -29,7 +29,7 @@ OPENING_M = 0.02
 """[m] from open from which on fingers are taken for closed on something, and kept closed."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Path:
     """How the hand travels: what all the lines of one motion have in common."""
 
@@ -37,6 +37,8 @@ class _Path:
     speed_m_s: float
     tolerance_m: float
     yaw: float | None = None
+    held_m: float | None = None
+    """[m] between the fingers, if they hold something that must not be lost on the way."""
     lines: list[Phase] = field(default_factory=list)
 
     def to(
@@ -60,6 +62,7 @@ class _Path:
                 stopped_above_m=stopped_above_m,
                 beside_m=beside_m,
                 passes=passes,
+                held_m=self.held_m,
             )
         )
 
@@ -101,6 +104,13 @@ def _gripper(arm: MotionArm, fingers: str, state: RobotState) -> float:
     return float(arm.low[-1] if is_open else arm.high[-1])
 
 
+def _held(arm: MotionArm, gripper: float, state: RobotState) -> float | None:
+    """Return the opening [m] of fingers that stay closed on something; None: they hold nothing, or are to open."""
+    opening = state.gripper_opening
+    holds = arm.holds_something(opening) and opening < arm.open_m - OPENING_M
+    return opening if holds and gripper == arm.high[-1] else None
+
+
 def _point(arm: MotionArm, name: str, values: Sequence[float] | Vector) -> Vector:
     point = np.asarray(values, np.float64)
     arm.require_inside(name, point)
@@ -120,8 +130,8 @@ def _travel(
     yaw = getattr(params, "yaw", None)
 
     def phases(state: RobotState) -> list[Phase]:
-        path = _Path(arm, params.speed_m_s, params.tolerance_m, yaw)
         gripper = _gripper(arm, params.gripper, state)
+        path = _Path(arm, params.speed_m_s, params.tolerance_m, yaw, _held(arm, gripper, state))
         path.over(state.ee_position, target, gripper, params.clearance_m)
         return path.lines
 
@@ -198,12 +208,13 @@ def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases
     opened = float(arm.low[-1])
 
     def phases(state: RobotState) -> list[Phase]:
-        path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw)
         kept = _gripper(arm, "keep", state)
+        path = _Path(arm, params.speed_m_s, params.tolerance_m, params.yaw, _held(arm, kept, state))
         _rise(path, state.ee_position, above, kept)
         path.to(above, kept, passes=True)
         path.to(point, kept, stopped_above_m=params.stopped_above_m, beside_m=LEANING_M)
         path.lines.append(Fingers(arm, opened))
+        path.held_m = None
         path.to(away, opened)
         return path.lines
 

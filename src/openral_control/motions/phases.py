@@ -14,6 +14,9 @@ from openral_core.types import RobotState
 PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.3, 0.15
 """[s] that the hand may come no nearer before it counts as stopped; on the way down to a point where something may stop
 it; and at the target, before it counts as at rest there."""
+LOWERED_M, LOWER_M, STOPPED_S = 0.01, 3e-3, 0.25
+"""[m] that a hand must have come down before something can have stopped it, and [s] for which it then has to come no
+lower by so many [m]."""
 ROUGH_M = 0.02
 """[m] tolerance from which on a hand that is there need not be at rest."""
 NEARER_M = 1e-3
@@ -31,7 +34,7 @@ FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
 FINGERS_REST_M = 1e-3
 """[m] by which the opening of fingers at rest changes at most."""
 HELD_M = 5e-3
-"""[m] by which fingers come apart at most while they hold something: what they hold gives way, they do not."""
+"""[m] by which fingers move at most while they hold something: what they hold gives way, they do not."""
 
 
 class Reach:
@@ -49,6 +52,7 @@ class Reach:
         stopped_above_m: float = 0.0,
         beside_m: float = BESIDE_M,
         passes: bool = False,
+        held_m: float | None = None,
     ) -> None:
         """Take the target.
 
@@ -62,7 +66,10 @@ class Reach:
             stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
             beside_m: [m] beside the line downwards at which a hand that was stopped still counts as above the target.
             passes: another line follows, so that near enough is enough.
+            held_m: [m] between fingers that hold something; it fails once they no longer are so far apart. None: they
+                hold nothing, or nobody knows.
         """
+        self._held_m = held_m
         self._beside_m = beside_m
         self._arm, self._yaw, self._gripper = arm, yaw, gripper
         self.target: Vector = target
@@ -71,13 +78,24 @@ class Reach:
         self._rest_s = 0.0 if passes or tolerance_m >= ROUGH_M else REST_S
         self._guide = HandGuide(arm, target, speed_m_s, yaw)
         self._best, self._best_s = np.inf, 0.0
+        self._begun_z = self._lowest = np.inf
+        self._lowest_s = 0.0
 
     def begin(self, state: RobotState) -> None:
         """Count patience from here."""
         self._best, self._best_s = np.inf, state.stamp_s
+        self._begun_z = self._lowest = float(state.ee_position[2])
+        self._lowest_s = state.stamp_s
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends at the target, or where the hand comes no nearer."""
+        """It ends at the target, where the hand comes no nearer, or where it loses what it held."""
+        opening_m = state.gripper_opening
+        if self._held_m is not None and abs(opening_m - self._held_m) > HELD_M:
+            now, then = f"{1e2 * opening_m:.1f} cm", f"{1e2 * self._held_m:.1f} cm"
+            return MotionEnd(
+                False, f"the fingers are {now} apart, and were {then} before: what they held is lost"
+            )
+        stopped = self._stopped_on_the_way_down(state)
         away = float(np.linalg.norm(state.ee_position - self.target))
         turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
         if away + YAW_M * turn < self._best - NEARER_M:
@@ -86,10 +104,11 @@ class Reach:
         if away <= self._tolerance_m and turn <= YAW_RAD:
             there = MotionEnd(True, f"the hand is {1e3 * away:.0f} mm from the target")
             return there if waited_s >= self._rest_s else None
-        if waited_s >= TOUCH_S and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
+        touches = stopped or waited_s >= TOUCH_S
+        if touches and turn <= YAW_RAD and self._is_stopped_above(state.ee_position):
             above = float(state.ee_position[2] - self.target[2])
             return MotionEnd(True, f"the hand was stopped {1e2 * above:.1f} cm above the target")
-        if waited_s < PATIENCE_S:
+        if waited_s < PATIENCE_S and not (stopped and waited_s >= TOUCH_S):
             return None
         if away <= self._tolerance_m:
             return MotionEnd(
@@ -102,6 +121,17 @@ class Reach:
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""
         return self._guide.chunk(state, self._gripper)
+
+    def _stopped_on_the_way_down(self, state: RobotState) -> bool:
+        """Whether a hand that goes down to where something may stop it had come lower, and no longer does.
+
+        Something stopped it, though it may still be drawn sideways by a millimetre now and then.
+        """
+        z = float(state.ee_position[2])
+        if z < self._lowest - LOWER_M:
+            self._lowest, self._lowest_s = z, state.stamp_s
+        lowered = self._begun_z - self._lowest >= LOWERED_M
+        return self._above_m > 0.0 and lowered and state.stamp_s - self._lowest_s >= STOPPED_S
 
     def _is_stopped_above(self, hand: Vector) -> bool:
         beside = float(np.linalg.norm(hand[:2] - self.target[:2]))

@@ -28,7 +28,7 @@ THROTTLE_S = 1.0
 
 
 class AdmissionTopics:
-    """Subscribes to `/openral/action_chunk` and `/openral/skills`."""
+    """Subscribes to `action_chunk` and `skills`."""
 
     def __init__(self, node: LifecycleNode, admit: Callable[[Chunk], None]) -> None:
         """Open the door.
@@ -45,8 +45,8 @@ class AdmissionTopics:
         """Messages with a field that was not right, since the start; chunks of a known goal are not among them."""
         group = MutuallyExclusiveCallbackGroup()  # what waits for a reset of the scene must not hold this up
         subscribe = node.create_subscription
-        subscribe(SkillInfo, "/openral/skills", self._on_skill, ANNOUNCEMENTS, callback_group=group)
-        subscribe(ActionChunk, "/openral/action_chunk", self._on_chunk, CHUNKS, callback_group=group)
+        subscribe(SkillInfo, "skills", self._on_skill, ANNOUNCEMENTS, callback_group=group)
+        subscribe(ActionChunk, "action_chunk", self._on_chunk, CHUNKS, callback_group=group)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(LOOK_S, self._look, callback_group=group, clock=wall)
 

@@ -29,6 +29,7 @@ from openral_control.ros.estop_services import EStop
 from openral_control.ros.intervention_service import InterventionService
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.types import RobotState
@@ -36,7 +37,7 @@ from openral_core.types import RobotState
 _READ_ONCE = ParameterDescriptor(read_only=True)
 """What is controlled is built from the parameters at start; setting one later would change nothing."""
 BRIDGES = ("robot_bridge", "sim_bridge")
-"""Nodes that move the robot; one of them on a domain."""
+"""Nodes that move the robot; one of them in a namespace."""
 EXECUTED_DEPTH = 200
 """Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
@@ -52,10 +53,10 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Declare the parameters.
 
         Args:
-            name: of the node, in the namespace `/openral`.
+            name: of the node, in the namespace of the deployment.
             options: name of each parameter -> its default; `run_dir` is one of them. `autostart` comes on top.
         """
-        super().__init__(name, namespace="/openral")
+        super().__init__(name, namespace=DEFAULT_NAMESPACE)
         self._option_names = tuple(options)
         for option, default in options.items():
             self.declare_parameter(option, default, _READ_ONCE)
@@ -118,8 +119,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self._estop = EStop(self, latch, self._switch_estop)
             self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
         self._open(run)
-        self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
-        self._executed = self.create_publisher(ExecutedAction, "/openral/executed_action", EXECUTED_DEPTH)
+        self._status = self.create_publisher(ControlStatus, "control_status", 10)
+        self._executed = self.create_publisher(ExecutedAction, "executed_action", EXECUTED_DEPTH)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._estop.apply()
         self._admission = AdmissionTopics(self, run.loop.post)
@@ -235,12 +236,15 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         return {name: self.get_parameter(name).value for name in self._option_names}
 
     def _is_second_bridge(self) -> bool:
-        """Two bridges on one domain would both publish the robot's state."""
+        """Two bridges in one namespace would both publish the robot's state."""
         nodes = self.get_node_names_and_namespaces()
         bridges = sum(nodes.count((name, self.get_namespace())) for name in BRIDGES)
         if bridges < 2:
             return False
-        self._fail("another bridge runs on this ROS_DOMAIN_ID; stop it, or set another ROS_DOMAIN_ID")
+        self._fail(
+            "another bridge runs on this ROS_DOMAIN_ID in the same namespace; stop it, or set another "
+            "ROS_DOMAIN_ID or namespace"
+        )
         return True
 
     def _switch_estop(self, on: bool) -> None:
@@ -267,7 +271,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             values["malformed"] = str(self._admission.malformed)
         status = DiagnosticStatus(
             level=level,
-            name=f"openral/{self.get_name()}: control",
+            name=f"{self.get_fully_qualified_name().strip('/')}: control",
             hardware_id=run.scene.robot_id,
             message=message,
             values=[KeyValue(key=key, value=value) for key, value in values.items()],

@@ -16,7 +16,7 @@ from openral_control.ros.robot_topics import LATCHED
 
 
 class EStop:
-    """`/openral/estop`, `/openral/estop_reset` and the latched `/openral/estop_state`."""
+    """`estop`, `estop_reset` and the latched `estop_state`."""
 
     def __init__(self, node: LifecycleNode, latch: EStopLatch, switched: Callable[[bool], None]) -> None:
         """Offer them, and say in which state the stop is.
@@ -28,16 +28,18 @@ class EStop:
         """
         self._node, self._latch, self._switched = node, latch, switched
         self._lock = threading.Lock()
-        self._publisher = node.create_publisher(Bool, "/openral/estop_state", LATCHED)
+        self._publisher = node.create_publisher(Bool, "estop_state", LATCHED)
         # A reset of the scene waits for the world; the emergency stop must not wait for it.
         group = MutuallyExclusiveCallbackGroup()
-        node.create_service(Trigger, "/openral/estop", self._on_stop, callback_group=group)
-        node.create_service(Trigger, "/openral/estop_reset", self._on_reset, callback_group=group)
+        node.create_service(Trigger, "estop", self._on_stop, callback_group=group)
+        reset = node.create_service(Trigger, "estop_reset", self._on_reset, callback_group=group)
+        self._reset = str(reset.srv_name)
+        """Full name of the service that releases the stop."""
         if latch.latched:
             why = f" ({latch.fault})" if latch.fault else ""
             node.get_logger().error(
                 f"the emergency stop is still latched, as {latch.path} remembers{why}: nothing moves; "
-                "see that all is safe, then call /openral/estop_reset"
+                f"see that all is safe, then call {self._reset}"
             )
 
     @property
@@ -57,7 +59,7 @@ class EStop:
             self._switched(True)
             self._publisher.publish(Bool(data=True))
             self._latch.latch()  # the disk may be slow: the arm holds already
-            return self._answer(response, "latched", "the arm holds until /openral/estop_reset")
+            return self._answer(response, "latched", f"the arm holds until {self._reset}")
 
     def _on_reset(self, request: Any, response: Any) -> Any:
         with self._lock:

@@ -7,20 +7,25 @@ import os
 import rclpy
 from openral.srv import Intervene
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 
-def intervene(*, take: bool, operator: str, patience_s: float) -> tuple[bool, str]:
+
+def intervene(
+    *, take: bool, operator: str, patience_s: float, namespace: str = DEFAULT_NAMESPACE
+) -> tuple[bool, str]:
     """Take the arm without steering it, or give it back.
 
     Args:
         take: take it.
         operator: who, in words.
         patience_s: [s] wall time that the bridge has.
+        namespace: of the deployment.
 
     Returns:
         Whether it was done, and what the bridge says.
     """
-    rclpy.init()
-    node = rclpy.create_node(f"arm_{os.getpid()}", namespace="/openral")
+    rclpy.init(args=ros_arguments(namespace))
+    node = rclpy.create_node(f"arm_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
     try:
         client = node.create_client(Intervene, "intervene")
         if not client.wait_for_service(timeout_sec=patience_s):

@@ -20,7 +20,7 @@ MAX_OPERATOR = 64
 
 
 class InterventionService:
-    """`/openral/intervene`. One operator has the arm at a time, as long as the node that steers announces its goal."""
+    """`intervene`. One operator has the arm at a time, as long as the node that steers announces its goal."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class InterventionService:
         self._node, self._executor, self._admission, self._changed = node, executor, admission, changed
         # What waits for a reset of the scene must not hold this up.
         group = MutuallyExclusiveCallbackGroup()
-        node.create_service(Intervene, "/openral/intervene", self._on_request, callback_group=group)
+        node.create_service(Intervene, "intervene", self._on_request, callback_group=group)
 
     def _on_request(self, request: Any, response: Any) -> Any:
         try:

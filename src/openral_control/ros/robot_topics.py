@@ -15,11 +15,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from openral_core.graph_names import frame_prefix
 from openral_core.types import RobotState
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 WORLD = "world"
-"""Frame of the hand's pose."""
+"""Frame of the hand's pose, after the prefix of the deployment."""
 
 
 class LinkFrame(Protocol):
@@ -87,20 +88,23 @@ class RobotTopics:
             fixed: further frames that never move in their parent, such as those of cameras.
         """
         self._links, self._positions = links, joint_positions
+        prefix = frame_prefix(node.get_namespace())
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
-        self._pose = node.create_publisher(PoseStamped, "/openral/ee_pose", 10)
-        self._target = node.create_publisher(PointStamped, "/openral/ee_target", 10)
+        self._pose = node.create_publisher(PoseStamped, "ee_pose", 10)
+        self._target = node.create_publisher(PointStamped, "ee_target", 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 100)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         self._description = node.create_publisher(String, "/robot_description", LATCHED)
         self._joint_message = JointState()
         self._pose_message = PoseStamped()
         self._target_message = PointStamped()
-        self._pose_message.header.frame_id = self._target_message.header.frame_id = WORLD
+        self._pose_message.header.frame_id = self._target_message.header.frame_id = f"{prefix}{WORLD}"
         self._tf_message = TFMessage(
-            transforms=[_transform(frame) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))]
+            transforms=[
+                _transform(frame, prefix) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))
+            ]
         )
-        static = [_transform(frame) for frame in [*links.fixed(), *fixed]]
+        static = [_transform(frame, prefix) for frame in [*links.fixed(), *fixed]]
         self._tf_static.publish(TFMessage(transforms=static))
         self._description.publish(String(data=urdf))
 
@@ -144,9 +148,9 @@ class RobotTopics:
         self._tf.publish(self._tf_message)
 
 
-def _transform(frame: LinkFrame) -> TransformStamped:
-    message = TransformStamped(child_frame_id=frame.child)
-    message.header.frame_id = frame.parent
+def _transform(frame: LinkFrame, prefix: str) -> TransformStamped:
+    message = TransformStamped(child_frame_id=f"{prefix}{frame.child}")
+    message.header.frame_id = f"{prefix}{frame.parent}"
     _fill(message.transform.translation, message.transform.rotation, frame.position, frame.quaternion)
     return message
 

@@ -36,6 +36,8 @@ class TrajectoryArm(Schema):
     """The controller manager."""
     states: Topic = "/joint_states"
     """What the joint_state_broadcaster publishes at the controller manager's rate, not a slower copy of it."""
+    states_timeout_s: Positive = 0.25
+    """[s] without joint states from which on they count as lost, and the arm as one that cannot be led."""
     external_torques: Topic | None = None
     """Of sensor_msgs/JointState, whose efforts [Nm] are what touches the arm; absent: nothing feels contact."""
     gripper: GripperAction | None = None

@@ -16,11 +16,15 @@ DEPTH = 6
 """Folders below the one that is looked through."""
 
 
+def is_dataset(folder: Path) -> bool:
+    """Whether a folder is a LeRobot dataset, or a recording that has one."""
+    return any((path / "meta" / "info.json").is_file() for path in (folder, folder / DATASET))
+
+
 def dataset_folder(folder: Path) -> Path:
     """Return the dataset of a recording's folder, or the folder itself. Raises NotFoundError: there is none."""
-    for candidate in (folder, folder / DATASET):
-        if (candidate / "meta" / "info.json").is_file():
-            return candidate
+    if is_dataset(folder):
+        return folder if (folder / "meta" / "info.json").is_file() else folder / DATASET
     raise NotFoundError(
         f"{folder}: no LeRobot dataset and no recording is here; `openral data list FOLDER` looks"
     )

@@ -16,6 +16,8 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rich.console import Console
 from std_srvs.srv import Trigger
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
+
 NOBODY = 2
 """Exit code where no recorder answers."""
 _MISSING = "no recorder answers; start the deployment with record:=episodes, or --record episodes"
@@ -24,9 +26,9 @@ ANSWER_S = 40.0
 
 
 @contextmanager
-def _node() -> Iterator[Node]:
-    rclpy.init()
-    node = Node(f"record_{uuid4().hex[:8]}", namespace="/openral")
+def _node(namespace: str) -> Iterator[Node]:
+    rclpy.init(args=ros_arguments(namespace))
+    node = Node(f"record_{uuid4().hex[:8]}", namespace=DEFAULT_NAMESPACE)
     try:
         yield node
     finally:
@@ -34,12 +36,12 @@ def _node() -> Iterator[Node]:
         rclpy.try_shutdown()
 
 
-def order(name: str, patience_s: float, outcome: str = "") -> int:
+def order(name: str, patience_s: float, namespace: str, outcome: str = "") -> int:
     """Call a service of the recorder; return 0, 1 where it refused, 2 where there is none."""
     console = Console(highlight=False)
     marks = name == "mark"
-    with _node() as node:
-        client = node.create_client(MarkEpisode if marks else Trigger, f"/openral/recorder/{name}")
+    with _node(namespace) as node:
+        client = node.create_client(MarkEpisode if marks else Trigger, f"recorder/{name}")
         if not client.wait_for_service(patience_s):
             console.print(_MISSING, soft_wrap=True)
             return NOBODY
@@ -55,13 +57,13 @@ def order(name: str, patience_s: float, outcome: str = "") -> int:
         return 0 if done else 1
 
 
-def show_status(patience_s: float) -> int:
+def show_status(patience_s: float, namespace: str) -> int:
     """Print the recorder's status once; return 0, 1 where it does not record although it should, 2 without one."""
     console = Console(highlight=False)
     heard: list[Any] = []
-    with _node() as node:
+    with _node(namespace) as node:
         latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        node.create_subscription(RecorderStatus, "/openral/recorder/status", heard.append, latched)
+        node.create_subscription(RecorderStatus, "recorder/status", heard.append, latched)
         end = time.monotonic() + patience_s
         while not heard and time.monotonic() < end:
             rclpy.spin_once(node, timeout_sec=0.05)

@@ -1,4 +1,4 @@
-"""The node `/openral/recorder`: records a deployment, and moves nothing.
+"""The node `recorder`: records a deployment, and moves nothing.
 
 The executor's threads only take messages in; a thread of its own reads them, puts frames together and writes, and a
 process of its own encodes the videos. Whoever commands the arm waits for none of them.
@@ -32,6 +32,7 @@ from rclpy.task import Future as Ended
 from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OpenralError, OutputError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot
@@ -60,7 +61,7 @@ class RecorderNode(GuardedCallbacks, Node):
     """Parameters: `scene`, `strategy`, `folder` (empty: `recording` in the run's folder), `run_dir`, `min_free_gb`."""
 
     def __init__(self) -> None:
-        super().__init__("recorder", namespace="/openral")
+        super().__init__("recorder", namespace=DEFAULT_NAMESPACE)
         for name, default in (("scene", ""), ("strategy", "episodes"), ("folder", ""), ("run_dir", "")):
             self.declare_parameter(name, default)
         self.declare_parameter("min_free_gb", 2.0)
@@ -84,7 +85,7 @@ class RecorderNode(GuardedCallbacks, Node):
         )
         self._intake = MessageIntake(self._recorder)
         latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self._status = self.create_publisher(RecorderStatus, "/openral/recorder/status", latched)
+        self._status = self.create_publisher(RecorderStatus, "recorder/status", latched)
         self._listen(recorded_topics(columns))
         self._offer()
         self._thread = threading.Thread(target=self._write, name="write", daemon=True)
@@ -110,7 +111,7 @@ class RecorderNode(GuardedCallbacks, Node):
     def _listen(self, topics: list[RecordedTopic]) -> None:
         for topic in topics:
             self.create_subscription(
-                topic.message_type, topic.name, partial(self._on_message, topic), topic.qos, raw=True
+                topic.message_type, topic.heard_on, partial(self._on_message, topic), topic.qos, raw=True
             )
 
     def _offer(self) -> None:
@@ -125,8 +126,8 @@ class RecorderNode(GuardedCallbacks, Node):
         }
         for name, order in orders.items():
             serve = partial(self._on_order, order)
-            self.create_service(Trigger, f"/openral/recorder/{name}", serve, callback_group=group)
-        self.create_service(MarkEpisode, "/openral/recorder/mark", self._on_mark, callback_group=group)
+            self.create_service(Trigger, f"recorder/{name}", serve, callback_group=group)
+        self.create_service(MarkEpisode, "recorder/mark", self._on_mark, callback_group=group)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(STATUS_S, self._publish_status, callback_group=group, clock=wall)
 

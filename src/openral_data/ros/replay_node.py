@@ -22,6 +22,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ControlError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
@@ -40,7 +41,7 @@ class ReplayNode(GuardedCallbacks, Node):
     """Answers each observation of the bridge with the recorded steps that followed it."""
 
     def __init__(self, episode: ReplayEpisode, scene: DeployScene) -> None:
-        super().__init__(f"replay_{uuid4().hex[:8]}", namespace="/openral")
+        super().__init__(f"replay_{uuid4().hex[:8]}", namespace=DEFAULT_NAMESPACE)
         self._episode, self._representation = episode, scene.action.representation
         joint = load_robot(scene.robot_id).gripper_joint
         self._gripper = joint.name if joint else ""
@@ -53,13 +54,13 @@ class ReplayNode(GuardedCallbacks, Node):
         self.rejection = ""
         self.over = False
         latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self._infos = self.create_publisher(SkillInfo, "/openral/skills", latched)
-        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self._infos = self.create_publisher(SkillInfo, "skills", latched)
+        self._chunks = self.create_publisher(ActionChunk, "action_chunk", 10)
         best_effort = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(JointState, "/joint_states", self._on_joints, 200)
-        self.create_subscription(PoseStamped, "/openral/ee_pose", self._on_pose, 200)
-        self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10)
-        topic = f"/openral/cameras/{scene.cameras[0].name}/image_raw"
+        self.create_subscription(PoseStamped, "ee_pose", self._on_pose, 200)
+        self.create_subscription(ControlStatus, "control_status", self._on_status, 10)
+        topic = f"cameras/{scene.cameras[0].name}/image_raw"
         self.create_subscription(Image, topic, self._on_image, best_effort)
         self.create_timer(HEARTBEAT_S, self._announce, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._announce()

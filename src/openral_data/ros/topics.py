@@ -22,6 +22,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_data.recorded_columns import RecordedColumns
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
@@ -34,12 +35,18 @@ class RecordedTopic:
     """One topic."""
 
     name: str
+    """On which it is written down: that of the default namespace, whichever robot it comes from."""
     message_type: Any
     qos: Any
     latched: bool = False
     """Its newest message stands at the beginning of each bag."""
     camera: str = ""
     """Feature key of the camera whose pictures these are; empty: it is something else."""
+
+    @property
+    def heard_on(self) -> str:
+        """Its name for a node in the namespace of a deployment."""
+        return self.name.removeprefix(f"{DEFAULT_NAMESPACE}/")
 
     @property
     def type_name(self) -> str:

@@ -17,6 +17,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from tf2_ros import Buffer, TransformException, TransformListener
 
 from openral_core.errors import ContractError
+from openral_core.graph_names import frame_prefix
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.scene import SceneCamera
 from openral_core.types import rotation_matrix
@@ -25,12 +26,17 @@ from openral_perception.locator import CameraView
 from openral_perception.views import CameraInbox, Lens, decode_depth, read_lens
 
 WORLD = "world"
-"""Frame of all answers."""
+"""Frame of all answers, after the prefix of the deployment."""
 QOS = QoSProfile(depth=4, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 COMPLAINT_PERIOD_S = 5.0
 """[s] between two lines about messages that were dropped."""
 UNIT = 1e-3
 """By how much the length of a rotation's quaternion may differ from 1."""
+
+
+def world_frame(node: LifecycleNode) -> str:
+    """Return the name of the world frame of the deployment that a node belongs to."""
+    return f"{frame_prefix(node.get_namespace())}{WORLD}"
 
 
 class ViewIntake:
@@ -48,13 +54,14 @@ class ViewIntake:
             group: callback group of the subscriptions.
         """
         self._node, self._now_s = node, now_s
+        self._world = world_frame(node)
         self._lock = threading.Lock()
         self._inboxes = {camera.name: CameraInbox() for camera in cameras}
         self._buffer = Buffer()
         self._listener = TransformListener(self._buffer, node)
         self._made: list[Any] = []
         for camera in cameras:
-            base = f"/openral/cameras/{camera.name}"
+            base = f"cameras/{camera.name}"
             for kind, topic, take in (
                 (Image, f"{base}/image_raw", self._on_image),
                 (Image, f"{base}/depth/image_rect_raw", self._on_depth),
@@ -102,7 +109,9 @@ class ViewIntake:
         self, camera: str, lens: Lens, stamp_ns: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         try:
-            found = self._buffer.lookup_transform(WORLD, lens.frame, Time(nanoseconds=stamp_ns)).transform
+            found = self._buffer.lookup_transform(
+                self._world, lens.frame, Time(nanoseconds=stamp_ns)
+            ).transform
         except TransformException as error:
             raise NotLocatedError(
                 f"nobody says where camera {camera} stood when the picture was taken ({str(error)[:200]})"

@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/locator`: answers `perception/locate`, from words or a pixel to a point in the world.
+"""The lifecycle node `locator`: answers `perception/locate`, from words or a pixel to a point in the world.
 
 It reads pictures and moves nothing. Questions are answered in a thread of their own, so that pictures keep coming in
 while a detector thinks.
@@ -10,32 +10,29 @@ import sys
 from typing import Any
 
 import numpy as np
-import rclpy
 from numpy.typing import NDArray
 from openral.srv import Locate
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.guarded import GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
-from openral_core.process.told_to_end import ToldToEnd
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detection import ObjectDetector
 from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError
 from openral_perception.locator import Answer, CameraView, Locator
-from openral_perception.ros.intake import WORLD, ViewIntake
+from openral_perception.ros.intake import ViewIntake, world_frame
 from openral_perception.ros.truth_intake import TruthIntake
 from openral_perception.truth import SIMULATOR, TruePositions
 from openral_rskill.contract import match, require
 from openral_rskill.registry import resolve
 
-SERVICE = "/openral/perception/locate"
+SERVICE = "perception/locate"
 
 
 class LocatorNode(GuardedCallbacks, LifecycleNode):
@@ -44,7 +41,7 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
     known), `sim_positions` (answer words by the simulator's own positions)."""
 
     def __init__(self) -> None:
-        super().__init__("locator", namespace="/openral")
+        super().__init__("locator", namespace=DEFAULT_NAMESPACE)
         for name in ("scene", "skill", "run_dir"):
             self.declare_parameter(name, "")
         self.declare_parameter("device", "cpu")
@@ -147,8 +144,9 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         try:
             words = text_field("words", request.words, MAX_WORDS).strip()
             if words and self._truth is not None:
-                return fill_truth(response, self._truth.newest(), words, float(self._value("stale_after_s")))
-            return fill(response, *self._answer(request, words))
+                stale_s = float(self._value("stale_after_s"))
+                return fill_truth(response, world_frame(self), self._truth.newest(), words, stale_s)
+            return fill(response, world_frame(self), *self._answer(request, words))
         except OpenralError as error:
             response.ok, response.message = False, str(error)
             return response
@@ -166,10 +164,10 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         return view, locator.by_pixel(view, float(request.u), float(request.v))
 
 
-def fill(response: Any, view: CameraView, answer: Answer) -> Any:
+def fill(response: Any, world: str, view: CameraView, answer: Answer) -> Any:
     """Write an answer into a response of `Locate`, and return it."""
     response.ok, response.message, response.source = True, answer.remark, answer.source
-    _fill_point(response.point, view.stamp_s, answer.point.position)
+    _fill_point(response.point, world, view.stamp_s, answer.point.position)
     response.covariance = [float(value) for value in answer.point.covariance.flatten()]
     response.confidence, response.age_s = float(answer.confidence), float(view.age_s)
     response.u, response.v = float(answer.u), float(answer.v)
@@ -177,44 +175,26 @@ def fill(response: Any, view: CameraView, answer: Answer) -> Any:
     return response
 
 
-def fill_truth(response: Any, truth: TruePositions, words: str, stale_after_s: float) -> Any:
+def fill_truth(response: Any, world: str, truth: TruePositions, words: str, stale_after_s: float) -> Any:
     """Write the simulator's own position of what words name into a response of `Locate`, and return it."""
     name, position = truth.find(words, stale_after_s)
     response.ok, response.message, response.source = True, name, SIMULATOR
-    _fill_point(response.point, truth.stamp_s, position)
+    _fill_point(response.point, world, truth.stamp_s, position)
     response.confidence, response.age_s = 1.0, float(truth.age_s)
     response.others = [other for other in truth.positions if other != name]
     return response
 
 
-def _fill_point(message: Any, stamp_s: float, position: NDArray[np.float64]) -> None:
+def _fill_point(message: Any, world: str, stamp_s: float, position: NDArray[np.float64]) -> None:
     sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
-    message.header.frame_id = WORLD
+    message.header.frame_id = world
     message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
     message.point.x, message.point.y, message.point.z = (float(value) for value in position)
 
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that it cannot run in the scene."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = MultiThreadedExecutor(num_threads=2)
-    try:
-        with ToldToEnd() as told:
-            node = LocatorNode()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(LocatorNode, args, threads=2)
 
 
 if __name__ == "__main__":

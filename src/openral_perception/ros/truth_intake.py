@@ -15,7 +15,7 @@ from openral_core.errors import ContractError
 from openral_core.image_message import parse_stamp
 from openral_core.message_fields import MAX_NAME, text_field
 from openral_perception.geometry import NotLocatedError
-from openral_perception.ros.intake import COMPLAINT_PERIOD_S, WORLD
+from openral_perception.ros.intake import COMPLAINT_PERIOD_S, WORLD, world_frame
 from openral_perception.truth import TruePositions
 
 MAX_THINGS = 512
@@ -23,16 +23,17 @@ MAX_THINGS = 512
 
 
 class TruthIntake:
-    """Keeps the newest message of `/openral/sim/positions`; `newest` may be called from any thread."""
+    """Keeps the newest message of `sim/positions`; `newest` may be called from any thread."""
 
     def __init__(self, node: LifecycleNode, now_s: Callable[[], float], group: Any) -> None:
         """Subscribe; `now_s` returns the node's clock [s]."""
         self._node, self._now_s = node, now_s
+        self._world = world_frame(node)
         self._lock = threading.Lock()
         self._newest: TruePositions | None = None
         self._arrived_s = 0.0
         self._subscription = node.create_subscription(
-            TFMessage, "/openral/sim/positions", self._on_positions, 1, callback_group=group
+            TFMessage, "sim/positions", self._on_positions, 1, callback_group=group
         )
 
     def newest(self) -> TruePositions:
@@ -67,11 +68,12 @@ class TruthIntake:
             raise ContractError(f"{len(frames)} frames; send 1 to {MAX_THINGS}")
         positions, stamps = {}, []
         for frame in frames:
-            name = text_field("child_frame_id", frame.child_frame_id, MAX_NAME)
+            child = text_field("child_frame_id", frame.child_frame_id, MAX_NAME)
+            name = child.removeprefix(self._world.removesuffix(WORLD))
             shift = frame.transform.translation
             position = np.array([shift.x, shift.y, shift.z])
-            if frame.header.frame_id != WORLD or not np.isfinite(position).all():
-                raise ContractError(f"{name} is no finite position in the frame {WORLD}")
+            if frame.header.frame_id != self._world or not np.isfinite(position).all():
+                raise ContractError(f"{name} is no finite position in the frame {self._world}")
             positions[name] = position
             stamp = frame.header.stamp
             stamps.append(parse_stamp("simulator", stamp.sec, stamp.nanosec, self._now_s()))

@@ -19,6 +19,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError
+from openral_core.graph_names import graph_name
 from openral_core.guarded import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
@@ -45,7 +46,7 @@ TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""
 FEEDBACK_TICKS = 4
 """Looks between two feedback messages: 5 Hz."""
-PROGRESS = "/openral/progress"
+PROGRESS = "progress"
 UNREMARKABLE = (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE, GoalOutcome.STOPPED)
 """Ends that are no error."""
 
@@ -127,19 +128,23 @@ class ExecuteServer:
         self._status: BridgeStatus | None = None
         self._estopped = False
         self._ticks = 0
+        space = node.get_namespace()
+        self._progress_topic = graph_name(space, PROGRESS)
         group = ReentrantCallbackGroup()  # a goal that waits for its end must not hold up the tick
         self._entities: list[tuple[Callable[[Any], Any], Any]] = [
             (
                 node.destroy_subscription,
-                node.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10),
+                node.create_subscription(
+                    ControlStatus, graph_name(space, "control_status"), self._on_status, 10
+                ),
             ),
             (
                 node.destroy_subscription,
-                node.create_subscription(Bool, "/openral/estop_state", self._on_estop, LATCHED_QOS),
+                node.create_subscription(Bool, graph_name(space, "estop_state"), self._on_estop, LATCHED_QOS),
             ),
             (
                 node.destroy_subscription,
-                node.create_subscription(TaskProgress, PROGRESS, self._on_progress, 10),
+                node.create_subscription(TaskProgress, self._progress_topic, self._on_progress, 10),
             ),
             (
                 node.destroy_timer,
@@ -221,7 +226,7 @@ class ExecuteServer:
         self._tick()
 
     def _on_status(self, message: ControlStatus) -> None:
-        # Whether the E-stop is latched is for /openral/estop_state alone to say: two topics have no order between them.
+        # Whether the E-stop is latched is for `estop_state` alone to say: two topics have no order between them.
         try:
             self._status = read_status(message)
         except ContractError as error:
@@ -327,7 +332,7 @@ class ExecuteServer:
         if self.intake is None:
             raise GoalRefused("node_state", f"{manifest.name} is not active; activate its node first")
         if self._estopped:
-            raise GoalRefused("estop", "the E-stop is latched; reset it with /openral/estop_reset")
+            raise GoalRefused("estop", "the E-stop is latched; reset it with the service estop_reset")
         if self._goal is not None:
             text = (
                 f"busy with goal {self._goal.run.goal_id} ({self._goal.run.instruction!r}); cancel it first"
@@ -352,7 +357,10 @@ class ExecuteServer:
         )
 
     def _start(self, offer: SkillOffer, handle: Any, request: GoalRequest) -> ActiveGoal:
-        begun_ns, monitors = self._node.get_clock().now().nanoseconds, self._node.count_publishers(PROGRESS)
+        begun_ns, monitors = (
+            self._node.get_clock().now().nanoseconds,
+            self._node.count_publishers(self._progress_topic),
+        )
         stops = self._stopping.begin(request, begun_ns, monitors)
         goal_id = bytes(handle.goal_id.uuid).hex()
         self._node.get_logger().info(

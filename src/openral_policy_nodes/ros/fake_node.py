@@ -10,12 +10,13 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
+from openral_core.graph_names import graph_name
 from openral_policy_nodes.ros.hosting_node import HEARTBEAT_S
 from openral_policy_nodes.ros.sensors import LATCHED_QOS, STATE_QOS
 
 
 class FakePolicyNode:
-    """Speaks for a node on `/openral/skills` and `/openral/action_chunk`; the node must be spun."""
+    """Speaks for a node on `skills` and `action_chunk` of its deployment; the node must be spun."""
 
     def __init__(self, node: Node, skill: str = "tests/by-hand", horizon_s: float = 0.2) -> None:
         """Announce the skill, active and without a goal.
@@ -26,8 +27,9 @@ class FakePolicyNode:
             horizon_s: [s] longest chunk that it announces.
         """
         self._node, self.skill, self.horizon_s = node, skill, horizon_s
-        self._infos = node.create_publisher(SkillInfo, "/openral/skills", LATCHED_QOS)
-        self.chunks = node.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
+        space = node.get_namespace()
+        self._infos = node.create_publisher(SkillInfo, graph_name(space, "skills"), LATCHED_QOS)
+        self.chunks = node.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
         self.goal_id = ""
         self.active = True
         node.create_timer(HEARTBEAT_S, self.announce, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import rclpy
 from openral.msg import ActionChunk, SkillInfo
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import State, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.guarded import EXIT_UNFIT
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.graph_names import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
@@ -73,8 +67,9 @@ class HostingNode(ExecuteActionHost):
             reliability=ReliabilityPolicy.RELIABLE,
             durability=DurabilityPolicy.TRANSIENT_LOCAL,
         )
-        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", STATE_QOS)
-        self._skills = self.create_publisher(SkillInfo, "/openral/skills", latched)
+        space = self.get_namespace()
+        self._chunks = self.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
+        self._skills = self.create_publisher(SkillInfo, graph_name(space, "skills"), latched)
         self._hosting: Hosting | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
@@ -151,7 +146,7 @@ class HostingNode(ExecuteActionHost):
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End what runs and say so on `/openral/skills`."""
+        """End what runs and say so on `skills`."""
         self._announce("finalized")
         self._release()
 
@@ -235,27 +230,3 @@ def require_gripper(robot: RobotDescription) -> None:
     """
     if robot.gripper_joint is None:
         raise ContractError(f"robot {robot.name} has no joint of role gripper; add one to its description")
-
-
-def run_node(make_node: Callable[[], HostingNode], args: list[str] | None = None) -> int:
-    """Run a node until it is told to stop; EXIT_UNFIT when `autostart` found its skills unfit, 1 after a bug."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = SingleThreadedExecutor()
-    try:
-        with ToldToEnd() as told:
-            node = make_node()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    ended = transition()
-                    if ended != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0

@@ -1,4 +1,4 @@
-"""The lifecycle node that hosts the motions of a scene, each as an action `/openral/skills/<slug>/execute`.
+"""The lifecycle node that hosts the motions of a scene, each as an action `skills/<slug>/execute`.
 
 One goal at a time over all of them. They need no camera, and are checked by the bridge as policies are.
 """
@@ -12,12 +12,14 @@ from functools import partial
 from openral_control.motions import MOTIONS, MotionArm
 from openral_control.motions.guide import horizon_of
 from openral_core.errors import ContractError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_policy_nodes.goal_request import GoalRequest
 from openral_policy_nodes.motions import REPLAN_S, MotionSource, motion_name, path_check
 from openral_policy_nodes.ros.execute_action import SkillOffer
-from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper, run_node
+from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper
 from openral_policy_nodes.ros.skill_messages import HostedSkill
 from openral_rskill.contract import match, require
 from openral_rskill.registry import resolve
@@ -28,7 +30,7 @@ class MotionNode(HostingNode):
     scene's `motions`."""
 
     def __init__(self) -> None:
-        super().__init__("motions", namespace="/openral", most_skills=len(MOTIONS))
+        super().__init__("motions", namespace=DEFAULT_NAMESPACE, most_skills=len(MOTIONS))
         self.declare_parameter("lockstep", False)
 
     def _admit(self) -> Hosting:
@@ -39,7 +41,10 @@ class MotionNode(HostingNode):
             raise ContractError(f"scene {scene.scene.id} lists no motions; add `motions:` to it")
         require_gripper(robot)
         horizon = horizon_of(MotionArm.of(scene, robot))
-        skills = [HostedSkill(resolve(reference), scene, horizon) for reference in scene.motions]
+        skills = [
+            HostedSkill(resolve(reference), scene, self.get_namespace(), horizon)
+            for reference in scene.motions
+        ]
         for hosted in skills:
             motion_name(hosted.package.manifest)
             require(match(hosted.package.manifest, robot, scene))

@@ -1,4 +1,4 @@
-"""The lifecycle node that hosts one skill and offers it as the action `/openral/skills/<slug>/execute`."""
+"""The lifecycle node that hosts one skill and offers it as the action `skills/<slug>/execute`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError
+from openral_core.graph_names import DEFAULT_NAMESPACE, policy_namespace
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.ros.execute_action import SkillOffer
-from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper, run_node
+from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper
 from openral_policy_nodes.ros.skill_messages import HostedSkill
 from openral_policy_nodes.warm_up import blank_sensors
 from openral_rskill.contract import match, require
@@ -27,7 +29,7 @@ class PolicyNode(HostingNode):
     policy), `allow_unevaluated`."""
 
     def __init__(self) -> None:
-        super().__init__("policy", namespace="/openral/policy", most_skills=1)
+        super().__init__("policy", namespace=policy_namespace(DEFAULT_NAMESPACE), most_skills=1)
         self.declare_parameter("skill", "")
         self.declare_parameter("device", "cpu")
         self.declare_parameter("lockstep", False)
@@ -51,7 +53,9 @@ class PolicyNode(HostingNode):
         )
         require_gripper(robot)
         cameras = cameras_for(manifest, scene)
-        return Hosting([HostedSkill(package, scene)], scene, robot, cameras, manifest.replay_steps)
+        return Hosting(
+            [HostedSkill(package, scene, self.get_namespace())], scene, robot, cameras, manifest.replay_steps
+        )
 
     def _load(self, hosting: Hosting) -> tuple[Inference, Sequence[SkillOffer]]:
         """Load the weights, or start the server that holds them, and warm up."""

@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from openral_core.errors import ContractError
+from openral_core.graph_names import graph_name
 from openral_core.image_message import decode_image, require_size
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
@@ -33,7 +34,7 @@ SET_BACK_NS = 1_000_000_000
 """[ns] from which on what is ahead of the node's clock means that the clock was set back."""
 LOG_PERIOD_S = 1.0
 """[s] between two lines of the log about one source."""
-_JOINTS, _POSE = "/joint_states", "/openral/ee_pose"
+_JOINTS, _POSE = "/joint_states", "ee_pose"
 _STATE = "the robot's state"
 """Joints and pose, as one stream."""
 
@@ -83,18 +84,21 @@ class SensorIntake:
         self._logged_s: dict[str, float] = {}
         self.latest: SensorSet | None = None
         """The newest complete set."""
+        space = node.get_namespace()
         self._subscriptions = [
             node.create_subscription(
                 JointState, _JOINTS, lambda message: self._add(_JOINTS, message), STATE_QOS
             ),
             node.create_subscription(
-                PoseStamped, _POSE, lambda message: self._add(_POSE, message), STATE_QOS
+                PoseStamped, graph_name(space, _POSE), lambda message: self._add(_POSE, message), STATE_QOS
             ),
         ]
         self._target = (-1, np.zeros(3))
         if with_target:
             self._subscriptions.append(
-                node.create_subscription(PointStamped, "/openral/ee_target", self._on_target, STATE_QOS)
+                node.create_subscription(
+                    PointStamped, graph_name(space, "ee_target"), self._on_target, STATE_QOS
+                )
             )
         for camera in cameras:
             self._subscribe_camera(camera)
@@ -130,7 +134,7 @@ class SensorIntake:
         def on_image(message: Image) -> None:
             self._add(camera.name, message)
 
-        topic = f"/openral/cameras/{camera.name}"
+        topic = graph_name(self._node.get_namespace(), f"cameras/{camera.name}")
         create = self._node.create_subscription
         self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, CAMERA_QOS))
         self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, CAMERA_QOS))

@@ -11,6 +11,7 @@ from geometry_msgs.msg import Point
 from openral.msg import ActionChunk, SkillInfo
 from openral.msg import StartPose as StartPoseMessage
 
+from openral_core.graph_names import graph_name
 from openral_core.manifest import StartPose
 from openral_core.scene import DeployScene
 from openral_policy_nodes.inference import PolicyChunk
@@ -23,13 +24,15 @@ class HostedSkill:
 
     package: RSkillPackage
     scene: DeployScene
+    node_namespace: str
+    """Of the node that hosts it."""
     horizon: int = 0
     """H of its chunks; 0: the manifest's `chunk_size`."""
 
     @property
     def action(self) -> str:
         """Full name of the skill's action."""
-        return f"/openral/skills/{self.package.slug}/execute"
+        return graph_name(self.node_namespace, f"skills/{self.package.slug}/execute")
 
 
 def chunk_message(chunk: PolicyChunk, skill: str, scene: DeployScene) -> ActionChunk:

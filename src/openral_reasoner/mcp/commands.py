@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import InstallationError
 
 
@@ -31,6 +32,7 @@ def mcp(
         Path | None, typer.Option(help="With --http: where the token is written, for this user alone.")
     ] = None,
     patience: Annotated[float, numbers.seconds("Seconds to wait for a reasoner and its first skill.")] = 10.0,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Offer the tools of the running reasoner to a client of the Model Context Protocol, under the reasoner's gates."""
     import asyncio
@@ -45,7 +47,7 @@ def mcp(
     listening = HttpServer(address, port, token_file) if http else None
 
     async def serve() -> None:
-        client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience)
+        client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience, namespace=namespace)
         server = ToolsServer(client)
         if listening is None:
             await server.serve_stdio(client)

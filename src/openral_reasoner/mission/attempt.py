@@ -50,7 +50,7 @@ class DirectorConfig(BaseModel):
     condition_patience_s: float = Field(default=30.0, gt=0)
     """How long a task waits for its "when …", on wall time."""
     bridge_patience_s: float = Field(default=10.0, gt=0)
-    """Wall time without `/openral/control_status` in an attempt after which the bridge counts as dead."""
+    """Wall time without `control_status` in an attempt after which the bridge counts as dead."""
     heartbeat_patience_s: float = Field(default=5.0, gt=1)
     """Wall time without an announcement of an active skill, which come once a second, after which it counts as lost."""
 

@@ -40,7 +40,7 @@ from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import MAX_CHARACTERS
 
-LATCHED_ESTOP = "the E-stop is latched; reset it with /openral/estop_reset"
+LATCHED_ESTOP = "the E-stop is latched; reset it with the service estop_reset"
 
 
 class Director:

@@ -101,7 +101,7 @@ class GoalTracker:
                 return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
             return []
         if now.wall_s - self._bridge_wall_s > self._config.bridge_patience_s:
-            silent = f"the bridge sent no /openral/control_status for {self._config.bridge_patience_s:.0f} s"
+            silent = f"the bridge sent no control_status for {self._config.bridge_patience_s:.0f} s"
             return self.cancel(Judgement(GateVerdict.STALLED, silent, broken_off=True), now.wall_s)
         if self._paused is not None:
             return []

@@ -61,7 +61,7 @@ class Proposals:
             return True
         if now.wall_s - since_wall_s > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self.palette.excluded.items())
-            found = f"not usable: {why}" if why else "no policy node announced itself on /openral/skills"
+            found = f"not usable: {why}" if why else "no policy node announced itself"
             patience = f"{self._config.palette_patience_s:.0f} s"
             mission.end(MissionState.FAILED, now.stamp_s, f"no skill is ready after {patience} ({found})")
         return False

@@ -27,8 +27,8 @@ from openral_reasoner.ros.skill_client import Guard
 
 PATIENCE_S = 5.0
 """[s] wall time a camera or the reward monitor has to answer."""
-SERVICE = "/openral/perception/query_task_progress"
-LOCATE = "/openral/perception/locate"
+SERVICE = "perception/query_task_progress"
+LOCATE = "perception/locate"
 MAX_OTHERS = 20
 """Other things in the picture that an answer of `locate` repeats."""
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -90,7 +90,7 @@ class CameraAndMonitor:
         if camera is None:
             answer(Reply(False, f"there is no camera '{name[:40]}'; there is {', '.join(self._cameras)}"))
             return
-        topic = f"/openral/cameras/{name}/image_raw"
+        topic = f"cameras/{name}/image_raw"
         waiting = self._wait(answer, f"camera {name}")
         seen = partial(self._seen, waiting, camera)
         subscription = self._node.create_subscription(Image, topic, seen, NEWEST)

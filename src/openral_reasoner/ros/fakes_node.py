@@ -27,6 +27,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, graph_name, policy_namespace
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_reasoner.palette import MOTION
@@ -54,15 +55,16 @@ class FakeSkillServer(GuardedCallbacks, Node):
             moves: it is a motion without tasks, which succeeds after `MOTION_S`.
             **kwargs: of the node.
         """
-        super().__init__(slug.replace("-", "_"), namespace="/openral/policy", **kwargs)
+        super().__init__(slug.replace("-", "_"), namespace=policy_namespace(DEFAULT_NAMESPACE), **kwargs)
         self.declare_parameter("phrases", ["open the drawer", "close the drawer"])
         self.declare_parameter("max_execution_s", 6.0)
         self.declare_parameter("tag", "any")
         self._moves = moves
         self._active: tuple[str, str] = ("", "")
-        name = f"/openral/skills/{slug.replace('-', '_')}/execute"
-        self._info = self.create_publisher(SkillInfo, "/openral/skills", LATCHED)
-        self._status = self.create_publisher(ControlStatus, "/openral/control_status", 10)
+        space = self.get_namespace()
+        name = graph_name(space, f"skills/{slug.replace('-', '_')}/execute")
+        self._info = self.create_publisher(SkillInfo, graph_name(space, "skills"), LATCHED)
+        self._status = self.create_publisher(ControlStatus, graph_name(space, "control_status"), 10)
         self._server = ActionServer(
             self,
             ExecuteSkill,
@@ -140,16 +142,16 @@ class FakeMonitor(GuardedCallbacks, Node):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__("reward_monitor", namespace="/openral", **kwargs)
+        super().__init__("reward_monitor", namespace=DEFAULT_NAMESPACE, **kwargs)
         self.declare_parameter("levels", [1.0])
         self.declare_parameter("rise_s", 0.5)
         self._goal = ""
         self._begin = 0.0
         self._attempt = -1
         self._value: float | None = None
-        self._publisher = self.create_publisher(TaskProgress, "/openral/progress", 10)
-        self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10)
-        self.create_service(QueryTaskProgress, "/openral/perception/query_task_progress", self._on_query)
+        self._publisher = self.create_publisher(TaskProgress, "progress", 10)
+        self.create_subscription(ControlStatus, "control_status", self._on_status, 10)
+        self.create_service(QueryTaskProgress, "perception/query_task_progress", self._on_query)
 
     def _on_query(self, request: Any, response: Any) -> Any:
         response.ok = self._value is not None

@@ -1,4 +1,4 @@
-"""Asks the graph where a thing is, by words; what answers `/openral/perception/locate` is checked before it counts."""
+"""Asks the graph where a thing is, by words; what answers `perception/locate` is checked before it counts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 from openral.srv import Locate
 from rclpy.node import Node
 
+from openral_core.graph_names import frame_prefix
 from openral_reasoner.located_point import Point, point_of
 from openral_reasoner.mission.attempt import FindThing
 from openral_reasoner.ros.skill_client import Guard
 
-SERVICE = "/openral/perception/locate"
+SERVICE = "perception/locate"
 
 
 class LocateClient:
@@ -48,5 +49,5 @@ class LocateClient:
         self._node.destroy_client(self._client)
 
     def _answered(self, key: int, future: Any) -> None:
-        point, why = point_of(future.result())
+        point, why = point_of(future.result(), frame_prefix(self._node.get_namespace()))
         self._on_found(key, point, why)

@@ -33,16 +33,16 @@ from openral_reasoner.plain_line import plain_line
 LATCHED = QoSProfile(
     depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""Deep enough for one message of each policy node on `/openral/skills`."""
+"""Deep enough for one message of each policy node on `skills`."""
 
 NEWEST = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""Of `/openral/mission`: who comes late gets the mission as it is now, and none as it was."""
+"""Of `mission`: who comes late gets the mission as it is now, and none as it was."""
 STEPS = QoSProfile(
     depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""Of `/openral/mission_log`: who comes late gets the last 256 steps."""
+"""Of `mission_log`: who comes late gets the last 256 steps."""
 
 
 MAX_TEXT = 256

@@ -15,13 +15,13 @@ from openral_reasoner.ros.messages import NEWEST, STEPS, message_of, step_of
 
 
 class MissionPublisher:
-    """Publishes `/openral/mission` and `/openral/mission_log`."""
+    """Publishes `mission` and `mission_log`."""
 
     def __init__(self, node: Node) -> None:
         """Offer both topics."""
         self._node = node
-        self._mission = node.create_publisher(Mission, "/openral/mission", NEWEST)
-        self._steps = node.create_publisher(MissionStep, "/openral/mission_log", STEPS)
+        self._mission = node.create_publisher(Mission, "mission", NEWEST)
+        self._steps = node.create_publisher(MissionStep, "mission_log", STEPS)
 
     def tell(self, mission: HeldMission) -> None:
         """Say how a mission stands now."""

@@ -16,6 +16,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
@@ -30,12 +31,12 @@ class MissionListener(GuardedCallbacks, Node):
     """Keeps the newest mission, and the steps that came and were not taken yet."""
 
     def __init__(self, *, steps: bool = False) -> None:
-        super().__init__(f"mission_{uuid4().hex[:8]}", namespace="/openral")
+        super().__init__(f"mission_{uuid4().hex[:8]}", namespace=DEFAULT_NAMESPACE)
         self.mission: Any = None
         self.steps: list[Any] = []
-        self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
+        self.create_subscription(Mission, "mission", self._on_mission, NEWEST)
         if steps:
-            self.create_subscription(MissionStep, "/openral/mission_log", self.steps.append, STEPS)
+            self.create_subscription(MissionStep, "mission_log", self.steps.append, STEPS)
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission
@@ -50,9 +51,11 @@ class MissionListener(GuardedCallbacks, Node):
         return True
 
 
-def _listen(act: Callable[[MissionListener, Console], int], patience_s: float, *, steps: bool = False) -> int:
+def _listen(
+    act: Callable[[MissionListener, Console], int], patience_s: float, namespace: str, *, steps: bool = False
+) -> int:
     console = Console()
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = MissionListener(steps=steps)
     try:
         if node.until(lambda: node.mission is not None, patience_s):
@@ -66,7 +69,7 @@ def _listen(act: Callable[[MissionListener, Console], int], patience_s: float, *
         rclpy.try_shutdown()
 
 
-def show(patience_s: float, as_json: bool) -> int:
+def show(patience_s: float, namespace: str, as_json: bool) -> int:
     """Print the mission once; return 0, or 2 without a reasoner."""
 
     def act(node: MissionListener, console: Console) -> int:
@@ -76,10 +79,10 @@ def show(patience_s: float, as_json: bool) -> int:
             console.print(_view(node.mission))
         return 0
 
-    return _listen(act, patience_s)
+    return _listen(act, patience_s, namespace)
 
 
-def watch(patience_s: float) -> int:
+def watch(patience_s: float, namespace: str) -> int:
     """Show the mission as it goes on, until it has ended or Ctrl-C; return 0 if it was done, else 1 or 2."""
 
     def act(node: MissionListener, console: Console) -> int:
@@ -89,10 +92,10 @@ def watch(patience_s: float) -> int:
                 live.update(_view(node.mission), refresh=True)
         return 0 if node.mission.state in ("done", "idle") else 1
 
-    return _listen(act, patience_s)
+    return _listen(act, patience_s, namespace)
 
 
-def log(patience_s: float, follow: bool) -> int:
+def log(patience_s: float, namespace: str, follow: bool) -> int:
     """Print the steps so far, with their reasons; `follow`: and those to come, until Ctrl-C."""
 
     def act(node: MissionListener, console: Console) -> int:
@@ -106,12 +109,12 @@ def log(patience_s: float, follow: bool) -> int:
             node.steps.clear()
         return 0
 
-    return _listen(act, patience_s, steps=True)
+    return _listen(act, patience_s, namespace, steps=True)
 
 
-def cancel(patience_s: float) -> int:
+def cancel(patience_s: float, namespace: str) -> int:
     """Stop the mission and every motion, as `openral prompt stop` does."""
-    return converse("stop", patience_s)
+    return converse("stop", patience_s, namespace)
 
 
 def _view(mission: Any) -> Group:

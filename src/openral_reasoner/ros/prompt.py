@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
@@ -27,7 +28,7 @@ class PromptNode(GuardedCallbacks, Node):
 
     def __init__(self, sentence: str) -> None:
         self.prompt_id = uuid4().hex
-        super().__init__(f"prompt_{self.prompt_id[:8]}", namespace="/openral")
+        super().__init__(f"prompt_{self.prompt_id[:8]}", namespace=DEFAULT_NAMESPACE)
         self.sentence = sentence
         self.mission: Any = None
         self.taken = False
@@ -36,9 +37,9 @@ class PromptNode(GuardedCallbacks, Node):
         """What words that began no mission were taken for: stop or refused."""
         self.reason = ""
         self._asked: tuple[str, str] | None = None
-        self._publisher = self.create_publisher(PromptMessage, "/openral/prompt", 10)
-        self.create_subscription(Mission, "/openral/mission", self._on_mission, NEWEST)
-        self.create_subscription(MissionStep, "/openral/mission_log", self._on_step, STEPS)
+        self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
+        self.create_subscription(Mission, "mission", self._on_mission, NEWEST)
+        self.create_subscription(MissionStep, "mission_log", self._on_step, STEPS)
 
     def _on_step(self, step: Any) -> None:
         if step.mission == self.prompt_id and step.kind in ("stop", "refused"):
@@ -51,6 +52,11 @@ class PromptNode(GuardedCallbacks, Node):
     def _answered(self, mission: Any) -> bool:
         """Whether the question that was open when the words went out is open no more, in the same mission."""
         return self._asked is not None and mission.id == self._asked[0] and mission.question != self._asked[1]
+
+    @property
+    def topic(self) -> str:
+        """On which the sentence is said."""
+        return str(self._publisher.topic_name)
 
     @property
     def replaced(self) -> bool:
@@ -88,10 +94,10 @@ class PromptNode(GuardedCallbacks, Node):
         return (DONE if mission.state == "done" else FAILED) if mission.state in ENDED else None
 
 
-def converse(sentence: str, patience_s: float) -> int:
+def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPACE) -> int:
     """Say a sentence, show what becomes of it, and return the exit code; Ctrl-C leaves the mission running."""
     console = Console()
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
         return _follow(node, console, patience_s)
@@ -105,9 +111,7 @@ def converse(sentence: str, patience_s: float) -> int:
 
 def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
     if not node.send(patience_s):
-        console.print(
-            "[red]No reasoner listens on /openral/prompt.[/red] Start one with `openral deploy sim`."
-        )
+        console.print(f"[red]No reasoner listens on {node.topic}.[/red] Start one with `openral deploy sim`.")
         return NOBODY
     end = time.monotonic() + patience_s
     shown = ""

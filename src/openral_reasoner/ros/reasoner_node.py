@@ -1,6 +1,6 @@
-"""The lifecycle node `/openral/reasoner`: brings the graph's events to the director, and back its commands.
+"""The lifecycle node `reasoner`: brings the graph's events to the director, and back its commands.
 
-Progress comes from the topic `/openral/progress` alone, not from the monitor's service: a reading there
+Progress comes from the topic `progress` alone, not from the monitor's service: a reading there
 names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
 its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
 monotonic clock. All callbacks run on one thread and none of them waits; whoever plans, which may take long,
@@ -17,7 +17,6 @@ from uuid import uuid4
 import rclpy
 from openral.msg import ActionChunk, ControlStatus, Prompt, SkillInfo, TaskProgress
 from pydantic import BaseModel
-from rclpy.action import get_action_names_and_types
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -27,6 +26,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.process.told_to_end import ToldToEnd
@@ -62,7 +62,7 @@ from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import LATCHED, goal_of, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
-from openral_reasoner.ros.skill_client import SkillClients
+from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial
 
@@ -72,9 +72,6 @@ FAREWELL_S = 0.5
 words."""
 
 
-EXECUTE_SKILL = "openral/action/ExecuteSkill"
-MAX_SERVERS = 64
-"""Action servers that nobody announced, and that a stop reaches as well."""
 IGNORED_PERIOD_S = 5.0
 """[s] between two warnings about messages that are not to be trusted."""
 
@@ -85,7 +82,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     scene's), `gate.*`, `director.*`."""
 
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
-        super().__init__("reasoner", namespace="/openral", **kwargs)
+        super().__init__("reasoner", namespace=DEFAULT_NAMESPACE, **kwargs)
         for name, default in (
             ("scene", ""),
             ("mission", ""),
@@ -173,17 +170,17 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             log=self._note,
         )
         self._publisher = MissionPublisher(self)
-        self._chunks = self.create_publisher(ActionChunk, "/openral/action_chunk", 10)
+        self._chunks = self.create_publisher(ActionChunk, "action_chunk", 10)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
         for kind, topic, callback, qos in (
-            (SkillInfo, "/openral/skills", self._on_skill, LATCHED),
-            (Prompt, "/openral/prompt", self._on_prompt, 10),
+            (SkillInfo, "skills", self._on_skill, LATCHED),
+            (Prompt, "prompt", self._on_prompt, 10),
             (TaskProgress, PROGRESS, self._on_progress, 10),
-            (ControlStatus, "/openral/control_status", self._on_status, 10),
-            (Bool, "/openral/estop_state", self._on_estop, LATCHED),
+            (ControlStatus, "control_status", self._on_status, 10),
+            (Bool, "estop_state", self._on_estop, LATCHED),
         ):
             self._listeners.append(("subscription", self.create_subscription(kind, topic, callback, qos)))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -273,7 +270,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         try:
             skill, returned = self._skill_registry.announce(info, time.monotonic())
         except ContractError as error:
-            self._ignored("/openral/skills", error)
+            self._ignored("skills", error)
             return
         if self._director.recovering or returned:  # what was begun before must not go on unwatched
             self._goals.stop(skill.action_server)
@@ -310,7 +307,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:
-            self._ignored("/openral/control_status", error)
+            self._ignored("control_status", error)
 
     def _on_estop(self, state: Bool) -> None:
         self._run(self._director.estop(state.data, self._now()))
@@ -373,9 +370,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._stop_everything(command.goal)
 
     def _stop_everything(self, goal: str) -> None:
-        """Cancel all goals of all skills, also of those that nobody announced; let the bridge drop a goal's chunks."""
-        found = (name for name, kinds in get_action_names_and_types(self) if EXECUTE_SKILL in kinds)
-        for server in {*self._skill_registry.servers, *list(found)[:MAX_SERVERS]}:
+        """Cancel all goals of all skills here, announced or not; let the bridge drop a goal's chunks."""
+        for server in {*self._skill_registry.servers, *skill_actions(self)}:
             self._goals.stop(server)
         if goal and self._chunks is not None:
             self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended

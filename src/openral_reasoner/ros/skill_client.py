@@ -1,4 +1,4 @@
-"""The reasoner's side of `/openral/skills/<slug>/execute`: sends goals, cancels them, tells how they end."""
+"""The reasoner's side of `skills/<slug>/execute`: sends goals, cancels them, tells how they end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from action_msgs.srv import CancelGoal
 from openral.action import ExecuteSkill
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, get_action_names_and_types
 from rclpy.node import Node
 
 from openral_core.stop_conditions import stop_when_text
@@ -32,8 +32,19 @@ MAX_STOPPERS = 128
 MAX_CHECK = 64
 """Characters of the name of the check that ended a goal."""
 
+EXECUTE_SKILL = "openral/action/ExecuteSkill"
+MAX_SERVERS = 64
+"""Actions of a deployment that a stop is sent to without their having been announced."""
+
 Guard = Callable[[Callable[..., Any], str], Callable[..., Any]]
 """`GuardedCallbacks.guard`: (callback, what it serves) -> callback that logs what it raises."""
+
+
+def skill_actions(node: Node) -> list[str]:
+    """Return the actions of skills in the graph that lie in the namespace of a node, announced or not."""
+    below = f"{node.get_namespace()}/skills/"
+    found = (name for name, kinds in get_action_names_and_types(node) if EXECUTE_SKILL in kinds)
+    return [name for name in found if name.startswith(below)][:MAX_SERVERS]
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Which skills are there now: what policy nodes announced on `/openral/skills`, less those that went away."""
+"""Which skills are there now: what policy nodes announced on `skills`, less those that went away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openral_reasoner.heartbeat import Heartbeats
 from openral_reasoner.palette import Palette, Skill, build_palette
 from openral_reasoner.ros.messages import skill_of
 
-PROGRESS = "/openral/progress"
+PROGRESS = "progress"
 MAX_SKILLS = 64
 """Skills of one deployment; further ones are not taken up."""
 

@@ -12,15 +12,16 @@ from typing import Any
 import rclpy
 from openral.action import CallTool
 from openral.msg import ToolTable
-from rclpy.action import ActionClient, get_action_names_and_types
+from rclpy.action import ActionClient
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from openral_core.graph_names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.ros.messages import NEWEST
-from openral_reasoner.ros.skill_client import SkillClients
+from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
 from openral_reasoner.tools.tool_source import OfferedTool, Told
 
@@ -31,27 +32,28 @@ TELL_S = 5.0
 STOP = "stop"
 STOP_PATIENCE_S = 2.0
 """[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
-EXECUTE_SKILL = "openral/action/ExecuteSkill"
-NOBODY = "no reasoner answers on /openral/tools; start a deployment, with `openral deploy sim` or ros2 launch"
+NOBODY = "no reasoner answers on `tools`; start a deployment, with `openral deploy sim` or ros2 launch"
 
 
 class _ToolNode(GuardedCallbacks, Node):
     """The node of one process; its name says whose session it is."""
 
     def __init__(self) -> None:
-        super().__init__(f"agent_{os.getpid()}", namespace="/openral")
+        super().__init__(f"agent_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
 
 
 class ToolClient:
     """A `ToolSource` over the graph. Use it as an asynchronous context manager, in the loop of the server."""
 
-    def __init__(self, *, approve_each: bool, patience_s: float) -> None:
+    def __init__(self, *, approve_each: bool, patience_s: float, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Prepare; the node is made when the context is entered.
 
         Args:
             approve_each: the operator is asked before each motion.
             patience_s: [s] wall time to wait for a reasoner and its first skill.
+            namespace: of the deployment.
         """
+        self._namespace = namespace
         self._approve_each, self._patience_s = approve_each, patience_s
         self._tools: tuple[OfferedTool, ...] = ()
         self.on_change: Callable[[], None] = _nothing
@@ -63,7 +65,7 @@ class ToolClient:
 
     async def __aenter__(self) -> ToolClient:
         self._loop = asyncio.get_running_loop()
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        rclpy.init(args=ros_arguments(self._namespace), signal_handler_options=SignalHandlerOptions.NO)
         self._node = node = _ToolNode()
         node.create_subscription(ToolTable, TOPIC, self._on_table, NEWEST)
         self._client = ActionClient(node, CallTool, ACTION)
@@ -182,7 +184,7 @@ class ToolClient:
 
     async def _stop_directly(self) -> Reply:
         """Cancel the goals of all skills without a reasoner."""
-        found = [name for name, kinds in get_action_names_and_types(self._node) if EXECUTE_SKILL in kinds]
+        found = skill_actions(self._node)
         for server in found:
             self._stopper.stop(server)
         end = self._loop.time() + STOP_PATIENCE_S

@@ -22,7 +22,7 @@ from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.tool import MAX_ARGUMENTS, Tool
 
-TOPIC, ACTION = "/openral/tools", "/openral/tools/call"
+TOPIC, ACTION = "tools", "tools/call"
 MAX_OPEN = 16
 """Calls that may wait for their answers at the same time."""
 MAX_TEXT = 256

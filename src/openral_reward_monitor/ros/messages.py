@@ -11,7 +11,7 @@ from openral_reward_monitor.reading import Reading
 
 
 def progress_message(reading: Reading) -> TaskProgress:
-    """Return the message for `/openral/progress`, stamped with the newest scored frame."""
+    """Return the message for `progress`, stamped with the newest scored frame."""
     message = TaskProgress(
         goal_id=reading.attempt.goal_id,
         task=reading.task,

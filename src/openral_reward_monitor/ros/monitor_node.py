@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/reward_monitor`: watches cameras and says how far the running attempt got.
+"""The lifecycle node `reward_monitor`: watches cameras and says how far the running attempt got.
 
 It is advisory: nothing on the action path reads it. Intake, the service and the progress topic run in the executor's
 thread and never wait for the model, which has a thread of its own.
@@ -11,24 +11,21 @@ import time
 from functools import partial
 from typing import Any
 
-import rclpy
 from openral.msg import ControlStatus, TaskProgress
 from openral.srv import QueryTaskProgress
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.guarded import GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.ros.run_node import run_node
 from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
@@ -39,9 +36,9 @@ from openral_reward_monitor.ros.messages import progress_message, refuse
 from openral_reward_monitor.ros.progress_service import ProgressService
 from openral_reward_monitor.scorer import Scorer, ScoringJob
 
-SERVICE = "/openral/perception/query_task_progress"
+SERVICE = "perception/query_task_progress"
 MAX_RATE_HZ = 3.0
-"""[Hz] of the bridge's clock; `/openral/progress` is never faster."""
+"""[Hz] of the bridge's clock; `progress` is never faster."""
 INTAKE_DEPTH = 10
 """Frames of a camera that may wait to be taken in."""
 COMPLAINT_PERIOD_S = 5.0
@@ -56,7 +53,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
     `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
 
     def __init__(self) -> None:
-        super().__init__("reward_monitor", namespace="/openral")
+        super().__init__("reward_monitor", namespace=DEFAULT_NAMESPACE)
         for name in ("skill", "scene", "cameras", "task", "run_dir"):
             self.declare_parameter(name, "")
         self.declare_parameter("device", "cpu")
@@ -91,20 +88,20 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Begin to watch. Who sees the publisher of `/openral/progress`, made here, knows that readings will come."""
+        """Begin to watch. Who sees the publisher of `progress`, made here, knows that readings will come."""
         assert self._assembly is not None
         if self._progress is None:
-            self._progress = self.create_publisher(TaskProgress, "/openral/progress", 10)
+            self._progress = self.create_publisher(TaskProgress, "progress", 10)
         # Deep enough to catch up after a moment in which the process did not get the processor.
         best_effort = QoSProfile(depth=INTAKE_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
         self._subscriptions_made = [
             self.create_subscription(
-                Image, f"/openral/cameras/{name}/image_raw", partial(self._on_image, name), best_effort
+                Image, f"cameras/{name}/image_raw", partial(self._on_image, name), best_effort
             )
             for name in self._assembly.cameras
         ]
         self._subscriptions_made += [
-            self.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10),
+            self.create_subscription(ControlStatus, "control_status", self._on_status, 10),
             self.create_subscription(JointState, "/joint_states", self._on_joints, best_effort),
         ]
         return super().on_activate(state)
@@ -288,25 +285,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the reward skill unfit to run."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = SingleThreadedExecutor()
-    try:
-        with ToldToEnd() as told:
-            node = RewardMonitorNode()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(RewardMonitorNode, args)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The service `/openral/perception/query_task_progress`: from the newest scores at once, or of a fresh scoring."""
+"""The service `perception/query_task_progress`: from the newest scores at once, or of a fresh scoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/robot_bridge`: the only process that moves a real arm."""
+"""The lifecycle node `robot_bridge`: the only process that moves a real arm."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
         """Offer the topics of the robot, and listen to its operator."""
         self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf)
         alone = MutuallyExclusiveCallbackGroup()  # nothing else may hold up a sign of life
-        self.create_subscription(Empty, "/openral/hold_to_run", self._on_beat, NEWEST, callback_group=alone)
-        self.create_service(Trigger, "/openral/recover", self._on_recover)
+        self.create_subscription(Empty, "hold_to_run", self._on_beat, NEWEST, callback_group=alone)
+        self.create_service(Trigger, "recover", self._on_recover)
 
     def _forget(self) -> None:
         self._topics = None

@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/camera_bridge`: real cameras, as the rest of a deployment knows simulated ones."""
+"""The lifecycle node `camera_bridge`: real cameras, as the rest of a deployment knows simulated ones."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import sys
 from typing import Any
 
 import numpy as np
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.robot_topics import LATCHED
 from openral_core.errors import OpenralError
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.graph_names import DEFAULT_NAMESPACE
+from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.run_node import run_node
 from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.ros.camera_relay import CameraRelay
 from openral_robot_bridge.ros.camera_source import NEWEST
@@ -33,7 +30,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
     """Parameters: `scene` (name or path of one with a section `arm`), `autostart`, `run_dir` (not looked at)."""
 
     def __init__(self) -> None:
-        super().__init__("camera_bridge", namespace="/openral")
+        super().__init__("camera_bridge", namespace=DEFAULT_NAMESPACE)
         for name, default in (("scene", "fr3_tabletop"), ("run_dir", ""), ("autostart", True)):
             self.declare_parameter(name, default)
         self._relays: list[CameraRelay] = []
@@ -108,25 +105,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that its scene has no cameras."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
-    executor = SingleThreadedExecutor()
-    try:
-        with ToldToEnd() as told:
-            node = CameraBridgeNode()
-            executor.add_node(node)
-            if node.get_parameter("autostart").value:
-                for transition in (node.trigger_configure, node.trigger_activate):
-                    if transition() != TransitionCallbackReturn.SUCCESS and not told.told:
-                        return EXIT_UNFIT
-            told.spin(executor, Future())
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(CameraBridgeNode, args)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_control.control_run import ERROR, OK, WARN
+from openral_core.graph_names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import ENCODING
 from openral_core.scene import SceneCamera
@@ -44,14 +45,16 @@ class CameraRelay:
         self.feed = PictureFeed(camera.name)
         """How the camera is doing."""
         self._fit = PictureFit((camera.width, camera.height), real.fit)
-        base = f"/openral/cameras/{camera.name}"
+        self._prefix = frame_prefix(node.get_namespace())
+        self._frame = f"{self._prefix}{optical_frame(camera.name)}"
+        base = f"cameras/{camera.name}"
         self._node = node
         self._images = node.create_publisher(ImageMessage, f"{base}/image_raw", NEWEST)
         self._infos = node.create_publisher(CameraInfo, f"{base}/camera_info", NEWEST)
         self._image = ImageMessage(
             height=camera.height, width=camera.width, encoding=ENCODING, step=3 * camera.width
         )
-        self._image.header.frame_id = optical_frame(camera.name)
+        self._image.header.frame_id = self._frame
         self._info: Any = None
         self._info_size = (0, 0)
         self._passed_s = float("-inf")
@@ -63,8 +66,8 @@ class CameraRelay:
         mount = self._real.mount
         if mount is None:
             return None
-        frame = TransformStamped(child_frame_id=optical_frame(self.camera.name))
-        frame.header.frame_id = mount.frame
+        frame = TransformStamped(child_frame_id=self._frame)
+        frame.header.frame_id = f"{self._prefix}{mount.frame}"
         shift, turn = frame.transform.translation, frame.transform.rotation
         shift.x, shift.y, shift.z = mount.position
         turn.x, turn.y, turn.z, turn.w = mount.quaternion
@@ -99,7 +102,7 @@ class CameraRelay:
         k = self._fit.lens(optics.k, *optics.size)
         width, height = self.camera.width, self.camera.height
         info = CameraInfo(height=height, width=width, distortion_model=optics.model, d=list(optics.d))
-        info.header.frame_id = optical_frame(self.camera.name)
+        info.header.frame_id = self._frame
         info.k = [float(value) for value in k.flatten()]
         info.r = [float(value) for value in np.eye(3).flatten()]
         info.p = [float(value) for value in np.hstack([k, np.zeros((3, 1))]).flatten()]
@@ -132,7 +135,7 @@ class CameraRelay:
             "camera_info": str(self._info is not None).lower(),
         }
         pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
-        name = f"openral/camera_bridge: {self.camera.name}"
+        name = f"{self._node.get_namespace().strip('/')}/camera_bridge: {self.camera.name}"
         return DiagnosticStatus(level=level, name=name, message=message, hardware_id="", values=pairs)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
+from openral_core.graph_names import DEFAULT_NAMESPACE
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.scene import DeployScene
 from openral_core.types import Image
@@ -41,7 +42,7 @@ def watch_cameras(scene: DeployScene, watched_s: float) -> dict[str, FeedReport]
         context = rclpy.Context()
         context.init()
         closing.callback(context.try_shutdown)
-        node = rclpy.create_node("camera_check", namespace="/openral", context=context)
+        node = rclpy.create_node("camera_check", namespace=DEFAULT_NAMESPACE, context=context)
         closing.callback(node.destroy_node)
         watches = {name: _Watch(name) for name in cameras}
         for name, camera in cameras.items():

@@ -49,11 +49,23 @@ class TwinArm:
                 self._model.actuator_group[actuator] = _ARM_GROUP
                 _, stiffness, damping = self._model.actuator_biasprm[actuator, :3]
                 self._lag[self._dofs == dof] = damping / stiffness
-        compiled.states.put(self._data, compiled.options.tasks[0], compiled.options.init_id)
-        self._width = self._led = self.width
+        self._states, self._task = compiled.states, compiled.options.tasks[0]
+        self._judge = compiled.judges[self._task]
         self._finger_speed = 0.1
         self._cycle_s = cycle_s
         self._see: Callable[[Vector], None] | None = None
+        self.reset(compiled.options.init_id)
+
+    def reset(self, init_id: int) -> None:
+        """Put arm and things into an initial state of the scene, at rest: what no real arm can do.
+
+        Raises:
+            SimulationError: there is no such state.
+        """
+        self._states.put(self._data, self._task, init_id)
+        self._width = self._led = self.width
+        self.done_s: float | None = None
+        """[s] the twin's time from the reset until the scene's first task was done; None: it was not."""
         self.hold(self.positions)
 
     @property
@@ -132,6 +144,8 @@ class TwinArm:
         share = self._led / self._gripper.max_opening_m
         self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
         mujoco.mj_step(self._model, self._data)
+        if self.done_s is None and self._judge(self._data):
+            self.done_s = float(self._data.time)
         if self._see is not None:
             self._see(self._data.qpos)
 

@@ -1,4 +1,4 @@
-"""The lifecycle node `/openral/sim_bridge`: the only process that moves the simulated arm."""
+"""The lifecycle node `sim_bridge`: the only process that moves the simulated arm."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class BridgeNode(ControlNode[Simulation]):
         )
         if run.options.sim_positions:
             self._truth = PositionTopic(self, run.object_positions)
-        self.create_service(ResetScene, "/openral/sim/reset", self._on_reset)
+        self.create_service(ResetScene, "sim/reset", self._on_reset)
 
     def _forget(self) -> None:
         self._topics = self._truth = None

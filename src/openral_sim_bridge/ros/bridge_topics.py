@@ -12,6 +12,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image
 
 from openral_control.ros.robot_topics import RobotTopics, to_time
+from openral_core.graph_names import frame_prefix
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame
@@ -42,14 +43,15 @@ class BridgeTopics:
             depth: publishes the depth images beside the colour images.
         """
         self._depth = depth
+        prefix = frame_prefix(node.get_namespace())
         self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
         self._robot = RobotTopics(node, links, joint_positions, urdf, map(camera_frame, cameras))
         self._images = {
             camera.name: (
-                node.create_publisher(Image, f"/openral/cameras/{camera.name}/image_raw", BEST_EFFORT),
-                node.create_publisher(CameraInfo, f"/openral/cameras/{camera.name}/camera_info", BEST_EFFORT),
-                _image_message(camera),
-                camera_info_message(camera),
+                node.create_publisher(Image, f"cameras/{camera.name}/image_raw", BEST_EFFORT),
+                node.create_publisher(CameraInfo, f"cameras/{camera.name}/camera_info", BEST_EFFORT),
+                _image_message(camera, prefix),
+                camera_info_message(camera, prefix),
             )
             for camera in cameras
         }
@@ -77,7 +79,7 @@ class BridgeTopics:
         self._depth.images(stamp_s, list(images))
 
 
-def _image_message(camera: CameraModel) -> Image:
+def _image_message(camera: CameraModel, prefix: str) -> Image:
     message = Image(height=camera.height, width=camera.width, encoding="rgb8", step=3 * camera.width)
-    message.header.frame_id = optical_frame(camera.name)
+    message.header.frame_id = f"{prefix}{optical_frame(camera.name)}"
     return message

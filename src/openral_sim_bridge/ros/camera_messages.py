@@ -12,11 +12,16 @@ from openral_sim_bridge.frames import intrinsics, optical_frame
 BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 
-def camera_info_message(camera: CameraModel) -> CameraInfo:
-    """A camera without distortion: R is the identity and P is K with a zero column (REP 104)."""
+def camera_info_message(camera: CameraModel, prefix: str) -> CameraInfo:
+    """A camera without distortion: R is the identity and P is K with a zero column (REP 104).
+
+    Args:
+        camera: model of the camera.
+        prefix: of the frames of its deployment.
+    """
     matrix = intrinsics(camera)
     info = CameraInfo(height=camera.height, width=camera.width, distortion_model="plumb_bob", d=[0.0] * 5)
-    info.header.frame_id = optical_frame(camera.name)
+    info.header.frame_id = f"{prefix}{optical_frame(camera.name)}"
     info.k = [float(value) for value in matrix.flatten()]
     info.r = [float(value) for value in np.eye(3).flatten()]
     info.p = [float(value) for value in np.hstack([matrix, np.zeros((3, 1))]).flatten()]

@@ -12,6 +12,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
 from openral_control.ros.robot_topics import to_time
+from openral_core.graph_names import frame_prefix
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import optical_frame
@@ -40,6 +41,7 @@ class DepthTopics:
             draw: returns the present depth (H, W) float32 [m] of cameras.
         """
         self._draw = draw
+        prefix = frame_prefix(node.get_namespace())
         self._topics: dict[str, tuple[Any, Any, Image, CameraInfo]] = {}
         self._every = {camera.name: camera.depth_every for camera in cameras if camera.depth}
         self._seen = dict.fromkeys(self._every, -1)
@@ -47,14 +49,14 @@ class DepthTopics:
         for model in models:
             if model.name not in self._every:
                 continue
-            base = f"/openral/cameras/{model.name}/depth"
+            base = f"cameras/{model.name}/depth"
             message = Image(height=model.height, width=model.width, encoding=ENCODING, step=4 * model.width)
-            message.header.frame_id = optical_frame(model.name)
+            message.header.frame_id = f"{prefix}{optical_frame(model.name)}"
             self._topics[model.name] = (
                 node.create_publisher(Image, f"{base}/image_rect_raw", BEST_EFFORT),
                 node.create_publisher(CameraInfo, f"{base}/camera_info", BEST_EFFORT),
                 message,
-                camera_info_message(model),
+                camera_info_message(model, prefix),
             )
 
     def images(self, stamp_s: float, names: Sequence[str]) -> None:

@@ -11,25 +11,26 @@ from rclpy.lifecycle import LifecycleNode
 from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.robot_topics import to_time
+from openral_core.graph_names import frame_prefix
 from openral_sim_bridge.backend import WORLD
 
 
 class PositionTopic:
-    """Publishes `/openral/sim/positions`: a frame in the world for each thing. Used from the loop's thread only."""
+    """Publishes `sim/positions`: a frame in the world for each thing. Used from the loop's thread only."""
 
     def __init__(
         self, node: LifecycleNode, positions: Callable[[], Mapping[str, NDArray[np.float64]]]
     ) -> None:
         """Make the publisher; `positions` returns where things are now, (3,) [m] by name."""
-        self._positions = positions
-        self._publisher = node.create_publisher(TFMessage, "/openral/sim/positions", 1)
+        self._positions, self._prefix = positions, frame_prefix(node.get_namespace())
+        self._publisher = node.create_publisher(TFMessage, "sim/positions", 1)
 
     def publish(self, stamp_s: float) -> None:
         """Publish where things are at a stamp [s]."""
         frames = []
         for name, position in self._positions().items():
-            frame = TransformStamped(child_frame_id=name)
-            frame.header.frame_id, frame.header.stamp = WORLD, to_time(stamp_s)
+            frame = TransformStamped(child_frame_id=f"{self._prefix}{name}")
+            frame.header.frame_id, frame.header.stamp = f"{self._prefix}{WORLD}", to_time(stamp_s)
             shift = frame.transform.translation
             shift.x, shift.y, shift.z = map(float, position)
             frame.transform.rotation.w = 1.0

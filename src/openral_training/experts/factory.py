@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from openral_core.errors import SimulationError
+from openral_core.scene import DeployScene
+from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
@@ -19,7 +21,15 @@ def open_world(recipe: Recipe, task_id: str) -> ExpertWorld:
         SimulationError: its simulator has no scripted experts.
     """
     scene = recipe.scene_for(task_id)
-    backend = make_backend(scene)
+    return experts_of(make_backend(scene), scene)
+
+
+def experts_of(backend: Backend, scene: DeployScene) -> ExpertWorld:
+    """Return the scripted experts of a backend of one world, which they close.
+
+    Raises:
+        SimulationError: its simulator has no scripted experts; it is closed.
+    """
     if isinstance(backend, MetaWorldBackend):
         return MetaWorldExperts(backend, scene.cameras)
     if isinstance(backend, ArmBackend):

@@ -15,7 +15,7 @@ from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.mapping.form_checks import form_faults
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.mapping.row_checks import row_faults
-from openral_training.mapping.vectors import chunks, spans, vectors
+from openral_training.mapping.vectors import chunks, spans, usable_spans, vectors
 from openral_training.mapping.video_checks import video_faults
 from openral_training.start_poses import hands_of, start_poses
 
@@ -34,16 +34,16 @@ def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
 
 
 def mapped_data(dataset: Dataset, recipe: SkillRecipe) -> CloningData:
-    """Return what is cloned: every frame of the episodes that are not left out.
+    """Return what is cloned: the frames of the episodes that are not left out, as far as the recipe takes them.
 
     Raises:
         DatasetError: dataset and recipe do not fit, see `require_fit`.
     """
     require_fit(dataset, recipe)
     manifest = skill_manifest(dataset, recipe)
-    kept = spans(dataset, recipe.leave_out)
-    state, action = vectors(dataset, recipe.state), vectors(dataset, recipe.action)
-    chunk, ahead = chunks(action, kept, manifest.chunk_size)
+    state = vectors(dataset, recipe.state)
+    action = vectors(dataset, recipe.action).reshape(len(dataset), recipe.action_steps, -1)
+    chunk, ahead = chunks(action, usable_spans(dataset, recipe), manifest.chunk_size)
     frames = np.flatnonzero(ahead)
     tasks = dataset.columns(["task_index"])["task_index"]
     used = np.unique(tasks[frames])
@@ -65,7 +65,7 @@ def mapped_data(dataset: Dataset, recipe: SkillRecipe) -> CloningData:
         cameras=tuple(preprocessing.input_name(str(key)) for key in keys),
         image_size=_image_size(preprocessing),
         state_dim=state.shape[1],
-        action_dim=action.shape[1],
+        action_dim=action.shape[2],
         chunk_size=manifest.chunk_size,
         fine=FINE,
         scaled=not commands,
@@ -75,13 +75,15 @@ def mapped_data(dataset: Dataset, recipe: SkillRecipe) -> CloningData:
 
 
 def skill_manifest(dataset: Dataset, recipe: SkillRecipe) -> RSkillManifest:
-    """Return the recipe's manifest with the rate of the recording and the size of the network's images."""
+    """Return the recipe's manifest with the rate of the recorded actions and the size of the network's images."""
     manifest = recipe.manifest
     action, images = manifest.action_contract, manifest.image_preprocessing or ImagePreprocessing()
     assert action is not None
     size = _image_size(images)
     filled = {
-        "action_contract": action.model_copy(update={"control_hz": float(dataset.info["fps"])}),
+        "action_contract": action.model_copy(
+            update={"control_hz": float(dataset.info["fps"]) * recipe.action_steps}
+        ),
         "image_preprocessing": images.model_copy(update={"image_size": (size, size)}),
     }
     return manifest.model_copy(update=filled)

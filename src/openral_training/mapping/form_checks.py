@@ -21,13 +21,19 @@ def form_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     assert state is not None
     assert action is not None
     yield from _vector_faults(dataset, recipe, "state", recipe.state, "state_contract", recipe.state_dim)
-    yield from _vector_faults(dataset, recipe, "action", recipe.action, "action_contract", action.dim)
+    count = action.dim * recipe.action_steps
+    yield from _vector_faults(dataset, recipe, "action", recipe.action, "action_contract", count)
+    for key in ("only_where", "never_where"):
+        yield from _mask_faults(dataset, recipe, key)
     fps = float(dataset.info["fps"])
     if fps <= 0:
         yield f"{dataset.root / 'meta' / 'info.json'}: fps is {fps:g}; write the rate of the recording [Hz]"
-    elif action.control_hz is not None and abs(action.control_hz - fps) > 0.01 * fps:
-        what = f"{action.control_hz:g}, but the dataset was recorded at {fps:g} frames a second"
-        fix = f"write control_hz: {fps:g} (a chunk's actions are its frames'), or resample the dataset"
+        return
+    rate = fps * recipe.action_steps
+    if action.control_hz is not None and abs(action.control_hz - rate) > 0.01 * rate:
+        steps = f" with {recipe.action_steps} actions each" if recipe.action_steps > 1 else ""
+        what = f"{action.control_hz:g}, but the dataset was recorded at {fps:g} frames a second{steps}"
+        fix = f"write control_hz: {rate:g} (a chunk's actions are its frames'), or resample the dataset"
         yield recipe.fault(("manifest", "action_contract", "control_hz"), what, fix)
 
 
@@ -89,8 +95,22 @@ def _vector_faults(
         return
     found = sum(width(dataset.info, part) for part in parts)
     if found != dim:
-        what = f"{found} numbers ({_shown(dataset, parts)}), but manifest.{contract} has {dim}"
+        steps = f" and action_steps is {recipe.action_steps}" if contract == "action_contract" else ""
+        needed = dim // recipe.action_steps if steps else dim
+        what = f"{found} numbers ({_shown(dataset, parts)}), but manifest.{contract} has {needed}"
+        what += steps if recipe.action_steps > 1 else ""
         yield recipe.fault((key,), what, f"choose columns, or correct {contract}")
+
+
+def _mask_faults(dataset: Dataset, recipe: SkillRecipe, key: str) -> Iterator[str]:
+    """Check that what says which frames are learnt from is there, and says yes or no."""
+    name, features = getattr(recipe, key), dataset.info["features"]
+    if name is not None and features.get(name, {}).get("dtype") != "bool":
+        has = ", ".join(other for other, feature in features.items() if feature["dtype"] == "bool") or "none"
+        what = f"{name} holds {features[name]['dtype']}" if name in features else f"the dataset has no {name}"
+        yield recipe.fault(
+            (key,), what, f"name a feature of truth values (it has: {has}), or remove the line"
+        )
 
 
 def _part_fault(

@@ -12,7 +12,7 @@ from openral_core.files.document import Document, Key, read_document
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_core.manifest.runtime import LOCAL
-from openral_core.schema import Fault, Finite, Many, Schema, Word, raise_faults, validate
+from openral_core.schema import Count, Fault, Finite, Many, Schema, Word, raise_faults, validate
 from openral_rskill.mini.checkpoint import WEIGHTS
 from openral_training.recipe import Recipe, load_recipe
 
@@ -56,6 +56,12 @@ class SkillRecipe(Schema):
     """What the state vector is put together from, in this order."""
     action: Many[Columns] = (FeatureColumns(feature="action"),)
     """What the action is put together from; its meaning is the manifest's `action_contract`."""
+    action_steps: Count = 1
+    """Control steps in the action of one frame, one after the other, as `action.executed` of a recording has them."""
+    only_where: Word | None = None
+    """Feature of truth values: only frames in which it is true are learnt from, such as `intervention`; absent: all."""
+    never_where: Word | None = None
+    """Feature of truth values: frames in which any of them is true are not learnt from, such as `action.held`."""
     words: dict[Word, Many[Word]] = Field(default_factory=dict)
     """Sentence of the dataset's tasks -> others for the same, which are heard in training, too."""
     leave_out: Many[Annotated[int, Field(ge=0)]] = ()
@@ -69,6 +75,9 @@ class SkillRecipe(Schema):
         raise_faults(
             [*_given_faults(self.manifest), *_contract_faults(self.manifest), *self._camera_faults()]
         )
+        if self.action_steps > 1 and len(self.action) > 1:
+            what = f"{self.action_steps} control steps a frame, of {len(self.action)} features"
+            raise_faults([Fault("action_steps", what, "name one feature that holds whole steps")])
         return self
 
     @property
@@ -77,6 +86,12 @@ class SkillRecipe(Schema):
         contract = self.manifest.state_contract
         assert contract is not None
         return contract.dim or LAYOUT_DIMS[contract.layout or ""]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns of numbers that are read, each once."""
+        masks = (name for name in (self.only_where, self.never_where) if name)
+        return tuple(dict.fromkeys([*(part.feature for part in (*self.state, *self.action)), *masks]))
 
     def fault(self, key: Key, what: str, fix: str) -> str:
         """Return the one-line report `file:line: key: what; fix`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError
 from openral_data.lerobot_v3 import Dataset
 from openral_training.mapping.recipe import SkillRecipe
-from openral_training.mapping.vectors import spans
+from openral_training.mapping.vectors import spans, usable_spans
 
 FETCH = "fetch the whole dataset again"
 MOST_NAMED = 12
@@ -22,7 +22,7 @@ Span = tuple[int, int, int]
 
 def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     """Compare the rows with `meta/`, and look for episodes and numbers that nothing can be learnt from."""
-    names = list(dict.fromkeys(part.feature for part in (*recipe.state, *recipe.action)))
+    names = recipe.features
     table = dataset.columns(["index", "timestamp", "task_index", *names])
     broken = _order_fault(dataset, table["index"])
     if broken:
@@ -40,6 +40,10 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     yield from _rate_faults(dataset, table["timestamp"], kept)
     for name in names:
         yield from _finite_faults(dataset, name, table[name].reshape(len(dataset), -1), kept)
+    if not any(end > first for _, first, end in usable_spans(dataset, recipe)):
+        what = "leaves no frame to learn from" if recipe.only_where else "rules out every frame"
+        key = "only_where" if recipe.only_where else "never_where"
+        yield recipe.fault((key,), what, "record episodes in which somebody commands, or remove the line")
     used = {int(task) for _, first, end in kept for task in np.unique(table["task_index"][first:end])}
     yield from _word_faults(dataset, recipe, used)
 
@@ -60,9 +64,10 @@ def _order_fault(dataset: Dataset, index: NDArray[Any]) -> str:
 
 def _length_faults(recipe: SkillRecipe, kept: list[Span]) -> Iterator[str]:
     size = recipe.manifest.chunk_size
-    short = {number: end - first for number, first, end in kept if end - first < size}
+    steps = recipe.action_steps
+    short = {number: steps * (end - first) for number, first, end in kept if steps * (end - first) < size}
     if short:
-        what = f"{size}, but {_listed(short)} is shorter (the shortest has {min(short.values())} frames)"
+        what = f"{size}, but {_listed(short)} is shorter (the shortest has {min(short.values())} actions)"
         fix = f"write chunk_size: {min(short.values())}, or leave_out: {sorted(short)[:MOST_NAMED]}"
         yield recipe.fault(("manifest", "chunk_size"), what, fix)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_data.lerobot_v3 import Dataset
-from openral_training.mapping.recipe import FeatureColumns
+from openral_training.mapping.recipe import FeatureColumns, SkillRecipe
 
 
 def width(info: dict[str, Any], part: FeatureColumns) -> int:
@@ -35,22 +35,43 @@ def spans(dataset: Dataset, leave_out: Sequence[int] = ()) -> list[tuple[int, in
     return [row for row in rows if row[0] not in leave_out]
 
 
-def chunks(
-    action: NDArray[np.float32], episodes: Sequence[tuple[int, int, int]], size: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return (N, H, A), each row's action and the next ones of its episode, and (N,) how many of the H belong to it.
+def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
+    """Return the stretches of frames that are learnt from, as `spans` does; an episode may have several, or none."""
+    kept = spans(dataset, recipe.leave_out)
+    masks = [name for name in (recipe.only_where, recipe.never_where) if name]
+    if not masks:
+        return kept
+    said = {name: rows.reshape(len(dataset), -1) for name, rows in dataset.columns(masks).items()}
+    usable = np.ones(len(dataset), np.bool_)
+    if recipe.only_where:
+        usable &= said[recipe.only_where].all(axis=1)
+    if recipe.never_where:
+        usable &= ~said[recipe.never_where].any(axis=1)
+    found = []
+    for number, first, end in kept:
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], usable[first:end], [False]]).astype(np.int8)))
+        found += [(number, first + int(a), first + int(b)) for a, b in edges.reshape(-1, 2)]
+    return found
 
-    Behind an episode's end its last action is repeated. Rows of no episode are nan, with none ahead.
+
+def chunks(
+    action: NDArray[np.float32], stretches: Sequence[tuple[int, int, int]], size: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return (N, H, A), the actions of each row and of the next ones, and (N,) how many of the H belong to its stretch.
+
+    Behind the end of a stretch its last action is repeated. Rows of no stretch are nan, with none ahead.
 
     Args:
-        action: (N, A)
-        episodes: as `spans` returns them.
+        action: (N, K, A) K actions a row, one after the other.
+        stretches: as `usable_spans` returns them.
         size: H
     """
-    chunk = np.full((len(action), size, action.shape[1]), np.nan, np.float32)
-    ahead = np.zeros(len(action), np.int64)
-    for _, first, end in episodes:
-        rows = np.arange(first, end)
-        chunk[first:end] = action[np.minimum(rows[:, None] + np.arange(size), end - 1)]
-        ahead[first:end] = np.minimum(end - rows, size)
+    count, steps, dim = action.shape
+    chunk = np.full((count, size, dim), np.nan, np.float32)
+    ahead = np.zeros(count, np.int64)
+    flat = action.reshape(-1, dim)
+    for _, first, end in stretches:
+        begins = steps * np.arange(first, end)
+        chunk[first:end] = flat[np.minimum(begins[:, None] + np.arange(size), steps * end - 1)]
+        ahead[first:end] = np.minimum(steps * end - begins, size)
     return chunk, ahead

@@ -81,6 +81,7 @@ def test_what_is_needed_is_named_where_it_is_missing(name: str) -> None:
         ("home", " " * 16_385, "16385 characters; send at most 16384"),
         ("home", '{"spede_m_s": 0.1}', "unknown 'spede_m_s'; did you mean speed_m_s?"),
         ("home", '{"a\\u0000b": 1}', "unknown 'a\\x00b'; its parameters: speed_m_s"),
+        ("home", '{"\\ud800": 1}', "is not JSON"),
         ("home", '{"speed_m_s": 0.009}', "speed_m_s is 0.009; send at least 0.01"),
         ("home", '{"speed_m_s": 0.6}', "speed_m_s is 0.6; send at most 0.5"),
         ("home", '{"speed_m_s": "fast"}', "speed_m_s is 'fast'; send a value of type number"),
@@ -118,12 +119,31 @@ def test_bad_parameters_are_refused_in_one_line_that_names_them(name: str, text:
         ({"type": "objct"}, "goal_params_schema.type is no JSON Schema"),
         ({"properties": 5}, "goal_params_schema.properties is no JSON Schema"),
         ({"properties": {"a": {"minimum": "0"}}}, "is no JSON Schema"),
+        ({"title": "\ud800"}, "is no JSON Schema"),
+        (
+            {"$schema": "http://127.0.0.1/other", "maximum": "x"},
+            "goal_params_schema.maximum is no JSON Schema",
+        ),
     ],
 )
 def test_schemas_from_the_graph_are_run_in_a_closed_part_only(schema: dict[str, Any], words: str) -> None:
     with pytest.raises(ContractError) as refused:
         check_goal_params("somebody's", schema, {"a": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"})
     assert words in str(refused.value)
+
+
+def test_what_is_unknown_or_missing_inside_a_parameter_is_named_there() -> None:
+    grip = {
+        "type": "object",
+        "properties": {"force": {}},
+        "required": ["force"],
+        "additionalProperties": False,
+    }
+    schema = {"properties": {"grips": {"type": "array", "items": grip}}}
+    with pytest.raises(ContractError, match=r"grips\[1\]: unknown 'forse'; did you mean force\?"):
+        check_goal_params("somebody's", schema, {"grips": [{"force": 1}, {"force": 1, "forse": 2}]})
+    with pytest.raises(ContractError, match=r"grips\[0\]: force is missing; its parameters: force"):
+        check_goal_params("somebody's", schema, {"grips": [{}]})
 
 
 def test_a_schema_that_is_too_deep_is_refused() -> None:

@@ -89,7 +89,7 @@ def test_a_latched_estop_refuses_motion_and_nothing_else() -> None:
 
     async def scene(client: Client) -> None:
         refused = await client.call_tool(OPEN, TASK)
-        assert text(refused) == "refused: the E-stop is latched; reset it with /openral/estop_reset"
+        assert text(refused) == "refused: the E-stop is latched; reset it with the service estop_reset"
         assert not (await client.call_tool("state")).is_error
         assert not (await client.call_tool("stop")).is_error
 

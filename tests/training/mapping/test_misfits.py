@@ -171,7 +171,7 @@ def test_a_dataset_that_does_not_fit(
         ("observation.images.wrist", "observation.state", "observation.state is no camera; name one of"),
         ("columns: [0]", "columns: [2]", "has 2 numbers, and no column 2; count from 0 to 1"),
         ("columns: [0]", "columns: [0, 1]", "5 numbers (3 of observation.state + 2 of observation.fingers)"),
-        ("chunk_size: 16", "chunk_size: 25", "25, but episode 1 is shorter (the shortest has 24 frames)"),
+        ("chunk_size: 16", "chunk_size: 25", "25, but episode 1 is shorter (the shortest has 24 actions)"),
         ("words:", "leave_out: [7]\nwords:", "leave_out: there is no episode 7; the dataset has 0 to 2"),
         ("words:", "leave_out: [0, 1, 2]\nwords:", "leaves nothing to learn from"),
         ("push the cube:", "throw the cube:", "words.throw the cube: is no sentence of the dataset's tasks"),

@@ -19,10 +19,13 @@ from openral_core.errors import PolicyError
 from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
 from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, LeRobotCheckpoint
 from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
+from openral_policy_nodes.families.lerobot.static_sampling import cast_products, use_static_sampling
+from openral_policy_nodes.families.recorded_call import cuda_graph
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""
 STATE = "observation.state"
+SMOLVLA = "smolvla"
 _IGNORE_ENVIRONMENT = ("smolvla", "pi0", "pi05", "xvla")
 _DISTRIBUTIONS = ("lerobot", "torch", "transformers")
 
@@ -51,7 +54,7 @@ class LeRobotModel:
             )
         config = _config(checkpoint, device)
         self._device, self._dtype, self._seeds = torch.device(device), DTYPES[dtype], EpisodeSeeds(seed)
-        self._policy = _load_policy(checkpoint, config)
+        self._policy = _load_policy(checkpoint, config, self._dtype)
         self._before, self._after = _load_processors(checkpoint, config)
         self.features = _features(config, absent)
 
@@ -105,7 +108,13 @@ class LeRobotModel:
         return chunk
 
     def _autocast(self) -> torch.autocast:
-        return torch.autocast(self._device.type, dtype=self._dtype, enabled=self._dtype != torch.float32)
+        # A recorded graph would go on reading cached copies of weights, which are freed with the context.
+        return torch.autocast(
+            self._device.type,
+            dtype=self._dtype,
+            enabled=self._dtype != torch.float32,
+            cache_enabled=self.features.kind != SMOLVLA,
+        )
 
 
 def _pixels(image: NDArray[np.uint8]) -> torch.Tensor:
@@ -127,7 +136,7 @@ def _config(checkpoint: LeRobotCheckpoint, device: str) -> Any:
     return config
 
 
-def _load_policy(checkpoint: LeRobotCheckpoint, config: Any) -> Any:
+def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype) -> Any:
     thin_backbone = getattr(config, "load_vlm_weights", False)
     if thin_backbone:
         # The checkpoint holds the backbone's weights: only their format, bf16, has to be taken over.
@@ -147,7 +156,14 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any) -> Any:
         raise PolicyError(_backbone_fix(checkpoint, error)) from error
     except (ImportError, RuntimeError, ValueError, NotImplementedError) as error:
         raise PolicyError(f"{checkpoint.folder}: LeRobot cannot load it: {_first_line(error)}") from error
-    return policy.to(config.device).eval()
+    if checkpoint.kind != SMOLVLA:
+        return policy.to(config.device).eval()
+    if dtype != torch.float32:
+        cast_products(policy, dtype)
+    policy = policy.to(config.device).eval()
+    if config.device.startswith("cuda") and config.rtc_config is None:
+        use_static_sampling(policy, cuda_graph)
+    return policy
 
 
 def _refuse_missing(policy: PreTrainedPolicy, checkpoint: LeRobotCheckpoint) -> None:

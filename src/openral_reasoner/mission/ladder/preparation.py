@@ -2,7 +2,8 @@
 
 A step that fails is said, and ends the preparation; the attempt itself is made all the same, unless what failed was the
 very change that the rung was about. A grasp that fails, or that is lost on the way, is not the end: the thing lies
-elsewhere than it was seen, so everything is looked for anew, as often as `MOST_TAKES` says.
+elsewhere than it was seen, so it is looked for anew, as often as `MOST_TAKES` says. What is not seen is looked for once
+more with the hand elsewhere, since the hand may hide it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, DirectorConfig, FindThing
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
-from openral_reasoner.mission.ladder.ways import Drive, Find, Point, Step, steps_of
+from openral_reasoner.mission.ladder.ways import (
+    Drive,
+    Find,
+    Point,
+    Step,
+    look_higher,
+    steps_anew,
+    steps_of,
+)
 from openral_reasoner.mission.mission import Mission, Task
 from openral_reasoner.palette import Palette
 
@@ -30,6 +39,7 @@ class Preparation:
     def __init__(self, goals: GoalTracker, config: DirectorConfig) -> None:
         self._goals, self._config = goals, config
         self._task: Task | None = None
+        self._palette = Palette()
         self._steps: list[Step] = []
         self._all_steps: tuple[Step, ...] = ()
         self.points: dict[str, Point] = {}
@@ -41,6 +51,7 @@ class Preparation:
         self._asked_wall_s: float | None = None
         self._driving: Drive | None = None
         self._failure = self._lost = ""
+        self._looked_again: set[str] = set()
 
     @property
     def drives(self) -> bool:
@@ -49,12 +60,13 @@ class Preparation:
 
     def forget(self) -> None:
         """Another mission begins, or the attempt does; an answer that is still on its way counts no more."""
-        self._task, self._steps, self.points = None, [], {}
+        self._task, self._steps, self.points, self._looked_again = None, [], {}, set()
         self._all_steps, self._takes, self._held_m = (), 0, None
         self._driving, self._asked_wall_s, self._failure, self._lost = None, None, "", ""
 
     def due(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> list[Command] | None:
         """What is to be done before the attempt at a task; None: nothing is left, it may begin."""
+        self._palette = palette
         if self._task is not task:
             self.forget()
             self._task = task
@@ -90,11 +102,15 @@ class Preparation:
         """
         if key != self._key or self._asked_wall_s is None or not self._steps:
             return False
-        step, self._asked_wall_s = self._steps.pop(0), None
-        if point is None or not isinstance(step, Find):
-            self._fail(why)
-        else:
+        step, self._asked_wall_s = self._steps[0], None
+        assert isinstance(step, Find), "only a look asks"
+        if point is not None:
             self.points[step.words] = point
+            self._steps.pop(0)
+        elif look := self._another_look(step.words):
+            self._steps.insert(0, look)
+        else:
+            self._fail(why)
         return True
 
     def driven(self, judgement: Judgement) -> None:
@@ -102,7 +118,7 @@ class Preparation:
         drive, self._driving = self._driving, None
         if self._steps:
             self._steps.pop(0)
-        if drive is None or (drive.presses and not judgement.broken_off):
+        if drive is None or ((drive.presses or drive.looks) and not judgement.broken_off):
             return
         opening_m = self._task.report.gripper_m if self._task and self._task.report else None
         failed = "" if judgement.verdict is GateVerdict.SUCCEEDED else judgement.reason
@@ -112,7 +128,8 @@ class Preparation:
             failed = _what_slipped(self._held_m, opening_m)
         again = (drive.takes or drive.carries) and not judgement.broken_off and self._takes < MOST_TAKES
         if failed and again:
-            self._lost, self._steps, self.points = failed, list(self._all_steps), {}
+            self._lost = failed
+            self._look_anew()
         elif failed:
             self._fail(failed)
 
@@ -120,6 +137,21 @@ class Preparation:
         """Why the preparation of the attempt failed, once; empty: it did not."""
         failure, self._failure = self._failure, ""
         return failure
+
+    def _look_anew(self) -> None:
+        """Begin again after a grasp that failed, or after a way on which the thing was lost."""
+        assert self._task is not None, "something was driven for it"
+        steps, thing = steps_anew(self._all_steps, self._task, self._palette)
+        self._steps = list(steps)
+        self.points.pop(thing, None)
+        self._looked_again.clear()
+
+    def _another_look(self, words: str) -> Step | None:
+        """Return what is done before an unseen thing is looked for once more; None: it was looked for twice."""
+        if words in self._looked_again or self._task is None:
+            return None
+        self._looked_again.add(words)
+        return look_higher(self._task, self._palette, words)
 
     def _fail(self, why: str) -> None:
         self._failure = why or "it did not work"

@@ -34,6 +34,10 @@ ABOVE_BUTTON_M = 0.06
 PRESS_M = 0.05
 """[m] that it is pressed at most, counted from where it was seen."""
 
+LOOK_HIGHER_M = 0.2
+"""[m] that the hand is raised by where a thing is not seen. In MetaWorld the hand at home hides a strip behind it, and
+of sixty pucks outside the range of training three; from here all three are seen."""
+
 Point = tuple[float, float, float]
 """[m] in the world frame of the scene."""
 Points = Mapping[str, Point]
@@ -60,6 +64,8 @@ class Drive:
     """It takes a thing into the hand, and ends with it there."""
     carries: bool = False
     """It begins and ends with a thing in the hand."""
+    looks: bool = False
+    """It takes the hand to where it hides other things than before; how near it gets does not matter."""
 
 
 MakeDrive = Callable[[Points], Drive]
@@ -82,6 +88,48 @@ def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[S
     if task.way == Rung.MOTIONS.value:
         return [*_to_start(task, palette, ROUGHLY_M), *motion_steps(task.planned, palette)]
     return _to_start(task, palette)
+
+
+def look_higher(task: Task, palette: Palette, thing: str) -> Step | None:
+    """Return the motion after which a thing is looked for once more that is not seen; None: there is no such motion."""
+    hand, home = task.report.hand if task.report else None, palette.motion("home")
+    if hand is None or home is None:
+        return None
+    return _rise(
+        home, hand, hand[2] + LOOK_HIGHER_M, f"is raised, since the {thing} may be behind it", "keep"
+    )
+
+
+def steps_anew(steps: Sequence[Step], task: Task, palette: Palette) -> tuple[Sequence[Step], str]:
+    """Return what is done once a grasp has failed or was lost, and the thing that has to be looked for anew.
+
+    The hand stands about where the thing is. It is opened and raised on the spot, no higher than where the skill
+    begins: so it hides other parts of the picture than from home, and is sooner at the thing again. Places have not
+    moved.
+
+    Args:
+        steps: the whole preparation, of which the grasp was one.
+        task: its report says where the hand is.
+        palette: of the motions.
+    """
+    thing, home = meaning_of(task.planned).thing, palette.motion("home")
+    hand, start = (
+        task.report.hand if task.report else None,
+        task.planned.skill.start_of(task.planned.skill_task),
+    )
+    if hand is None or home is None or start is None:
+        return steps, thing
+    rest = [step for step in steps if not isinstance(step, Find) or step.words == thing]
+    first = next(number for number, step in enumerate(rest) if isinstance(step, Find))
+    up = _rise(home, hand, max(hand[2], start.position[2]), f"is raised to look for the {thing}", "open")
+    return [up, *rest[first:]], thing
+
+
+def _rise(home: Skill, hand: Point, height_m: float, why: str, fingers: str) -> Step:
+    position = [round(value, 4) for value in (hand[0], hand[1], height_m)]
+    how = {"tolerance_m": ROUGHLY_M, "clearance_m": 0.0, "speed_m_s": BRISK_M_S, "gripper": fingers}
+    drive = Drive(home, {"position": position, **how}, f"has the hand where it {why}", looks=True)
+    return lambda points: drive
 
 
 def is_all(task: Task) -> bool:

@@ -27,8 +27,6 @@ from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
 NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 STATES_S = 5.0
 """[s] until the first joint states must have come."""
-STALE_S = 0.25
-"""[s] age from which on joint states count as lost."""
 RATE_S = 0.5
 """[s] over which their rate is taken when the driver connects."""
 LOOK_S = 0.5
@@ -105,7 +103,7 @@ class TrajectoryDriver:
         """Return the newest state. Raises ArmError: no joint states come any more."""
         with self._lock:
             age_s = time.monotonic() - self._heard_s
-            if self._positions is None or age_s > STALE_S:
+            if self._positions is None or age_s > self._names.states_timeout_s:
                 raise ArmError(
                     f"no joint states on {self._names.states} for {age_s:.1f} s; the arm's own controller holds it"
                 )

@@ -92,7 +92,7 @@ class ArmController:
             return MoveReply.INVALID_ARGUMENT
         self.motion, self.mode = _Motion(Controller(controller), Generator(generator)), Mode.MOVE
         self.reflex.clear()
-        self._settle()
+        self.settle()
         self._answered[:] = True
         return MoveReply.MOTION_STARTED
 
@@ -106,7 +106,7 @@ class ArmController:
             return False
         self.faults.clear()
         self.mode = self.mode if self.motion is not None else Mode.IDLE
-        self._settle()
+        self.settle()
         return True
 
     def user_stop(self, pressed: bool) -> MoveReply | None:
@@ -115,7 +115,7 @@ class ArmController:
             self._end(Mode.USER_STOPPED, MoveReply.PREEMPTED_BY_SAFETY) if pressed and self.motion else None
         )
         self.mode = Mode.USER_STOPPED if pressed else Mode.IDLE
-        self._settle()
+        self.settle()
         return ended
 
     def fail(self, fault: FciFault) -> MoveReply | None:
@@ -207,10 +207,10 @@ class ArmController:
 
     def _end(self, mode: Mode, reply: MoveReply) -> MoveReply:
         self.motion, self.mode = None, mode
-        self._settle()
+        self.settle()
         return reply
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Let the arm's own controller hold the joints where they are, as the state tells it to the client."""
         self.position = self.arm.positions.astype(np.float32).astype(np.float64)
         self.velocity, self.acceleration, self.torque = (np.zeros(JOINTS) for _ in range(3))

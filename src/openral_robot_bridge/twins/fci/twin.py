@@ -19,7 +19,7 @@ from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
 from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
-HELP = f"tell me: user_stop on, user_stop off, fail NAME, lose N, {TraceKeeper.words}, status, quit"
+HELP = f"tell me: user_stop on, user_stop off, fail NAME, lose N, state N, judge, {TraceKeeper.words}, status, quit"
 
 
 class FciTwin:
@@ -85,6 +85,10 @@ class FciTwin:
             self._server.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():
             self._server.lose = int(words[1])
+        elif words[:1] == ["state"] and len(words) == 2 and words[1].isdigit():
+            return self._reset(int(words[1]))
+        elif words == ["judge"]:
+            return "not done" if self.arm.done_s is None else f"done after {self.arm.done_s:.3f} s"
         elif words == ["quit"]:
             self._ended = True
         elif words != ["status"]:
@@ -97,3 +101,14 @@ class FciTwin:
         return (
             f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered}"
         )
+
+    def _reset(self, init_id: int) -> str:
+        """Put the world into an initial state, unless the arm is being moved; say what became of it."""
+        if self._controller.motion is not None:
+            return "the arm is being moved; end its motion first"
+        try:
+            self.arm.reset(init_id)
+        except SimulationError as error:
+            return str(error)
+        self._controller.settle()
+        return f"state {init_id}"

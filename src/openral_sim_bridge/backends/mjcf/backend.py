@@ -49,7 +49,7 @@ class MjcfBackend:
         self._worlds = [MjcfWorld(self._scene) for _ in range(num_envs)]
         self._articulation = self._scene.articulation(robot)
         self._renderer: OffscreenRenderer | None = None
-        self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
+        self.reset([self.task_ids[0]] * num_envs, [scene.init_id] * num_envs)
         for camera in scene.cameras:
             self.camera(camera.name)
 

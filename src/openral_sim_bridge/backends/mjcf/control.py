@@ -10,17 +10,12 @@ from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
 from openral_core.scene import SceneAction
-from openral_sim_bridge.backends.mjcf.chain import rotation_between, turned
+from openral_sim_bridge.backends.mjcf.hand_target import LEASH_S, STEP_RAD, HandTarget, make_target
 from openral_sim_bridge.backends.mjcf.robot import Robot, Weld
 
-LEASH_S = 0.1
-"""[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
-not wind up where something is in the way."""
 ASTRAY_M = 0.1
 """[m] so far from its set point may joints bring the hand to turn it; where they would bring it further, it is not
 turned. Without this a rotation that the joints cannot follow swings the hand through the room."""
-STEP_RAD = 0.5
-"""[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
 HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
 """Representation -> how many numbers of an action displace the hand."""
 JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
@@ -90,35 +85,12 @@ class JointDeltaControl(_LedJoints):
         self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
 
 
-class HandTarget:
-    """The set point of the hand, displaced by actions in the world's axes, on a leash."""
-
-    def __init__(self, robot: Robot, step_m: float, step_rad: float, dt: float) -> None:
-        self._chain, self._step_m, self._step_rad = robot.chain, step_m, step_rad
-        self._leash_m, self._leash_rad = LEASH_S * step_m / dt, LEASH_S * step_rad / dt
-        self.position, self.quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-
-    def restart(self, data: Any) -> None:
-        """Take the present pose."""
-        self.position, self.quaternion = self._chain.hand(data)
-
-    def move(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Displace the set point by (3,) or (6,) numbers in -1..1."""
-        here, turn = self._chain.hand(data)
-        rotation = rotation_between(turn, self.quaternion)
-        if len(numbers) == 6:
-            self.quaternion = turned(
-                turned(turn, _at_most(rotation, self._leash_rad)), self._step_rad * numbers[3:]
-            )
-        self.position = here + _at_most(self.position - here, self._leash_m) + self._step_m * numbers[:3]
-
-
 class HandControl:
     """`delta_ee_*` for an arm with actuators: the hand's set point, then the joints for it."""
 
-    def __init__(self, robot: Robot, step_m: float, step_rad: float, dt: float) -> None:
+    def __init__(self, robot: Robot, target: HandTarget, dt: float) -> None:
         self._chain, self._step = robot.chain, robot.speed * dt
-        self._target = HandTarget(robot, step_m, step_rad, dt)
+        self._target = target
         self.joints = self._posture = np.zeros(len(robot.speed))
 
     @property
@@ -149,9 +121,9 @@ class HandControl:
 class MocapControl:
     """`delta_ee_*` for an arm whose hand a mocap body drags."""
 
-    def __init__(self, robot: Robot, weld: Weld, step_m: float, step_rad: float, dt: float) -> None:
+    def __init__(self, robot: Robot, weld: Weld, target: HandTarget) -> None:
         self._chain, self._weld = robot.chain, weld
-        self._target = HandTarget(robot, step_m, step_rad, dt)
+        self._target = target
         self.joints = np.zeros(0)
         self._position, self._quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -229,14 +201,9 @@ def make_control(action: SceneAction, robot: Robot, dt: float) -> ArmControl:
     """Return the control of one world for the scene's actions; `dt` [s] is a control step."""
     if action.representation == JOINTS:
         return JointControl(robot, dt)
-    step_m, step_rad = float(action.step_m or 0.0), float(action.step_rad or STEP_RAD)
     if action.representation == JOINT_DELTAS:
-        return JointDeltaControl(robot, step_rad, dt)
+        return JointDeltaControl(robot, float(action.step_rad or STEP_RAD), dt)
+    target = make_target(action, robot.chain, dt)
     if robot.weld is not None:
-        return MocapControl(robot, robot.weld, step_m, step_rad, dt)
-    return HandControl(robot, step_m, step_rad, dt)
-
-
-def _at_most(vector: NDArray[np.float64], length: float) -> NDArray[np.float64]:
-    """Return a vector (3,), shortened to a length if need be."""
-    return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-12))
+        return MocapControl(robot, robot.weld, target)
+    return HandControl(robot, target, dt)

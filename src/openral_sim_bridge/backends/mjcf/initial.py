@@ -29,7 +29,13 @@ class InitialStates:
         self._gripper = gripper
         self._keys: dict[str, int] = {}
         self._pose: list[tuple[int, float]] = []
-        if isinstance(options.home, str):
+        self._states: dict[int, int] = {}
+        if options.keyframes is not None:
+            self._states = _numbered(model, options.keyframes)
+            if not self._states:
+                fix = f"name keyframes of the model {options.keyframes}0, {options.keyframes}1 and so on"
+                naming.faults.append(Fault("keyframes", f"no keyframe begins with {options.keyframes}", fix))
+        elif isinstance(options.home, str):
             self._keys[""] = naming.find(mujoco.mjtObj.mjOBJ_KEY, options.home, "home")
         else:
             self._pose = [
@@ -44,7 +50,7 @@ class InitialStates:
 
         Raises:
             NotFoundError: no such task.
-            SimulationError: a negative number, or no room for the bodies.
+            SimulationError: a number for which there is no state, or no room for the bodies.
         """
         if task not in self._options.tasks:
             raise NotFoundError(
@@ -52,8 +58,11 @@ class InitialStates:
             )
         if init_id < 0:
             raise SimulationError(f"init_id must be >= 0, not {init_id}")
+        if self._states and init_id not in self._states:
+            known = f"{min(self._states)} to {max(self._states)}"
+            raise SimulationError(f"the model has no keyframe for init_id {init_id}; it has {known}")
         mujoco.mj_resetData(self._model, data)
-        key = self._keys.get(task, self._keys.get(""))
+        key = self._states[init_id] if self._states else self._keys.get(task, self._keys.get(""))
         if key is not None:
             mujoco.mj_resetDataKeyframe(self._model, data, key)
         else:
@@ -98,6 +107,13 @@ def _draw_one(place: Placement, here: NDArray[np.float64], rng: np.random.Genera
             for span, stay, share in zip(ranges, stays, shares, strict=True)
         ]
     )
+
+
+def _numbered(model: Any, prefix: str) -> dict[int, int]:
+    """Return number -> id of the keyframes whose names are a prefix and a number."""
+    names = [model.key(index).name for index in range(model.nkey)]
+    endings = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in names]
+    return {int(ending): index for index, ending in enumerate(endings) if ending.isdigit()}
 
 
 def _simple_joint(model: Any, naming: Naming, name: str) -> int:

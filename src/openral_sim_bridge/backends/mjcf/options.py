@@ -75,6 +75,9 @@ class MjcfOptions(Schema):
     """Task -> when it is done."""
     home: Word | dict[Word, Finite] = "home"
     """Keyframe of the model, or joint -> position [rad] or [m] with all else as in the model."""
+    keyframes: Word | None = None
+    """Beginning of the names of keyframes: initial state i is the keyframe of this name and i, such as init1000, in
+    place of `home`, `starts` and `place`."""
     starts: dict[Word, Word] = Field(default_factory=dict)
     """Task -> keyframe that it starts from in place of `home`."""
     place: dict[Word, Placement] = Field(default_factory=dict)

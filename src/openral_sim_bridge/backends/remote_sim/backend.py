@@ -151,6 +151,10 @@ class ArmBackend:
         positions = self._worlds["joint_positions"][env].tolist()
         return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
 
+    def model_xml(self) -> str:
+        """Return the model of the present scene as MJCF; meshes and textures lie where the simulator is installed."""
+        return str(self._call("model", {})["xml"])
+
     def snapshot(self, env: int = 0) -> Snapshot:
         """Return what one world looks like now."""
         return Snapshot(**self._call("snapshot", {"env": env}))

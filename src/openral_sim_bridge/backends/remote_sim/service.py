@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,6 +113,7 @@ class WorldService:
             "render_depth": self.render_depth,
             "robot": self.robot,
             "camera": self.camera,
+            "model": self.model,
             "snapshot": self.snapshot,
             "restore": self.restore,
             "advice": self.advice,
@@ -184,6 +186,15 @@ class WorldService:
             "rotation": optical,
             "parent": parent,
         }
+
+    def model(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """{} -> {xml}: the model of world 0, which is the one that was loaded last, as MJCF.
+
+        Meshes and textures are named by their paths in the simulator's own installation.
+        """
+        with tempfile.NamedTemporaryFile(suffix=".xml") as file:
+            mujoco.mj_saveLastXML(file.name, self._worlds[0].model)
+            return {"xml": Path(file.name).read_text(encoding="utf-8")}
 
     def snapshot(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """{env} -> {qpos, mocap_pos}."""

@@ -50,12 +50,15 @@ def is_trouble(line: str) -> bool:
 
 
 class LaunchedDeployment:
-    """`ros2 launch` of deploy_sim.launch.py with arguments; its output goes to a file and to a listener."""
+    """`ros2 launch` of one of openral's launch files; its output goes to a file and to a listener."""
 
-    def __init__(self, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]) -> None:
+    def __init__(
+        self, file: str, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
+    ) -> None:
         """Start it.
 
         Args:
+            file: name of the launch file.
             arguments: of the launch file.
             log_path: gets every line of output.
             on_line: is told every line, from a thread.
@@ -70,7 +73,7 @@ class LaunchedDeployment:
                 [
                     ros2_command(),
                     "launch",
-                    str(share_directory() / "launch" / "deploy_sim.launch.py"),
+                    str(share_directory() / "launch" / file),
                     *words,
                 ],
                 stdin=subprocess.DEVNULL,
@@ -123,10 +126,10 @@ class LaunchedDeployment:
 
 @contextlib.contextmanager
 def running(
-    arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
+    file: str, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
 ) -> Iterator[LaunchedDeployment]:
     """A deployment that is over when the block is left, however it is left."""
-    deployment = LaunchedDeployment(arguments, log_path, on_line)
+    deployment = LaunchedDeployment(file, arguments, log_path, on_line)
     try:
         yield deployment
     finally:

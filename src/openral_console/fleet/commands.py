@@ -1,0 +1,90 @@
+"""The verbs of `openral fleet`; light to import, rclpy comes in when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+
+NOBODY = 2
+"""Exit code where no deployment was found, or none of those that were named."""
+app = typer.Typer(no_args_is_help=True, help="All deployments of this ROS domain, each in its namespace.")
+Names = Annotated[list[str] | None, typer.Argument(help="Namespaces, such as /arm2; none: all.")]
+Search = Annotated[
+    float, numbers.real("[s] to look for deployments; longer over a slow link.", least=0.1, most=600)
+]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON in place of tables.")]
+
+
+@app.command("list")
+def list_robots(search: Search = 2.0, json: Json = False) -> None:
+    """Print a line for each deployment: what its arm does, and its mission."""
+    raise typer.Exit(_show([], search, as_json=json, briefly=True))
+
+
+@app.command()
+def status(namespaces: Names = None, search: Search = 2.0, json: Json = False) -> None:
+    """Print what is known of each deployment."""
+    raise typer.Exit(_show(namespaces or [], search, as_json=json, briefly=False))
+
+
+@app.command()
+def stop(namespaces: Names = None, search: Search = 2.0) -> None:
+    """Latch the emergency stop of one deployment, of several, or of all that are found.
+
+    Exit code 0: every one of them says that it is stopped. 1: at least one does not. 2: none was found.
+    Each is released by itself, by its service `estop_reset`, once all is safe there.
+    """
+    from rich.console import Console
+
+    from openral_console.fleet.robots import stop_table
+    from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+
+    wanted = _read(namespaces or [])
+    console = Console(highlight=False)
+    with fleet() as node:
+        answers = node.stop(wanted, search)
+    if not answers:
+        console.print("no deployment was found on this ROS_DOMAIN_ID, so none was stopped", style="red")
+        raise typer.Exit(NOBODY)
+    console.print(stop_table(answers))
+    raise typer.Exit(1 if any(answer.fault for answer in answers) else 0)
+
+
+def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: bool) -> int:
+    import json
+
+    from rich.console import Console
+
+    from openral_console.fleet.robots import list_table, status_table, values_of
+    from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+
+    wanted = _read(namespaces)
+    console = Console(highlight=False)
+    with fleet() as node:
+        found = node.look(search_s)
+    missing = [name for name in wanted if name not in found]
+    rows = values_of({name: robot for name, robot in found.items() if not wanted or name in wanted})
+    if as_json:
+        console.print(json.dumps(rows), markup=False, soft_wrap=True)
+    elif briefly and rows:
+        console.print(list_table(rows))
+    else:
+        for row in rows:
+            console.print(status_table(row))
+    if missing or not rows:
+        there = ", ".join(sorted(found)) or "none; start one with `openral deploy sim`"
+        what = f"no deployment in {', '.join(missing)}" if missing else "no deployment"
+        Console(stderr=True, highlight=False).print(
+            f"{what} was found on this ROS_DOMAIN_ID; there is {there}", style="red", soft_wrap=True
+        )
+        return NOBODY
+    return 0
+
+
+def _read(namespaces: list[str]) -> list[str]:
+    from openral_core.graph_names import read_namespace
+
+    return list(dict.fromkeys(read_namespace(name) for name in namespaces))

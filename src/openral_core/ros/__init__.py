@@ -1,0 +1,1 @@
+"""What the nodes of every package share and what needs rclpy."""

@@ -1,0 +1,52 @@
+"""The `main` of a lifecycle node: from `rclpy.init` to the exit code of its process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.told_to_end import ToldToEnd
+
+
+def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, threads: int = 1) -> int:
+    """Run a lifecycle node until it is told to stop.
+
+    Args:
+        make_node: returns the node, which has the parameter `autostart` (it configures and activates itself) and a
+            method `close`, which ends what it started.
+        args: the process's ROS arguments; None reads the command line.
+        threads: how many callbacks may run at the same time.
+
+    Returns:
+        The process's exit code: 0 when it was told to stop, EXIT_UNFIT when `autostart` found that the node cannot
+        run here (a transition failed, with its reason in the log), 1 when a transition ended by a bug.
+    """
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
+    executor: Executor = (
+        SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(num_threads=threads)
+    )
+    try:
+        with ToldToEnd() as told:
+            node = make_node()
+            executor.add_node(node)
+            if node.get_parameter("autostart").value:
+                for transition in (node.trigger_configure, node.trigger_activate):
+                    ended = transition()
+                    if ended != TransitionCallbackReturn.SUCCESS and not told.told:
+                        return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
+            told.spin(executor, Future())
+    finally:
+        executor.shutdown()
+        if node is not None:
+            node.close()
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

@@ -1,0 +1,171 @@
+"""Trials of a skill on the twin of an arm: twin, deployment and operator are started, and each trial is a goal.
+
+Everything between the pictures and the arm's joints is what moves a real arm: camera bridge, policy node, robot bridge
+with its safety filter, driver, and the arm's own client. What no real arm has is the door by which the twin's world is
+put into a scene's initial state between two trials, while the emergency stop is pressed, and its judge of success.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.process.launched_deployment import running
+from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.ros.trial_operator import TrialOperator
+from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_rskill.provenance import provenance, write_result
+from openral_rskill.registry import RSkillPackage
+from openral_sim_bridge.backends.fingerprint import fingerprint
+from openral_sim_bridge.backends.mjcf.options import read_options
+
+LAUNCH_FILE = "deploy_robot.launch.py"
+READY_S = 180.0
+"""[s] that the deployment has to load its skill, on a busy machine."""
+SETTLE_S = 1.0
+"""[s] after a reset, until pictures and states of the world before are gone."""
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What is tried."""
+
+    instruction: str
+    """Words for the policy."""
+    first: int
+    """Initial state of the first trial; the following ones count up."""
+    count: int
+    max_steps: int
+    """Control steps until a trial has failed."""
+    address: str
+    """Of this machine that the twin listens on."""
+    cameras_port: int
+    """Of the twin's pictures."""
+    patience_ms: float
+    """Wall time that the twin's cycle waits for its command."""
+
+
+def words_of(package: RSkillPackage, scene: DeployScene) -> str:
+    """Return the skill's first example phrase for the scene's first task. Raises NotFoundError: there is none."""
+    task = read_options(scene)[0].tasks[0]
+    for example in package.manifest.examples:
+        if example.task == task:
+            return str(example.phrases[0])
+    raise NotFoundError(
+        f"{package.manifest.name} has no example for {task}; say what to do with --instruction"
+    )
+
+
+def run_trials(
+    scene: DeployScene,
+    package: RSkillPackage,
+    plan: TrialPlan,
+    folder: Path,
+    progress: Callable[[TrialRow], None],
+) -> dict[str, Any]:
+    """Try a skill, and return the result, which also lies in the folder as `result.json`.
+
+    Args:
+        scene: with an arm whose driver is franka, and a model of family mjcf.
+        package: the skill.
+        plan: what is tried.
+        folder: of the run, new or empty.
+        progress: told each row.
+
+    Raises:
+        OpenralError: the scene has no such arm, or twin or deployment ended.
+    """
+    file = _write_scene(scene, package, plan, folder)
+    run_dir = folder / "deployment"
+    arguments = {
+        "scene": str(file),
+        "allow_unevaluated": "true",
+        "enable_reward_monitor": "false",
+        "exit_when_done": "false",
+        "run_dir": str(run_dir),
+    }
+    rows: list[TrialRow] = []
+    twin_at = (file, plan.address, plan.cameras_port, plan.patience_ms, folder / "twin.log")
+    with (
+        ToldTwin(*twin_at) as twin,
+        running(LAUNCH_FILE, arguments, folder / "launch.log", lambda line: None) as launched,
+        TrialOperator(package.slug, lambda: launched.poll() is None) as operator,
+    ):
+        operator.until_ready(READY_S)
+        for init_id in range(plan.first, plan.first + plan.count):
+            rows.append(_try(twin, operator, plan, init_id, 1.0 / scene.control_hz))
+            progress(rows[-1])
+    content = {
+        "scene": scene.scene.id,
+        "instruction": plan.instruction,
+        "max_steps": plan.max_steps,
+        "patience_ms": plan.patience_ms,
+        "results": summary(rows),
+        "provenance": {**provenance(package, " ".join(sys.argv)), **fingerprint(load_scene(str(file)))},
+    }
+    write_result(folder / "result.json", content)
+    return content
+
+
+def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
+    operator.stop()
+    _reset(twin, init_id)
+    time.sleep(SETTLE_S)
+    operator.release()
+    operator.take_behind()
+    cycles, answered = twin.cycles
+    # The clock of a machine that is too slow for the twin may pass the steps by; the steps decide.
+    end = operator.run(plan.instruction, 4.0 * plan.max_steps * dt, plan.max_steps, lambda: twin.is_done)
+    success, (after, heard) = twin.is_done, twin.cycles
+    return TrialRow(
+        init_id,
+        success,
+        end.steps,
+        round(end.wall_s, 3),
+        end.outcome,
+        end.check,
+        round(1e3 * end.latency_p50_s, 2),
+        round(1e3 * end.latency_p95_s, 2),
+        round(operator.take_behind(), 4),
+        round(1e-3 * (after - cycles), 3),
+        (after - cycles) - (heard - answered),
+        operator.stopped_by,
+    )
+
+
+def _reset(twin: ToldTwin, init_id: int) -> None:
+    """Put the twin's world into an initial state as soon as its arm's motion has ended."""
+    due = time.monotonic() + READY_S
+    while not twin.tell("status").startswith("idle") and time.monotonic() < due:
+        time.sleep(0.1)
+    twin.reset(init_id)
+
+
+def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:
+    """Write the scene with this skill, and with its arm and its cameras at the twin's address; return its path."""
+    if scene.arm is None or scene.arm.driver != "franka" or scene.source is None:
+        raise ManifestError(
+            f"scene {scene.scene.id}: trials need the twin of `arm.driver: franka`; name such a scene"
+        )
+    content = yaml.safe_load(scene.source.path.read_text(encoding="utf-8"))
+    options, _ = read_options(scene)
+    content["scene"]["backend_options"]["model"] = str((scene.source.path.parent / options.model).resolve())
+    content["skills"] = [str(package.folder.resolve())]
+    content["motions"] = []
+    content["arm"]["address"] = plan.address
+    at = f"http://{plan.address}:{plan.cameras_port}"
+    content["arm"]["cameras"] = {
+        camera.name: {"device": f"{at}/{camera.name}.mjpg"} for camera in scene.cameras
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "scene.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return file.resolve()

@@ -1,0 +1,90 @@
+"""A twin in a process of its own that is told by lines what happens to it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from openral_core.errors import SimulationError
+
+
+class ToldTwin:
+    """`openral robot twin` with pictures of its cameras. Use it as a context manager."""
+
+    def __init__(self, scene: Path, address: str, cameras_port: int, patience_ms: float, log: Path) -> None:
+        """Start it, and return when it is ready.
+
+        Args:
+            scene: its file.
+            address: of this machine that it listens on.
+            cameras_port: of the pictures.
+            patience_ms: wall time that the twin's cycle waits for its command.
+            log: gets what it says beside its answers.
+
+        Raises:
+            SimulationError: it did not start.
+        """
+        words = [
+            "--address",
+            address,
+            "--cameras-port",
+            f"{cameras_port}",
+            "--patience-ms",
+            f"{patience_ms:g}",
+        ]
+        with log.open("w") as errors:
+            self._process = subprocess.Popen(
+                [str(Path(sys.executable).with_name("openral")), "robot", "twin", str(scene), *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                bufsize=1,
+            )
+        self._log = log
+        self._line()
+
+    def __enter__(self) -> ToldTwin:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.terminate()
+        self._process.communicate()
+
+    def tell(self, line: str) -> str:
+        """Tell it something; return its answer in one line.
+
+        Raises:
+            SimulationError: it has ended.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+        except OSError as error:
+            raise SimulationError(f"the twin has ended; see {self._log}") from error
+        return self._line()
+
+    def reset(self, init_id: int) -> None:
+        """Put its world into an initial state. Raises SimulationError: with its reason."""
+        answer = self.tell(f"state {init_id}")
+        if answer != f"state {init_id}":
+            raise SimulationError(f"the twin's world was not reset: {answer}")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the scene's first task was done since the last reset, by the twin's own simulator."""
+        return self.tell("judge").startswith("done")
+
+    @property
+    def cycles(self) -> tuple[int, int]:
+        """Cycles of 1 ms since the start, and those in which a command came."""
+        numbers = dict(word.split("=") for word in self.tell("status").split() if "=" in word)
+        return int(numbers["cycles"]), int(numbers["answered"])
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise SimulationError(f"the twin has ended; see {self._log}")
+        return line.strip()

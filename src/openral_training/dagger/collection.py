@@ -1,0 +1,184 @@
+"""The episodes of a round: attempts with an operator at hand, or demonstrations, recorded as a deployment's are."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from openral_benchmark.harness.deployment import announced_skill
+from openral_benchmark.harness.goals import NODE, GoalHost, GoalSkill
+from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.control_loop import ControlLoop, LoopSettings
+from openral_control.envelope import Envelope
+from openral_core.errors import ContractError
+from openral_core.robot import load_robot
+from openral_core.scene import DeployScene
+from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.notes import SkillNote
+from openral_data.recording.recorder import EpisodeRecorder
+from openral_data.recording.strategy import strategy_of
+from openral_data.recording_folder import RecordingFolder
+from openral_policy_nodes.families.factory import load_policy
+from openral_policy_nodes.inference import Inference
+from openral_reasoner.mission.attempt import SendGoal
+from openral_reward_monitor.models.reward_model import load_reward_model
+from openral_rskill.contract import match, require
+from openral_rskill.progress_thresholds import progress_thresholds
+from openral_rskill.registry import RSkillPackage, resolve
+from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.simulated_arm import SimulatedArm
+from openral_training.dagger.episode import AttemptRow, CorrectedEpisode, CorrectedParts
+from openral_training.experts.factory import experts_of
+
+KEPT = "interventions"
+"""Strategy of the recorder: episodes in which an operator commanded."""
+DEADLINE_S = 60.0
+"""[s] of a policy's goal, beyond every attempt: an attempt's control steps end it."""
+log = logging.getLogger(__name__)
+
+
+class CorrectionWorld:
+    """One simulated world of a scene, its operator and its reward model. Not thread-safe."""
+
+    def __init__(self, scene: DeployScene, name: str, task: str, instruction: str, max_steps: int) -> None:
+        """Open it.
+
+        Args:
+            scene: with a `reward_skill`.
+            name: of the scene, for the recording.
+            task: as the simulator knows it.
+            instruction: words for the policy and the reward model.
+            max_steps: control steps that the policy has, and that the operator has after it.
+
+        Raises:
+            OpenralError: the scene has no reward skill or no scripted experts, or something cannot be loaded.
+        """
+        if not scene.reward_skill:
+            raise ContractError(
+                f"{name}: reward_skill is needed, which sees that a policy stands still; add it"
+            )
+        self._scene, self._name, self._task = scene, name, task
+        self._instruction, self._max_steps = instruction, max_steps
+        self._robot, self._reward = load_robot(scene.robot_id), resolve(scene.reward_skill)
+        self._thresholds = progress_thresholds(scene)
+        self._backend = make_backend(scene)
+        self._world = experts_of(self._backend, scene)
+        self._column = self._backend.task_ids.index(task)
+        self._model = load_reward_model(self._reward)
+
+    def demonstrate(self, recording: Path, init_ids: Iterable[int]) -> list[AttemptRow]:
+        """Let the operator do the task from initial states, undisturbed; append the episodes to a recording."""
+        recorder = self._recorder(recording)
+        with closing(recorder):
+            return [self._run(recorder, None, init_id) for init_id in init_ids]
+
+    def correct(
+        self,
+        recording: Path,
+        package: RSkillPackage,
+        init_ids: Iterable[int],
+        interventions: int,
+        progress: Callable[[AttemptRow], None] = lambda row: None,
+    ) -> list[AttemptRow]:
+        """Let a policy try, and the operator correct it; append the corrected episodes to a recording.
+
+        Args:
+            recording: its folder.
+            package: the skill that is tried.
+            init_ids: initial states, tried one after the other until there are enough interventions.
+            interventions: after which to stop.
+            progress: called with each attempt.
+
+        Raises:
+            ContractError: the skill does not fit the scene.
+        """
+        found = match(
+            package.manifest, self._robot, self._scene, folder=package.folder, lockstep=True, task=self._task
+        )
+        require(found)
+        inference = Inference(package.manifest, self._scene, load_policy(package, "cpu"))
+        rows: list[AttemptRow] = []
+        recorder = self._recorder(recording)
+        with closing(recorder), closing(inference):
+            for init_id in init_ids:
+                if sum(row.taken_over is not None for row in rows) >= interventions:
+                    break
+                rows.append(self._run(recorder, GoalSkill(package, inference), init_id))
+                progress(rows[-1])
+        return rows
+
+    def close(self) -> None:
+        """Free the world and the model."""
+        self._world.close()
+        self._model.close()
+
+    def _recorder(self, recording: Path) -> EpisodeRecorder:
+        columns = RecordedColumns.of(self._scene, self._robot, self._name)
+        return EpisodeRecorder(
+            RecordingFolder(recording),
+            columns,
+            strategy_of(KEPT),
+            truth=None,
+            min_free_gb=0.0,
+            say=lambda line, trouble: log.log(logging.WARNING if trouble else logging.INFO, line),
+        )
+
+    def _run(self, recorder: EpisodeRecorder, skill: GoalSkill | None, init_id: int) -> AttemptRow:
+        """Run one episode from an initial state."""
+        scene, arm = self._scene, SimulatedArm(self._backend)
+        state = arm.reset(self._task, init_id)
+        self._world.begin(self._task)
+        executor = ChunkExecutor(
+            self._backend.control_hz,
+            Envelope(scene, self._robot),
+            self._backend.hold_action,
+            representation=scene.action.representation,
+        )
+        judge: Judge = NoJudge()
+        if skill is not None:
+            judge = RewardModelJudge(self._model, self._reward, scene.cameras[0].name)
+        parts = CorrectedParts(
+            scene=scene,
+            world=self._world,
+            task=self._task,
+            succeeds=lambda: bool(arm.success[self._column]),
+            instruction=self._instruction,
+            executor=executor,
+            recorder=recorder,
+            policy=self._asked(skill, executor, init_id) if skill else None,
+            judge=judge,
+            thresholds=self._thresholds,
+            max_steps=self._max_steps,
+        )
+        episode = CorrectedEpisode(parts, init_id)
+        periods = {camera.name: round(scene.control_hz / camera.rate_hz) for camera in scene.cameras}
+        loop = ControlLoop(arm, executor, episode, LoopSettings(periods, real_time_factor=0.0), state)
+        episode.connect(loop.post)
+        loop.run(lambda: episode.goes_on)
+        episode.end()
+        return episode.row
+
+    def _asked(
+        self, skill: GoalSkill, executor: ChunkExecutor, init_id: int
+    ) -> tuple[GoalHost, SendGoal, SkillNote]:
+        """Return a policy with its goal in the episode of an initial state."""
+        said = announced_skill(skill.package)
+        goals = GoalHost(self._scene, self._robot, {said.name: skill}, executor)
+        order = SendGoal(2 * init_id + 2, said, self._instruction, "", DEADLINE_S)
+        version = str(skill.package.manifest.version)
+        return goals, order, SkillNote(said.name, said.kind, version, NODE, "")
+
+
+def summary(rows: list[AttemptRow]) -> dict[str, Any]:
+    """Return what a result says of a round's episodes."""
+    return {
+        "attempts": len(rows),
+        "solved_alone": sum(row.success and row.taken_over is None for row in rows),
+        "interventions": sum(row.taken_over is not None for row in rows),
+        "rows": [asdict(row) for row in rows],
+    }

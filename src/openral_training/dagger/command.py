@@ -1,0 +1,44 @@
+"""`openral train dagger`: from a few demonstrations to a policy that was corrected where it stood still."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openral_core.cli import numbers
+from openral_core.cli.progress import console
+from openral_core.files.output_folder import check_folder
+
+
+def dagger(
+    config: Annotated[str, typer.Option("--config", help="Name of a shipped config, or path of one.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")],
+    seed: Annotated[int, numbers.seed()] = 1,
+    rounds: Annotated[int | None, numbers.count("In place of the config's.", "--rounds")] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="As many demonstrations in place of corrections, to compare.")
+    ] = False,
+    threads: Annotated[int, numbers.workers("Torch threads, and processes that judge.")] = 1,
+) -> None:
+    """Let an operator correct a policy in simulation, and retrain it; print each round on unseen states."""
+    from openral_training.dagger.config import load_config
+    from openral_training.dagger.run import DaggerRun
+
+    check_folder(out, "--out")
+    chosen = load_config(config)
+    if rounds is not None:
+        chosen = chosen.model_copy(update={"rounds": rounds})
+    DaggerRun(
+        chosen,
+        out,
+        seed=seed,
+        plain=plain,
+        command=shlex.join(["openral", *sys.argv[1:]]),
+        threads=threads,
+        say=lambda line: console.print(line, soft_wrap=True),
+    ).go()
+    console.print(f"{out}: recording, a skill a round, result.json", soft_wrap=True)

@@ -1,0 +1,228 @@
+"""One episode of a policy that an operator corrects, on the control loop that deployments run.
+
+The policy's chunks and the operator's go through the same executor: the operator takes the arm by the rules of
+`openral_control.intervention`, the policy's goal waits meanwhile, and both seams are faded. The recorder of deployments
+hears all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_benchmark.harness.goals import GoalHost
+from openral_benchmark.harness.judges import Judge
+from openral_control.admission import Admission
+from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
+from openral_control.goal_registry import GoalAnnouncement
+from openral_core.instant import Instant
+from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess
+from openral_core.scene import DeployScene
+from openral_core.teleoperation import TELEOPERATION
+from openral_core.types import RobotState
+from openral_data.recording.assembler import ExecutedStep
+from openral_data.recording.notes import SkillNote
+from openral_data.recording.outcome import FAILURE, SUCCESS
+from openral_data.recording.recorder import EpisodeRecorder
+from openral_reasoner.mission.attempt import SendGoal
+from openral_training.experts.world import ExpertWorld
+
+OPERATOR = "scripted expert"
+DOOR = "/openral/teleoperation"
+"""Who announces the operator's goals to the bridge's admission."""
+SETTLE = 24
+"""Control steps that the operator goes on after success, so that the task is well and not barely done."""
+
+
+@dataclass(frozen=True)
+class CorrectedParts:
+    """What an episode is made of."""
+
+    scene: DeployScene
+    world: ExpertWorld
+    """The simulated world, and the expert that plays the operator."""
+    task: str
+    """As the simulator knows it."""
+    succeeds: Callable[[], bool]
+    """Whether the simulator sees the task done now."""
+    instruction: str
+    executor: ChunkExecutor
+    recorder: EpisodeRecorder
+    policy: tuple[GoalHost, SendGoal, SkillNote] | None
+    """The policy that is tried, what it is asked for, and what the recorder is told of it; None: the operator
+    demonstrates from the beginning."""
+    judge: Judge
+    thresholds: ProgressThresholds
+    max_steps: int
+    """Control steps that the policy has, and that the operator has after it."""
+
+
+@dataclass
+class AttemptRow:
+    """What became of one episode."""
+
+    init_id: int
+    success: bool = False
+    """The simulator saw the task done, whoever did it."""
+    steps: int = 0
+    """Control steps."""
+    taken_over: int | None = None
+    """Control step in which the operator took the arm; None: never."""
+    refused: int = 0
+    """Chunks that the bridge refused."""
+
+
+class CorrectedEpisode:
+    """The sink of a control loop. Used once."""
+
+    def __init__(self, parts: CorrectedParts, init_id: int) -> None:
+        """Take the parts; the world stands in its initial state."""
+        self._parts = parts
+        self.row = AttemptRow(init_id)
+        self._door: Admission | None = None
+        self._now = Instant(0.0, 0.0)
+        self._state: RobotState | None = None
+        self._readings: list[ProgressReading] = []
+        self._settled = 0
+        self._over = False
+        # Two goals an episode, with ids that repeat when the run does.
+        self._operator_goal = f"{2 * init_id + 1:032x}"
+
+    def connect(self, post: Callable[[Chunk], None]) -> None:
+        """Take the door of the control loop."""
+        self._door = Admission(post, self.rejected)
+        if self._parts.policy is not None:
+            self._parts.policy[0].connect(post, self.rejected)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another control step is to be taken."""
+        return not self._over
+
+    def end(self) -> None:
+        """Give the arm back, and tell the recorder how it ended; an episode that nobody corrected is not kept."""
+        parts, row = self._parts, self.row
+        parts.recorder.mark(SUCCESS if row.success else FAILURE)
+        if row.taken_over is not None:
+            self._announce("")
+        if parts.policy is not None:
+            parts.recorder.skill(_with_goal(parts.policy[2], ""))
+
+    # -- the sink ----------------------------------------------------------------------------------
+
+    def clock(self, stamp_s: float) -> None:
+        """Time advanced. All clocks of a deployment are this one."""
+        self._now = Instant(stamp_s, stamp_s)
+
+    def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
+        """A control step was executed."""
+        by_hand = self._parts.executor.intervention.is_on
+        self._parts.recorder.executed(stamp_s, ExecutedStep(np.asarray(action, np.float32), held, by_hand))
+
+    def state(self, state: RobotState) -> None:
+        """The state after a control step, and before the first."""
+        parts, row, assembler = self._parts, self.row, self._parts.recorder.assembler
+        first, self._state = self._state is None, state
+        if first:
+            self._begin(state)
+        else:
+            row.steps += 1
+        assembler.joints(state.stamp_s, state.joint_names, state.joint_positions.tolist())
+        assembler.pose(state.stamp_s, [*state.ee_position.tolist(), *state.ee_quaternion.tolist()])
+        row.success = row.success or parts.succeeds()
+        if row.taken_over is None:
+            self._over = row.success or row.steps >= parts.max_steps
+            return
+        self._settled += row.success
+        if self._settled > SETTLE or row.steps - row.taken_over >= parts.max_steps:
+            self._over = True
+            return
+        advice = parts.world.advice()
+        self._steer(parts.world.hold(advice) if row.success else advice, state)
+
+    def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
+        """An observation: it is recorded, the reward model looks, and the policy answers."""
+        parts, state = self._parts, self._state
+        assert state is not None, "the loop tells the state before the images"
+        for camera in parts.recorder.columns.cameras:
+            parts.recorder.assembler.image(camera.key, stamp_s, images[camera.name])
+        parts.recorder.tick()
+        if self._over or self.row.taken_over is not None or parts.policy is None:
+            return
+        reading = parts.judge.look(stamp_s, images, state)
+        if reading is not None:
+            self._readings.append(reading)
+            if assess(self._readings, parts.thresholds).progress is Progress.STANDSTILL:
+                self._take_over(state)
+                return
+        ended = parts.policy[0].observe(self._now, images, state)
+        if ended is not None:  # the bridge refused too many of its chunks, or its time is over
+            self._take_over(state)
+
+    def rejected(self, chunk: Chunk, reason: str) -> None:
+        """A chunk was refused."""
+        self.row.refused += 1
+
+    def cut_short(self, reason: str) -> None:
+        """What was left of a chunk was dropped."""
+        self.row.refused += 1
+
+    def goal_changed(self) -> None:
+        """The executor says so itself when it is asked."""
+
+    # -- who commands ------------------------------------------------------------------------------
+
+    def _begin(self, state: RobotState) -> None:
+        parts = self._parts
+        parts.recorder.mission(parts.instruction, parts.task)
+        if parts.policy is None:
+            self._take_over(state)
+            return
+        goals, order, note = parts.policy
+        goal_id, _ = goals.start(order, self._now, state, monitors=1)
+        parts.recorder.skill(_with_goal(note, goal_id))
+        parts.recorder.instruction(parts.instruction)
+        parts.judge.begin(goal_id, parts.instruction)
+
+    def _take_over(self, state: RobotState) -> None:
+        """Give the arm to the operator, whose expert takes up the task in the world as it stands."""
+        self.row.taken_over = self.row.steps
+        self._announce(self._operator_goal)
+        self._parts.recorder.instruction(self._parts.instruction)
+        self._parts.executor.take_over(OPERATOR, self._operator_goal)
+        self._parts.world.begin(self._parts.task)
+
+    def _announce(self, goal_id: str) -> None:
+        assert self._door is not None, "connect goes before the first state"
+        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=goal_id, horizon_s=0.0)
+        self._door.announce(said, self._now.wall_s)
+        self._parts.recorder.skill(SkillNote(OPERATOR, TELEOPERATION, "", DOOR, goal_id))
+
+    def _steer(self, action: NDArray[np.float64], state: RobotState) -> None:
+        """Send the next action as a chunk of one control step."""
+        assert self._door is not None, "connect goes before the first state"
+        scene, stamp_s = self._parts.scene, state.stamp_s
+        chunk = Chunk(
+            stamp_s=stamp_s,
+            goal_id=self._operator_goal,
+            skill=TELEOPERATION,
+            instruction=self._parts.instruction,
+            representation=scene.action.representation,
+            sequence=self.row.steps,
+            horizon=1,
+            dim=len(action),
+            dt=scene.dt,
+            data=action.astype(np.float32),
+        )
+        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=self._operator_goal, horizon_s=0.0)
+        self._door.announce(said, self._now.wall_s)
+        self._door.offer(chunk, self._now.wall_s)
+
+
+def _with_goal(note: SkillNote, goal_id: str) -> SkillNote:
+    return SkillNote(note.name, note.kind, note.version, note.node, goal_id)

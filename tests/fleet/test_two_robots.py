@@ -1,0 +1,178 @@
+"""Two robots in one domain, each in its namespace: who moves, who stops, and what a listener to both sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+import rclpy
+from fleet_robots import Robot
+from rclpy.executors import SingleThreadedExecutor
+from tf2_ros import Buffer, TransformListener
+from typer.testing import CliRunner
+
+from openral_console.fleet.commands import NOBODY, app
+from openral_core.errors import ContractError
+from openral_core.graph_names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
+
+FIRST, SECOND = "/openral", "/arm2"
+
+
+@pytest.fixture(scope="module")
+def robots(fake_scene):
+    made = [Robot(FIRST, fake_scene), Robot(SECOND, fake_scene)]
+    for robot in made:
+        robot.until(lambda robot=robot: robot.heard["control_status"] and robot.heard["ee_pose"])
+    yield made
+    for robot in made:
+        robot.close()
+
+
+@pytest.fixture(scope="module")
+def domain_tree():
+    """The frames of the whole domain, as somebody hears them who belongs to no robot."""
+    context = rclpy.Context()
+    context.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    node = rclpy.create_node("looker", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    buffer = Buffer()
+    listener = TransformListener(buffer, node)
+    yield buffer, executor
+    listener.unregister()
+    executor.shutdown()
+    node.destroy_node()
+    context.try_shutdown()
+
+
+def fleet(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+def shown(*words):
+    result = fleet(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return {row["namespace"]: row for row in json.loads(result.stdout)}
+
+
+def settle(robots, seconds=1.0):
+    """Take in what the robots say for a while."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for robot in robots:
+            robot.spin(0.02)
+
+
+def test_a_chunk_moves_the_arm_of_its_namespace_and_no_other(robots):
+    first, second = robots
+    second.begin()
+    second.until(lambda: second.status.executed > 0)
+    settle(robots)
+    assert first.status.executed == 0
+    assert first.status.active_goal == ""
+    first.begin()
+    first.until(lambda: first.status.executed > 0)
+
+
+def test_names_at_the_root_belong_to_the_default_namespace(robots):
+    first, second = robots
+    names = dict(first.node.get_topic_names_and_types())
+    for name in ("/joint_states", "/clock", "/robot_description"):
+        assert name in names
+        assert f"{SECOND}{name}" in names
+    assert second.heard["/joint_states"]
+    assert second.heard["/clock"]
+    # Each of them has one publisher, and it is a bridge of that namespace.
+    for namespace, name in ((FIRST, "/joint_states"), (SECOND, f"{SECOND}/joint_states")):
+        found = first.node.get_publishers_info_by_topic(name)
+        assert [(end.node_namespace, end.node_name) for end in found] == [(namespace, "sim_bridge")]
+
+
+def test_a_listener_to_the_domain_sees_both_trees(robots, domain_tree):
+    buffer, executor = domain_tree
+
+    def there():
+        executor.spin_once(timeout_sec=0.02)
+        frames = buffer.all_frames_as_string()
+        return "corner2_optical_frame" in frames and "arm2/corner2_optical_frame" in frames
+
+    robots[0].until(there)
+    for robot in robots:
+        prefix = frame_prefix(robot.namespace)
+        picture = robot.heard["cameras/corner2/image_raw"][-1]
+        info = robot.heard["cameras/corner2/camera_info"][-1]
+        assert picture.header.frame_id == info.header.frame_id == f"{prefix}corner2_optical_frame"
+        assert robot.heard["ee_pose"][-1].header.frame_id == f"{prefix}world"
+        assert buffer.can_transform(f"{prefix}world", picture.header.frame_id, rclpy.time.Time())
+    assert not buffer.can_transform("world", "arm2/world", rclpy.time.Time()), "nobody said where they stand"
+
+
+def test_fleet_lists_both_and_says_what_each_does(robots):
+    rows = shown("list")
+    assert list(rows) == [SECOND, FIRST]
+    assert all(row["doing"] in ("holding", "moving") for row in rows.values())
+    assert all(row["control_hz"] == 80.0 for row in rows.values())
+    assert list(shown("status", "arm2")) == [SECOND]
+
+
+def test_a_robot_that_is_not_there_is_named_with_those_that_are(robots):
+    for words in (("status", "/arm3"), ("status", "/arm2", "/arm3")):
+        result = fleet(*words)
+        assert result.exit_code == NOBODY
+        assert "no deployment in /arm3" in " ".join(result.output.split())
+    stopped = fleet("stop", "/arm3", "--search", "0.5")
+    assert stopped.exit_code == 1
+    assert "no bridge was found there" in stopped.output
+    settle(robots)
+    assert not any(robot.status.estopped for robot in robots)
+
+
+def test_a_stop_of_one_leaves_the_other_moving(robots):
+    first, second = robots
+    assert fleet("stop", "arm2").exit_code == 0
+    second.until(lambda: second.status.estopped and second.heard["estop_state"][-1].data)
+    executed = first.status.executed
+    first.begin()
+    first.until(lambda: first.status.executed > executed)
+    assert not first.status.estopped
+    assert {name: row["doing"] for name, row in shown("list").items()}[SECOND] == "stopped"
+    second.release()
+    second.until(lambda: not second.status.estopped)
+
+
+def test_a_stop_of_all_stops_all_and_says_so(robots):
+    result = fleet("stop")
+    assert result.exit_code == 0, result.output
+    assert FIRST in result.output
+    assert SECOND in result.output
+    for robot in robots:
+        robot.until(lambda robot=robot: robot.status.estopped)
+    assert {row["doing"] for row in shown("list").values()} == {"stopped"}
+    for robot in robots:
+        robot.release()
+        robot.until(lambda robot=robot: not robot.status.estopped)
+
+
+@pytest.mark.parametrize("text", ["arm 2", "/2arm", "//", "/arm__2", "/arm2/policy", "/ärm"])
+def test_a_namespace_that_ros_would_refuse_is_refused_by_name(text):
+    with pytest.raises(ContractError, match=r"such as /arm2|take another"):
+        read_namespace(text)
+
+
+def test_where_names_lie():
+    assert [read_namespace(text) for text in ("", "arm2", "/site/arm2/")] == [
+        "/openral",
+        "/arm2",
+        "/site/arm2",
+    ]
+    assert [deployment_of(space) for space in ("/", "/arm2", "/arm2/policy")] == [
+        "/openral",
+        "/arm2",
+        "/arm2",
+    ]
+    assert graph_name("/arm2/policy", "skills") == "/arm2/skills"
+    assert [frame_prefix(space) for space in ("/openral/policy", "/site/arm2")] == ["", "site/arm2/"]
+    assert ros_arguments("/openral") == []
+    assert "/clock:=/arm2/clock" in ros_arguments("/arm2")

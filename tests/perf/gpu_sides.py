@@ -1,0 +1,133 @@
+"""Times one model as it is served here and as its own library runs it, in one process; runs in the model's sidecar.
+
+    gpu_sides.py smolvla|robometer FOLDER DEVICE CALLS
+
+Prints JSON: side -> {p50_ms, p99_ms, gb}, with `gb` the peak that torch allocated; and how far their answers are apart.
+The sides take turns, call by call, so that whatever else the machine does meets both.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openral_sidecar.environment.torchvision_shim import ensure_torchvision
+
+ensure_torchvision()
+
+import torch  # noqa: E402
+
+Call = Callable[[int], Any]
+"""Number of the call, from which its input is made -> the answer, on the host."""
+WARM_UPS = 3
+WORDS = "open the drawer"
+
+
+def smolvla(folder: Path, device: str) -> dict[str, Call]:
+    """A chunk for one robot with one camera: served in bf16, and by LeRobot under autocast to bf16."""
+    from openral_policy_nodes.families.lerobot import model as served
+    from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
+
+    checkpoint = read_checkpoint(folder)
+    ours = served.LeRobotModel(checkpoint, device, "bf16", 0)
+    cast, graph = served.cast_products, served.use_static_sampling
+    served.cast_products = lambda policy, dtype: None
+    served.use_static_sampling = lambda policy, record: None  # type: ignore[assignment, return-value]
+    peer = served.LeRobotModel(checkpoint, device, "bf16", 0)
+    served.cast_products, served.use_static_sampling = cast, graph
+    [(camera, (_, height, width))] = ours.features.images.items()
+
+    def call(model: served.LeRobotModel, number: int) -> Any:
+        rng = np.random.default_rng(number)
+        image = rng.integers(0, 256, (1, height, width, 3), np.uint8)
+        state = rng.standard_normal((1, ours.features.state)).astype(np.float32)
+        model.reset([WORDS])
+        return model.predict({camera: image}, state, [WORDS], [WORDS])
+
+    return {"ours": lambda number: call(ours, number), "lerobot": lambda number: call(peer, number)}
+
+
+def robometer(folder: Path, device: str) -> dict[str, Call]:
+    """The forward pass of 8 frames of 480 x 640 px: packed here, and with bitsandbytes' own layers in their place."""
+    import bitsandbytes as bnb
+    from torch import nn
+
+    from openral_reward_monitor.models.robometer.server import RobometerScorer
+    from openral_rskill.nf4.modules import replace
+
+    scorer = RobometerScorer(folder, device=device, quantize=True, min_numel=0)
+    plain = RobometerScorer(folder, device="cpu", quantize=False)
+    for name in scorer.packed:
+        layer = plain._model.get_submodule(name)
+        assert isinstance(layer, nn.Linear)
+        theirs = bnb.nn.Linear4bit(
+            layer.in_features,
+            layer.out_features,
+            bias=layer.bias is not None,
+            compute_dtype=torch.bfloat16,
+            quant_type="nf4",
+        )
+        theirs.weight = bnb.nn.Params4bit(layer.weight.data, requires_grad=False, quant_type="nf4")
+        theirs.bias = layer.bias
+        replace(plain._model, name, theirs.to(device))
+    peer = plain._model.to(device)
+
+    def asked(number: int) -> dict[str, torch.Tensor]:
+        frames = np.random.default_rng(number).integers(0, 256, (8, 480, 640, 3), np.uint8)
+        return scorer._inputs.progress(frames, WORDS)
+
+    kept = {number: asked(number) for number in range(2)}
+
+    def call(model: Any, number: int) -> Any:
+        return model(kept[number % len(kept)]).progress.float().cpu().numpy()
+
+    return {
+        "ours": lambda number: call(scorer._model, number),
+        "transformers + bitsandbytes": lambda number: call(peer, number),
+    }
+
+
+def measured(calls: dict[str, Call], device: str, count: int) -> dict[str, Any]:
+    """Return each side's times and memory, and the largest difference between their answers."""
+    times: dict[str, list[float]] = {side: [] for side in calls}
+    peaks, apart = dict.fromkeys(calls, 0.0), 0.0
+    on_gpu = device.startswith("cuda")
+    with torch.inference_mode():
+        for number in range(WARM_UPS + count):
+            answers = []
+            for side, call in calls.items():
+                if on_gpu:
+                    torch.cuda.synchronize()
+                    torch.cuda.reset_peak_memory_stats()
+                    held = torch.cuda.memory_allocated()
+                start = time.perf_counter()
+                answers.append(call(number))
+                times[side].append(1e3 * (time.perf_counter() - start))
+                if on_gpu:
+                    peaks[side] = max(peaks[side], (torch.cuda.max_memory_allocated() - held) / 1e9)
+            apart = max(apart, float(np.abs(answers[0] - answers[1]).max()))
+    sides = {
+        side: {
+            "p50_ms": float(np.percentile(found[WARM_UPS:], 50)),
+            "p99_ms": float(np.percentile(found[WARM_UPS:], 99)),
+            "gb": peaks[side],
+        }
+        for side, found in times.items()
+    }
+    return {"sides": sides, "apart": apart, "torch": torch.__version__}
+
+
+def main(model: str, folder: str, device: str, count: int) -> None:
+    makers = {"smolvla": smolvla, "robometer": robometer}
+    found = measured(makers[model](Path(folder), device), device, count)
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,122 @@
+"""A policy that stands still is corrected by the operator, and learns from what he did; a real simulator throughout."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openral_core.errors import ManifestError
+from openral_core.manifest import MANIFEST_NAME
+from openral_data.datasets.check import dataset_faults
+from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_rskill.checks.states import unseen_states
+from openral_rskill.registry import load_package
+from openral_training.dagger.config import Cloning, DaggerConfig, load_config
+from openral_training.dagger.run import DaggerRun
+from openral_training.mapping.data import mapped_data
+
+SUITE = """\
+heldout_init_ids: {first: 1000, count: 2}
+train_init_ids: {first: 0, count: 20}
+scenes: [metaworld_mini]
+"""
+FRAME_STEPS = 4
+"""Control steps of a frame: 80 Hz and 20 Hz."""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> DaggerConfig:
+    """Far too few steps to learn anything, so that the policy stands still."""
+    suite = tmp_path_factory.mktemp("suite") / "drawer_here.yaml"
+    suite.write_text(SUITE)
+    changes = {
+        "suite": str(suite),
+        "demonstrations": 2,
+        "rounds": 1,
+        "interventions": 1,
+        "cloning": Cloning(steps=3, round_steps=2, batch_size=4),
+    }
+    return load_config("drawer_open").model_copy(update=changes)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, config: DaggerConfig) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("dagger") / "run"
+    return folder, DaggerRun(config, folder, seed=3, plain=False, command="openral train dagger").go()
+
+
+@pytest.fixture(scope="module")
+def recording(run: tuple[Path, dict[str, Any]]) -> Dataset:
+    return open_dataset(run[0] / "recording" / "dataset")
+
+
+def test_the_operator_takes_over_where_the_policy_stands_still_and_does_the_task(
+    run: tuple[Path, dict[str, Any]], recording: Dataset
+) -> None:
+    shown, helped = run[1]["rounds"]
+    assert (shown["interventions"], helped["interventions"]) == (2, 1)
+    assert [row["taken_over"] for row in shown["rows"]] == [0, 0]
+    corrected = helped["rows"][-1]
+    assert corrected["success"]
+    assert 100 < corrected["taken_over"] < corrected["steps"], "a standstill is seen over two seconds"
+    assert recording.episodes["outcome"] == ["success"] * 3
+    by_hand = recording.columns(["intervention"])["intervention"].ravel()
+    first, end = recording.episodes["dataset_from_index"][2], recording.episodes["dataset_to_index"][2]
+    begun = corrected["taken_over"] // FRAME_STEPS
+    assert not by_hand[first : first + begun - 1].any()
+    assert by_hand[first + begun : end].all()
+    assert by_hand[:first].all(), "demonstrations are by hand from the beginning"
+    assert list(dataset_faults(recording.root)) == []
+
+
+def test_only_what_the_operator_did_is_learnt_from(config: DaggerConfig, recording: Dataset) -> None:
+    demos = mapped_data(recording, config.skill).demonstrations
+    columns = recording.columns(["intervention", "action.held", "action.executed"])
+    by_hand, held = columns["intervention"].ravel(), columns["action.held"].any(axis=1)
+    assert demos.frames.tolist() == np.flatnonzero(by_hand & ~held).tolist()
+    assert len(demos.frames) < len(recording)
+    executed = columns["action.executed"].reshape(len(recording), FRAME_STEPS, -1)
+    for row in demos.frames[[0, len(demos.frames) // 2, -1]]:
+        ahead = int(demos.ahead[row])
+        steps = executed[row : row + 4].reshape(-1, executed.shape[2])[:ahead]
+        np.testing.assert_array_equal(demos.chunk[row, :ahead], steps)
+    assert demos.ahead[demos.frames[0]] == config.skill.manifest.chunk_size
+    assert demos.ahead[recording.episodes["dataset_to_index"][0] - 1] == FRAME_STEPS
+
+
+def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig
+) -> None:
+    folder, result = run
+    assert json.loads((folder / "result.json").read_text()) == result
+    for number, told in enumerate(result["rounds"]):
+        package = load_package(folder / f"round-{number}")
+        judged = json.loads((package.folder / "eval" / "drawer_here.json").read_text())
+        assert judged["results"]["all_episodes"] == told["all_episodes"]
+        assert [row["init_id"] for row in judged["results"]["episodes"]] == [1000, 1001]
+        assert package.manifest.action_contract is not None
+        assert package.manifest.action_contract.control_hz == 80
+    tried = [row["init_id"] for told in result["rounds"] for row in told["rows"]]
+    assert len(set(tried)) == len(tried), "each state is tried once"
+    assert max(tried) < 20
+    assert (folder / "round-1" / MANIFEST_NAME).read_text().count("3 episodes")
+
+
+def test_a_run_is_not_written_over(run: tuple[Path, dict[str, Any]], config: DaggerConfig) -> None:
+    with pytest.raises(ManifestError, match="there is a run already; name another --out"):
+        DaggerRun(config, run[0], seed=3, plain=False, command="")
+
+
+@pytest.mark.parametrize("name", ["drawer_open", "button_press"])
+def test_shipped_configs_judge_on_states_that_they_do_not_learn_from(name: str) -> None:
+    from openral_benchmark.plan import chosen_scenes
+    from openral_core.suite import load_suite
+
+    shipped = load_config(name)
+    [scene] = chosen_scenes(load_suite(shipped.suite), [shipped.task])
+    states = range(scene.seed, scene.seed + scene.n_episodes)
+    assert unseen_states(shipped.skill.manifest, scene, states).ok

@@ -132,6 +132,9 @@ def world_model(
     out: Annotated[Path, typer.Option("--out", help="Folder of the world model.")],
     picture_steps: Annotated[int, numbers.steps("Optimiser steps of the autoencoder.")] = 2000,
     steps: Annotated[int, numbers.steps("Optimiser steps of dynamics and verdict.")] = 2000,
+    drawing_steps: Annotated[
+        int, numbers.steps("Optimiser steps of the decoder on what the dynamics imagine.")
+    ] = 1000,
     seed: Annotated[int, numbers.seed()] = 0,
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
 ) -> None:
@@ -141,8 +144,10 @@ def world_model(
     from openral_training.world_model.learning import LearnConfig
 
     check_folder(out, "--out")
-    config = LearnConfig(picture_steps=picture_steps, steps=steps, seed=seed, threads=threads)
-    with progress_bar("training", picture_steps + steps) as (bar, task):
+    config = LearnConfig(
+        picture_steps=picture_steps, steps=steps, drawing_steps=drawing_steps, seed=seed, threads=threads
+    )
+    with progress_bar("training", config.all_steps) as (bar, task):
         learn.train(
             open_dataset(dataset),
             out,

@@ -141,3 +141,11 @@ def test_distances_are_those_of_the_states_that_ship() -> None:
         for numbers in (judged_states("mini-metaworld", "metaworld_mini")[task], range(100))
     )
     assert results[0]["distances_m"][task] == pytest.approx(nearest(heldout, trained).tolist(), abs=1e-5)
+
+
+def test_the_table_of_the_world_model_is_that_of_its_result() -> None:
+    page = (ROOT / "docs" / "world-model.md").read_text()
+    for row in json.loads((ROOT / "docs" / "world_model_eval.json").read_text())["horizons"]:
+        figures = [f"{row[name]:.1f} dB" for name in ("psnr_db", "psnr_still_db", "psnr_nearest_db")]
+        assert f" | {' | '.join(figures)} | {row['ssim']:.2f} | " in page
+        assert row["psnr_db"] > max(row["psnr_still_db"], row["psnr_nearest_db"])

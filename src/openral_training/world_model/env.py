@@ -47,10 +47,12 @@ class ImaginedChunk:
     _model: WorldModel
     _first: NDArray[np.uint8]
     """(B, P, P, 3) frames that the worlds began at."""
+    _first_states: NDArray[np.float32]
+    """(B, S) of them."""
 
     def frames(self) -> NDArray[np.uint8]:
         """Decode (B, H, 256, 256, 3) RGB."""
-        return self._model.frames(self.latents, self._first)
+        return self._model.frames(self.latents, self._first, self._first_states)
 
 
 class WorldModelEnv:
@@ -174,7 +176,7 @@ class WorldModelEnv:
         lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
         truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
         states = self._model.states(prediction.latents)
-        first = np.stack([self._start(env).frame for env in chosen])
+        begun = [self._start(env) for env in chosen]
         return ImaginedChunk(
             prediction.latents,
             states,
@@ -185,7 +187,8 @@ class WorldModelEnv:
             truncated,
             lost,
             self._model,
-            first,
+            np.stack([start.frame for start in begun]),
+            np.stack([start.state for start in begun]),
         )
 
     def _latents(self, env: int) -> Tensor:

@@ -50,7 +50,7 @@ class WorldComparison:
     real: NDArray[np.uint8]
     """(T, P, P, 3) as they were recorded."""
     imagined: NDArray[np.uint8]
-    """(T, P, P, 3) the model's frames, brought to that size."""
+    """(T, P, P, 3) the model's frames."""
     nearest: NDArray[np.uint8]
     """(T, P, P, 3) frames of the recorded attempt that was most like it, see `nearest.RecordedAttempts`."""
     real_state: NDArray[np.float32]
@@ -151,8 +151,8 @@ def compare(
     error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
     start = np.asarray(frames[first])
-    decoded = model.frames(predicted, start[None])[0]
-    imagined = np.stack([resize(frame, frames.shape[1]) for frame in decoded])
+    # At the size of what was recorded: a frame that is enlarged and made small again is blurred.
+    imagined = model.frames(predicted, start[None], rollouts.state[first : first + 1], frames.shape[1])[0]
     return WorldComparison(
         rollouts.task[episode],
         words[0],

@@ -13,13 +13,14 @@ from openral_training.frames import frame_cache
 from openral_training.world_model.experience import held_out, load_rollouts
 from openral_training.world_model.files import WorldModelConfig, save_world_model
 from openral_training.world_model.learn_autoencoder import encoded, learn_autoencoder
-from openral_training.world_model.learn_members import learn_members, uncertainty_limit
+from openral_training.world_model.learn_drawing import learn_drawing
+from openral_training.world_model.learn_members import changes, learn_members, uncertainty_limit
 from openral_training.world_model.learning import LearnConfig, Progress
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
 
-FORM = 2
+FORM = 3
 """Of the networks; a training that was killed goes on only with networks of the same form."""
 
 
@@ -57,12 +58,26 @@ def train(
     picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, dataset.info)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     first, last = rollouts.first[learnt], rollouts.last[learnt]
+    states = torch.tensor(rollouts.state)
+    network.pictures.scale(changes(states, rollouts))
     learn_autoencoder(
-        network, frames, first, last, config, out / "pictures.run.safetensors", picture_run, progress
+        network, frames, states, first, last, config, out / "pictures.run.safetensors", picture_run, progress
     )
-    latents = torch.cat([encoded(network, frames), torch.tensor(rollouts.state)], -1)
+    latents = torch.cat([encoded(network, frames), states], -1)
     learn_members(
         network, latents, rollouts, learnt, scale, config, out / "dynamics.run.safetensors", run, progress
+    )
+    learn_drawing(
+        network,
+        frames,
+        latents,
+        rollouts,
+        learnt,
+        scale,
+        config,
+        out / "drawing.run.safetensors",
+        run,
+        progress,
     )
     limit = uncertainty_limit(network, latents, rollouts, learnt, scale, config)
     model = WorldModelConfig(shape, rollouts.words, dataset.cameras[0], config.held_out, limit)

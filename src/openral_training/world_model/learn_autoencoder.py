@@ -26,6 +26,11 @@ SMALL_ERROR = 1e-5
 """Added to a frame's mean squared error (images in -1..1) before its logarithm is taken; it is -56 dB."""
 
 
+def picture_error(drawn: Tensor, real: Tensor) -> Tensor:
+    """Return the mean logarithm of the mean squared error of each picture (B, 3, P, P) in -1..1: its PSNR, reversed."""
+    return ((drawn - real).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
+
+
 @torch.no_grad()
 def encoded(network: WorldNetwork, frames: NDArray[np.uint8], batch: int = 256) -> Tensor:
     """Return latents (N, Z) of frames (N, P, P, 3)."""
@@ -38,6 +43,7 @@ def encoded(network: WorldNetwork, frames: NDArray[np.uint8], batch: int = 256) 
 def learn_autoencoder(
     network: WorldNetwork,
     frames: NDArray[np.uint8],
+    states: Tensor,
     first: NDArray[np.int64],
     last: NDArray[np.int64],
     config: LearnConfig,
@@ -53,6 +59,7 @@ def learn_autoencoder(
     Args:
         network: has the autoencoder.
         frames: (N, P, P, 3) of all episodes.
+        states: (N, S) of them.
         first: (E,) row of the first frame of each episode that is learnt from.
         last: (E,) row of its last frame.
         config: hyper-parameters.
@@ -69,13 +76,17 @@ def learn_autoencoder(
         ahead = last[chosen] - first[chosen]
         soon = np.arange(config.picture_batch) % 2 == 0
         ahead = rng.integers(1, np.where(soon, np.minimum(ahead, SOON), ahead) + 1)
-        begun, seen = as_images(frames[first[chosen]]), as_images(frames[first[chosen] + ahead])
+        before, after = first[chosen], first[chosen] + ahead
+        begun, seen = as_images(frames[before]), as_images(frames[after])
         mean, log_variance = autoencoder.encode(seen)
         chance = torch.from_numpy(rng.standard_normal(mean.shape).astype(np.float32))
+        drawn_from = mean + chance * (0.5 * log_variance).exp()
         again = autoencoder.decode(
-            mean + chance * (0.5 * log_variance).exp(), autoencoder.encode(begun)[0], begun
+            torch.cat([drawn_from, states[torch.from_numpy(after)]], -1),
+            torch.cat([autoencoder.encode(begun)[0], states[torch.from_numpy(before)]], -1),
+            begun,
         )
-        error = ((again - seen).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
+        error = picture_error(again, seen)
         prior = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(-1).mean()
         descend(
             autoencoder,

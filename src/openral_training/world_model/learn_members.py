@@ -32,9 +32,9 @@ def learn_members(
 ) -> None:
     """Train the dynamics and the success head of each member; the autoencoder stays as it is."""
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
-    members, changes = network.members, _steps(latents, rollouts)
+    members, steps = network.members, changes(latents, rollouts)
     for member in network.each():
-        member.scale(latents, changes, words)
+        member.scale(latents, steps, words)
     optimiser = torch.optim.AdamW(members.parameters(), lr=config.learning_rate)
     pace = BcConfig(steps=config.steps, warmup_steps=config.steps // 20)
     for step in range(restore_run(state, members, optimiser, run), config.steps):
@@ -127,8 +127,8 @@ def losses(
     return motion, verdict
 
 
-def _steps(latents: Tensor, rollouts: Rollouts) -> Tensor:
-    """Return (C, L) the changes from frame to frame within episodes."""
+def changes(latents: Tensor, rollouts: Rollouts) -> Tensor:
+    """Return (C, L) the changes of latents (N, L) from frame to frame within episodes."""
     within = np.ones(len(latents), np.bool_)
     within[rollouts.last] = False
     return (latents[1:] - latents[:-1])[torch.from_numpy(within[:-1])]

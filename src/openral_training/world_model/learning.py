@@ -32,6 +32,10 @@ class LearnConfig:
     """Of errors of the picture's latent, beside those of the state."""
     noise: float = 0.3
     """Of the condition frames in training, in units of one step's change: imagined frames are never exact."""
+    drawing_steps: int = 1000
+    """Optimiser steps in which the decoder learns from imagined latents."""
+    drawing_rate: float = 5e-4
+    """Peak of its schedule."""
     doubt_quantile: float = 0.995
     """Share of pieces of the data whose uncertainty is taken for knowledge; whatever is more uncertain is not."""
     held_out: float = 0.1
@@ -41,6 +45,11 @@ class LearnConfig:
     seed: int = 0
     threads: int = 1
     """Torch threads."""
+
+    @property
+    def all_steps(self) -> int:
+        """Optimiser steps of the three stages."""
+        return self.picture_steps + self.steps + self.drawing_steps
 
 
 def descend(network: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, rate: float) -> None:

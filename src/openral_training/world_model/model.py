@@ -72,8 +72,10 @@ class WorldModel(Protocol):
         """
         ...
 
-    def frames(self, latents: Tensor, first: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return (B, T, 256, 256, 3) RGB of latents (B, T, ...) of worlds that began at `first` (B, P, P, 3)."""
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
+    ) -> NDArray[np.uint8]:
+        """Return (B, T, size, size, 3) RGB of latents (B, T, ...) of worlds that began as `begin` was told."""
         ...
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
@@ -130,18 +132,20 @@ class LatentWorld:
         return Prediction(predictions[picks, torch.arange(len(picks))], uncertainty)
 
     @torch.no_grad()
-    def frames(self, latents: Tensor, first: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return RGB frames of latents, as sharp as the model's own size and enlarged from there."""
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
+    ) -> NDArray[np.uint8]:
+        """Return RGB frames of latents, as sharp as the model's own size and brought from there to `size`."""
         (count, length), shape, pictures = latents.shape[:2], self.network.shape, self.network.pictures
         begun = as_images(np.stack([resize(frame, shape.size) for frame in first]))
         images = pictures.decode(
-            latents[..., : shape.latent].flatten(0, 1),
-            pictures.encode(begun)[0].repeat_interleave(length, 0),
+            latents.flatten(0, 1),
+            self.begin(first, states).repeat_interleave(length, 0),
             begun.repeat_interleave(length, 0),
         )
         small = ((images.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
-        large = np.stack([resize(image, FRAME) for image in small])
-        return large.reshape(count, length, FRAME, FRAME, 3)
+        wanted = np.stack([resize(image, size) for image in small])
+        return wanted.reshape(count, length, size, size, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
         """Return states of latents."""

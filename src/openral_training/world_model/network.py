@@ -59,18 +59,23 @@ class Autoencoder(nn.Module):
 
     The decoder is told two latents, the first frame's and the present one's. It makes a picture and a mask, and where
     the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612): what never
-    moves stays sharp, and a latent near the first one gives the first frame itself.
+    moves stays sharp, and a latent near the first one gives the first frame itself. How far the state has moved, it is
+    told, too: a millimetre is less than what the numbers of the picture are exact to.
     """
+
+    step: Tensor
 
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
         self._grid, widths = shape.size // 2 ** len(DEPTHS), (3, *DEPTHS)
+        self._latent = shape.latent
+        self.register_buffer("step", torch.ones(shape.state_dim))
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(widths):
             layers += [nn.Conv2d(before, after, 4, 2, 1), nn.SiLU()]
         flat = DEPTHS[-1] * self._grid**2
         self.encoder = nn.Sequential(*layers, nn.Flatten(), nn.Linear(flat, 2 * shape.latent))
-        self.start = nn.Linear(2 * shape.latent, flat)
+        self.start = nn.Linear(shape.latent + shape.latent_dim, flat)
         layers = []
         for before, after in itertools.pairwise((*DEPTHS[::-1], 4)):
             last = nn.ConvTranspose2d(before, after, 4, 2, 1)
@@ -88,15 +93,21 @@ class Autoencoder(nn.Module):
         """Return images (B, 3, P, P), about -1..1.
 
         Args:
-            latents: (B, Z)
-            begun: (B, Z) of the frames that the episodes began with.
+            latents: (B, L)
+            begun: (B, L) of the frames that the episodes began with.
             first: (B, 3, P, P) in -1..1, those frames.
         """
-        told = self.start(torch.cat([latents, latents - begun], -1))
+        seen, changed = latents[:, : self._latent], latents - begun
+        moved = torch.where(self.step > 0, changed[:, self._latent :] / self.step.clamp_min(STILL), 0.0)
+        told = self.start(torch.cat([seen, changed[:, : self._latent], moved.asinh()], -1))
         drawn = self.decoder(told.unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
         picture, mask = drawn[:, :3], drawn[:, 3:].sigmoid()
         found: Tensor = first + mask * (picture - first)
         return found
+
+    def scale(self, steps: Tensor) -> None:
+        """Take the scale of the state's changes (C, S) from frame to frame from data."""
+        self.step.copy_(_spread(steps))
 
 
 class Dynamics(nn.Module):
@@ -195,8 +206,13 @@ class Member(nn.Module):
         success_head.spread.copy_(apart if len(words) > 1 else torch.ones(()))
         dynamics.mean.copy_(latents.mean(0))
         dynamics.std.copy_(latents.std(0).clamp_min(1e-3))
-        spread = steps.std(0)
-        dynamics.step.copy_(torch.where(spread < STILL, torch.zeros_like(spread), spread))
+        dynamics.step.copy_(_spread(steps))
+
+
+def _spread(steps: Tensor) -> Tensor:
+    """Return the standard deviation (L,) of changes (C, L) from frame to frame; 0 for what never changes."""
+    spread = steps.std(0)
+    return torch.where(spread < STILL, torch.zeros_like(spread), spread)
 
 
 class WorldNetwork(nn.Module):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from openral_core.errors import ContractError, ManifestError, NotFoundError, SimulationError
 from openral_training.world_model.env import WorldModelEnv
-from openral_training.world_model.model import Prediction
+from openral_training.world_model.model import FRAME, Prediction
 from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale, load_action_scale
 
@@ -40,8 +40,10 @@ class Adder:
         after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
         return Prediction(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
-    def frames(self, latents: Tensor, first: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        return np.zeros((*latents.shape[:2], 256, 256, 3), np.uint8)
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
+    ) -> NDArray[np.uint8]:
+        return np.zeros((*latents.shape[:2], size, size, 3), np.uint8)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
         return latents.numpy()

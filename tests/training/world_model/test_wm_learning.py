@@ -8,23 +8,29 @@ import numpy as np
 import pytest
 import torch
 from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts
+from numpy.typing import NDArray
 from safetensors.torch import load_file
+from torch import Tensor
 
 from openral_core.errors import ContractError
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_data.metadata import DatasetMetadata
+from openral_training.frames import frame_cache
 from openral_training.world_model.env import WorldModelEnv
-from openral_training.world_model.evaluate import RESULT, VIDEO, evaluate
+from openral_training.world_model.evaluate import RESULT, VIDEO, by_horizon, compare, evaluate
 from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
+from openral_training.world_model.model import FRAME, LatentWorld, resize
 from openral_training.world_model.nearest import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.statistics import action_scale
 
-QUICK = LearnConfig(picture_steps=150, picture_batch=16, steps=300, batch_size=16, held_out=0.2)
-SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, batch_size=4, save_every=4)
+QUICK = LearnConfig(
+    picture_steps=150, picture_batch=16, steps=300, drawing_steps=50, batch_size=16, held_out=0.2
+)
+SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, drawing_steps=6, batch_size=4, save_every=4)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +57,26 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     assert result["reward"]["auroc_frames_imagined"] > 0.9
     assert (tmp_path / RESULT).is_file()
     assert (tmp_path / VIDEO).read_bytes()[:4] == b"GIF8"
+
+
+class StillWorld(LatentWorld):
+    """Imagines that nothing moves."""
+
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
+    ) -> NDArray[np.uint8]:
+        shown = [resize(frame, size) for frame in first for _ in range(latents.shape[1])]
+        return np.stack(shown).reshape(*latents.shape[:2], size, size, 3)
+
+
+def test_a_still_picture_that_is_imagined_is_as_near_as_one_that_was_kept(
+    learnt: Path, rollouts: Dataset
+) -> None:
+    found, frames = load_rollouts(rollouts), frame_cache(rollouts, CAMERA, SIZE)
+    scale = action_scale(found.actions_executed)
+    recorded = RecordedAttempts(found, scale, np.arange(len(found.first)))
+    row = by_horizon([compare(StillWorld(learnt), scale, found, recorded, frames, 0)])[1]
+    assert row["psnr_db"] == row["psnr_still_db"] < 60
 
 
 def test_the_nearest_recorded_attempt_is_found_by_its_start_and_by_where_its_actions_led(

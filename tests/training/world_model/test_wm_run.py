@@ -21,7 +21,7 @@ from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model_commands import app
 
 TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
-TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, batch_size=4, held_out=0.0)
+TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, drawing_steps=2, batch_size=4, held_out=0.0)
 
 
 def config(folder: Path, world_model: Path | None, chunk: int = 8) -> RlConfig:

@@ -77,11 +77,13 @@ class OpenSoraWorld:
         return Prediction(after.transpose(1, 2), np.zeros((len(before), self.chunk), np.float32))
 
     @torch.no_grad()
-    def frames(self, latents: Tensor, first: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return RGB frames of latents, which hold all of a picture: `first` is not needed."""
+    def frames(
+        self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
+    ) -> NDArray[np.uint8]:
+        """Return RGB frames of latents, which hold all of a picture: how the world began is not needed."""
         flat = self._images(latents)
         seen = ((flat.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
-        return np.stack([resize(frame, FRAME) for frame in seen]).reshape(*latents.shape[:2], FRAME, FRAME, 3)
+        return np.stack([resize(frame, size) for frame in seen]).reshape(*latents.shape[:2], size, size, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
         """Return states of latents."""

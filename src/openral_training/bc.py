@@ -123,29 +123,11 @@ class SentencePool:
         """Encode the sentences of each task, by its index."""
         self._pools = [encoder.encode(list(words)) for words in sentences]
 
-    def draw(
-        self, tasks: NDArray[np.int64], noise: float, rng: np.random.Generator, blended: float = 0.0
-    ) -> Tensor:
-        """Return (B, 384): one sentence for each task index, blurred by `noise`.
-
-        Args:
-            tasks: (B,) their indices.
-            noise: standard deviation on each of the 384 numbers.
-            rng: source of every choice.
-            blended: share of the samples in which the vector lies on the arc between two sentences of the task.
-        """
-        rows = np.stack([self._one_of(task, rng) for task in tasks])
-        if blended:
-            others = np.stack([self._one_of(task, rng) for task in tasks])
-            mixed = (rng.random(len(rows)) < blended) * rng.random(len(rows))
-            rows = rows + mixed[:, None] * (others - rows)
-            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        blurred = rows + rng.normal(0, noise, rows.shape)
+    def draw(self, tasks: NDArray[np.int64], noise: float, rng: np.random.Generator) -> Tensor:
+        """Return (B, 384): one sentence for each task index, blurred by `noise`."""
+        rows = [self._pools[task][rng.integers(len(self._pools[task]))] for task in tasks]
+        blurred = np.stack(rows) + rng.normal(0, noise, (len(rows), len(rows[0])))
         return torch.from_numpy(blurred.astype(np.float32))
-
-    def _one_of(self, task: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = self._pools[task][rng.integers(len(self._pools[task]))]
-        return found
 
 
 def schedule(step: int, config: BcConfig) -> float:

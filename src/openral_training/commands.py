@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -142,9 +141,6 @@ def reward(
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
     device: DeviceOption = Device.auto,
-    image_size: Annotated[
-        int, numbers.count("[px] width and height of what the network sees.", "--image-size", least=32)
-    ] = 96,
 ) -> None:
     """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
     from openral_data.datasets.listing import dataset_folder
@@ -160,14 +156,7 @@ def reward(
     with _shown("training", steps, "loss") as progress:
         data, plan = open_dataset(dataset_folder(dataset)), load_recipe(recipe)
         rewarding.train(
-            data,
-            plan,
-            out,
-            config,
-            replace(rewarding.MODEL, image_size=image_size),
-            device=device.value,
-            warm_start=warm_start,
-            progress=progress,
+            data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress
         )
     console.print(f"{out}: config.json and model.safetensors written")
 

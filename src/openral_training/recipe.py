@@ -31,7 +31,7 @@ class TaskWords(_Strict):
     train: Annotated[list[str], Field(min_length=1)]
     """Sentences heard in training; the first is the plain one."""
     weight: Annotated[float, Field(gt=0)] = 1.0
-    """How often a frame of this task is drawn in training, beside one of weight 1."""
+    """How often a frame of this task is drawn in cloning, beside one of weight 1."""
     heldout: Annotated[list[str], Field(min_length=1)]
     """Sentences that are only ever used to judge."""
 

@@ -12,9 +12,8 @@ arm, it also has to tell, in training only, how far the task's object is from it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -31,20 +30,17 @@ from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.devices import torch_device
 from openral_training.frames import augment, frame_cache
-from openral_training.paraphrases import paraphrases
 from openral_training.recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
 MODEL = MiniRewardConfig(fine=32, before=True)
-"""Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera at 96 px, hence the fine keypoints."""
+"""Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera, hence the fine keypoints."""
 OWN, SCENE = 0.35, 0.5
 """Shares of a batch: experts' frames under the words of their own task, any frames under those of any task of their
 scene; the rest is of any task."""
 BEGUN, MIDWAY = 0.5, 0.3
 """Shares of a batch whose attempt began with the episode, or somewhere on the way; the rest begins with the frame."""
-BLENDED = 0.5
-"""Share of a batch whose words lie between two sentences of the task, as words do that were never heard."""
 DISTANCES = ("label.object_to_target", "label.hand_to_object")
 DISTANCE_WEIGHT, DISTANCE_UNIT_M, DISTANCE_MOST = 0.5, 0.1, 3.0
 """Weight of the error in the distances beside the others; [m] one unit of it; the most units that are told apart."""
@@ -70,8 +66,6 @@ class RewardLabels:
     """(N,) the first frame of each frame's episode."""
     distances: NDArray[np.float32]
     """(N, K, 2) DISTANCES in units of DISTANCE_UNIT_M; nan where unknown."""
-    weight: NDArray[np.float64]
-    """(N,) how often each frame is drawn, beside one of weight 1; that of its task in the recipe."""
 
 
 class RewardLearner(nn.Module):
@@ -112,10 +106,7 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
     first = np.concatenate([np.full(end - begin, begin) for begin, end in zip(*bounds, strict=True)])
     metres = np.stack([columns[name] for name in DISTANCES], axis=-1)
     distances = np.minimum(metres / DISTANCE_UNIT_M, DISTANCE_MOST).astype(np.float32)
-    weight = np.array([words.weight for words in recipe.tasks.values()])[task]
-    return RewardLabels(
-        success, progress, task, np.flatnonzero(own), scenes, reference_s, first, distances, weight
-    )
+    return RewardLabels(success, progress, task, np.flatnonzero(own), scenes, reference_s, first, distances)
 
 
 def _reference_s(lasting_s: list[float]) -> float:
@@ -155,28 +146,13 @@ def draw(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw frames and the tasks whose words they are shown under: two arrays (count,)."""
     own, scene = int(OWN * count), int(SCENE * count)
-    everywhere = np.arange(len(labels.task))
-    rows = np.concatenate(
-        [
-            _weighted(labels, frames, size, rng)
-            for frames, size in ((labels.own, own), (everywhere, count - own))
-        ]
-    )
+    rows = np.concatenate([rng.choice(labels.own, own), rng.integers(0, len(labels.task), count - own)])
     tasks = labels.task[rows].copy()
     for i in range(own, own + scene):
         tasks[i] = rng.choice(labels.scenes[tasks[i]])
     tasks[own + scene :] = rng.integers(0, len(labels.scenes), count - own - scene)
     order = np.argsort(rows)
     return rows[order], tasks[order]
-
-
-def _weighted(
-    labels: RewardLabels, frames: NDArray[np.int64], count: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Draw `count` of some frames by their weights."""
-    until = np.cumsum(labels.weight[frames])
-    found: NDArray[np.int64] = frames[np.searchsorted(until, rng.random(count) * until[-1], side="right")]
-    return found
 
 
 def attempt_began(
@@ -207,7 +183,7 @@ def train(
         recipe: the words of each task and which tasks share a scene.
         out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
         config: hyper-parameters, the same as for behaviour cloning.
-        model: shape of the network; that of a warm start may differ in the size of the pictures.
+        model: shape of the network.
         device: auto, or a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
         progress: called after each step with the number of steps done and the loss.
@@ -216,7 +192,7 @@ def train(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
-    heard = [paraphrases(words.train, words.heldout) for words in recipe.tasks.values()]
+    heard = [recipe.tasks[task].train for task in recipe.task_ids]
     sentences = SentencePool(heard, SentenceEncoder())
     network = _begin(model, warm_start)
     learner = RewardLearner(network).to(device)
@@ -231,7 +207,7 @@ def train(
         if model.before:
             pictures = np.concatenate([pictures, frames[attempt_began(labels, rows, rng)]], axis=-1)
         images = torch.from_numpy(augment(pictures, rng))
-        words = sentences.draw(tasks, config.sentence_noise, rng, BLENDED)
+        words = sentences.draw(tasks, config.sentence_noise, rng)
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
         loss = _loss(learner, images, words, labels, rows, tasks)
@@ -277,10 +253,6 @@ def _loss(
 def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:
     if warm_start is None:
         return MiniRewardNetwork(model)
-
-    def network(**fields: Any) -> MiniRewardNetwork:
-        # The same convolutions see pictures of any size.
-        found = replace(MiniRewardConfig(**fields), image_size=model.image_size)
-        return MiniRewardNetwork(same_form(found, model))
-
-    return load_network(warm_start, network)
+    return load_network(
+        warm_start, lambda **fields: MiniRewardNetwork(same_form(MiniRewardConfig(**fields), model))
+    )

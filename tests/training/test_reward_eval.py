@@ -219,6 +219,7 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     said = CliRunner().invoke(app, ["calibrate", *common, "--error-rate", "0.4"])
     assert said.exit_code == 0, (said.output, said.exception)
     assert "camera corner2" in said.output
+    assert "successes abstained on" in said.output
     calibration = load_calibration(load_package(skill))
     assert calibration is not None
     assert calibration.cameras["corner2"].init_ids == (500,)

@@ -174,6 +174,17 @@ def test_a_dataset_that_does_not_fit(
         ("chunk_size: 16", "chunk_size: 25", "25, but episode 1 is shorter (the shortest has 24 actions)"),
         ("words:", "leave_out: [7]\nwords:", "leave_out: there is no episode 7; the dataset has 0 to 2"),
         ("words:", "leave_out: [0, 1, 2]\nwords:", "leaves nothing to learn from"),
+        (
+            "words:",
+            "only_where: by_hand\nwords:",
+            "only_where: the dataset has no by_hand; name a feature of truth",
+        ),
+        (
+            "words:",
+            "never_where: action\nwords:",
+            "never_where: action holds float32; name a feature of truth",
+        ),
+        ("words:", "action_steps: 2\nwords:", "but manifest.action_contract has 4 and action_steps is 2"),
         ("push the cube:", "throw the cube:", "words.throw the cube: is no sentence of the dataset's tasks"),
         ("  license: apache-2.0\n", "", "states no license of the weights; add license"),
         (

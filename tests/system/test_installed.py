@@ -22,8 +22,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     wheels = folder / "wheels"
     for project in (ROOT, ROOT / "ros2_embedded"):
-        build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(wheels), str(project)]
-        subprocess.run(build, check=True)
+        subprocess.run([*pip, "wheel", "--no-deps", "-w", str(wheels), str(project)], check=True)
     environment = folder / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     target = ["--python", str(environment / "bin" / "python")]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.process import launched_deployment as deploy
 from openral_cli.deploy.commands import deploy as app
+from openral_core.process import launched_deployment as deploy
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
 

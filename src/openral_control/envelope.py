@@ -38,8 +38,7 @@ class Envelope:
         self._low, self._high = low - slack, high + slack
         self._is_delta = action.representation.startswith("delta_ee")
         self._adds_up = action.counts_from == "set_point"
-        self._step_m = action.step_m or 0.0
-        self._share = action.share(scene.dt)
+        self._step_m = (action.step_m or 0.0) * action.share(scene.dt)
         self._max_step_m = robot.safety.max_ee_speed_m_s * scene.dt * (1.0 + LIMIT_TOLERANCE)
         self._box = scene.workspace
         self._joints = JointLimits(scene, robot) if action.representation.startswith("delta_joints") else None
@@ -109,7 +108,7 @@ class Envelope:
 
     def _check_speed(self, delta: NDArray[np.float64]) -> None:
         """Check each displacement (H, 3) [m] against the robot's greatest speed."""
-        length = self._share * np.linalg.norm(delta, axis=1)
+        length = np.linalg.norm(delta, axis=1)
         step = int(np.argmax(length))
         if length[step] > self._max_step_m:
             raise EnvelopeError(

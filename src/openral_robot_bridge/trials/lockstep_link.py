@@ -29,6 +29,7 @@ class LockstepLink:
         self._cycle_s = 1.0 / settings.arm.stream_hz
         self._follower = MotionFollower(self.limits, self._cycle_s)
         self._moving = False
+        self._owed_s = 0.0
         self.now_s = 0.0
         """[s] that the arm was led."""
 
@@ -46,13 +47,15 @@ class LockstepLink:
             self._follower.restart(self.read().positions)
         self._follower.lead(positions, velocities, duration_s)
         try:
-            for _ in range(round(duration_s / self._cycle_s)):
+            self._owed_s += duration_s  # a control step need not be a whole number of cycles
+            while self._owed_s > 0.5 * self._cycle_s:
                 if not self._moving:
                     self._twin.tell("wait on")
                     self._moving = True
                 self._driver.follow(*self._follower.cycle())
                 self._twin.tell(f"run {round(self._cycle_s / CYCLE_S)}")
                 self.now_s += self._cycle_s
+                self._owed_s -= self._cycle_s
         except ArmError:
             self.halt()
             raise
@@ -60,7 +63,7 @@ class LockstepLink:
 
     def halt(self) -> None:
         """Bring the arm to rest and end its motion."""
-        self._moving = False
+        self._moving, self._owed_s = False, 0.0
         self._twin.tell("wait off")
         self._driver.stop()
 

@@ -159,16 +159,16 @@ def lockstep_trials(
 
 def _trial(row: EpisodeRow, world: TwinWorld, dt: float) -> TrialRow:
     return TrialRow(
-        row.init_id,
-        row.success,
-        row.steps,
-        row.wall_s,
-        "done" if row.success else "not done",
-        "max_steps" if not row.success else "",
-        row.latency_p50_ms,
-        row.latency_p95_ms,
-        round(world.arm.take_behind(), 4),
-        round(row.steps * dt, 3),
-        0,
-        world.arm.stopped_by,
+        init_id=row.init_id,
+        success=row.success,
+        steps=row.steps,
+        wall_s=row.wall_s,
+        outcome="done" if row.success else "not done",
+        check="" if row.success else "max_steps",
+        latency_p50_ms=row.latency_p50_ms,
+        latency_p95_ms=row.latency_p95_ms,
+        behind_rad=round(world.arm.take_behind(), 4),
+        twin_s=round(row.steps * dt, 3),
+        missed=0,
+        stopped_by=world.arm.stopped_by,
     )

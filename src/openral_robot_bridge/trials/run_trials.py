@@ -150,18 +150,18 @@ def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int,
     end = operator.run(plan.instruction, 4.0 * plan.max_steps * dt, plan.max_steps, lambda: twin.is_done)
     success, (after, missed_after) = twin.is_done, twin.cycles
     return TrialRow(
-        init_id,
-        success,
-        end.steps,
-        round(end.wall_s, 3),
-        end.outcome,
-        end.check,
-        round(1e3 * end.latency_p50_s, 2),
-        round(1e3 * end.latency_p95_s, 2),
-        round(operator.take_behind(), 4),
-        round(1e-3 * (after - cycles), 3),
-        missed_after - missed,
-        operator.stopped_by,
+        init_id=init_id,
+        success=success,
+        steps=end.steps,
+        wall_s=round(end.wall_s, 3),
+        outcome=end.outcome,
+        check=end.check,
+        latency_p50_ms=round(1e3 * end.latency_p50_s, 2),
+        latency_p95_ms=round(1e3 * end.latency_p95_s, 2),
+        behind_rad=round(operator.take_behind(), 4),
+        twin_s=round(1e-3 * (after - cycles), 3),
+        missed=missed_after - missed,
+        stopped_by=operator.stopped_by,
     )
 
 

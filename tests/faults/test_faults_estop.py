@@ -92,9 +92,10 @@ def assert_latched(shared: Deployed) -> None:
     executed = shared.status.executed
     for slug, words in ((STEADY, "wave"), (SERVED, WORDS)):
         result = operator.run_skill(slug, words, 5.0)()
-        # The news of the stop and the goal come from two processes: a goal that came first ends by the news.
+        # The news of the stop and the goal come from two processes: a goal that came first ends by the news, and has
+        # counted its steps by the clock until then. That none was executed is asked of the bridge.
         assert result.outcome in (REJECTED, ESTOPPED), (slug, result)
-        assert (result.check, result.steps) == ("estop", 0), (slug, result)
+        assert result.check == "estop", (slug, result)
         assert "service estop_reset" in result.message
     assert shared.status.executed == executed
 

@@ -106,7 +106,7 @@ def world(
         str, typer.Argument(metavar="SCENE", help="A scene of a simulator's world with a real arm in it.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the scene, its model and what that reads.")],
-    first: Annotated[int, typer.Option(min=0, help="First initial state.")] = 1000,
+    first: Annotated[int, typer.Option(min=0, max=numbers.MAX_32, help="First initial state.")] = 1000,
     count: Annotated[int, numbers.count("How many initial states.")] = 50,
 ) -> None:
     """Write robosuite's world with a Franka Research 3 in it, for its twin; robosuite's sidecar must be built."""

@@ -103,6 +103,11 @@ class PeakMemory:
         """All of it."""
         return self.weights_gb + self.activations_gb
 
+    @property
+    def stated_gb(self) -> float:
+        """As a manifest states it: rounded up to a tenth."""
+        return math.ceil(10 * self.gb) / 10
+
     def __str__(self) -> str:
         """Say it in words."""
         return f"{self.gb:.1f} GB ({self.weights_gb:.1f} weights + {self.activations_gb:.1f} for the largest input)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -116,8 +115,8 @@ def stated_memory(package: RSkillPackage, peak: PeakMemory) -> Finding:
     dtype, stated = package.manifest.quantization.dtype, package.manifest.min_vram_gb
     said = f"min_vram_gb {dtype} {stated[dtype]:.3g}" if dtype in stated else f"no min_vram_gb for {dtype}"
     fits = dtype in stated and peak.gb <= stated[dtype]
-    least = math.ceil(10 * peak.gb) / 10
-    return Finding.of("stated memory", fits, said, str(peak), f"write min_vram_gb: {{{dtype}: {least:.1f}}}")
+    fix = f"write min_vram_gb: {{{dtype}: {peak.stated_gb:.1f}}}"
+    return Finding.of("stated memory", fits, said, str(peak), fix)
 
 
 def memory(found: Budget) -> Finding:

@@ -23,6 +23,7 @@ from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.lerobot_config import CONFIG, POSTPROCESSOR, PREPROCESSOR, read_policy
 from openral_rskill.hub.manifest_text import Draft, manifest_text
 from openral_rskill.hub.transfer import fetch
+from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_rskill.safetensors_file import SUFFIX
 from openral_rskill.store.reference import HUB, HubReference
@@ -95,7 +96,7 @@ def new_skill(source: str, target: Path, choices: Choices, client: HubClient | N
         (target / "README.md").write_text(_readme(target.name, draft), encoding="utf-8")
         (target / "eval").mkdir()
         (target / "eval" / "not_run.json").write_text(_evaluation(draft), encoding="utf-8")
-        return load_package(target)
+        return _with_memory(load_package(target))
     except (OpenralError, OSError):
         shutil.rmtree(target)
         raise
@@ -133,6 +134,16 @@ def _bring(source: Path, target: Path) -> None:
             os.link((source / name).resolve(), place)
         except OSError:  # another disk, or one without hard links
             shutil.copy2(source / name, place)
+
+
+def _with_memory(package: RSkillPackage) -> RSkillPackage:
+    """State the peak of accelerator memory in a new manifest, where it can be computed from weights that are here."""
+    peak = peak_of(package)
+    if peak is None:
+        return package
+    with (package.folder / MANIFEST_NAME).open("a", encoding="utf-8") as file:
+        file.write(f"min_vram_gb: {{{package.manifest.quantization.dtype}: {peak.stated_gb:.1f}}}\n")
+    return load_package(package.folder)
 
 
 def _stored_dtype(folder: Path) -> str:

@@ -132,6 +132,17 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
     wait_for(arm, lambda s: s.width_m > 0.075)
 
 
+def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:
+    lead(arm, np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2]))
+    assert twin.tell("state 3") == "the arm is being moved; end its motion first\n"
+    arm.halt()
+    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    assert twin.tell("state 3") == "state 3\n"
+    state = wait_for(arm, lambda s: np.abs(s.positions - START).max() < 0.01)
+    assert state.mode is ArmMode.IDLE
+    assert twin.tell("judge") == "not done\n"
+
+
 def test_an_address_without_an_arm_is_named(twin: TwinProcess) -> None:
     with pytest.raises(ArmError, match=r"127\.250\.250\.250 cannot be used: .*; is it switched on"):
         connect("127.250.250.250")
@@ -177,14 +188,3 @@ def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin
 
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
     kill_driver(twin, doomed)
-
-
-def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:
-    lead(arm, np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2]))
-    assert twin.tell("state 3") == "the arm is being moved; end its motion first\n"
-    arm.halt()
-    wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
-    assert twin.tell("state 3") == "state 3\n"
-    state = wait_for(arm, lambda s: np.abs(s.positions - START).max() < 0.01)
-    assert state.mode is ArmMode.IDLE
-    assert twin.tell("judge") == "not done\n"

@@ -7,9 +7,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.plan import simulator_task
+from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import STEPS_FILE, RecordedStep
@@ -123,7 +124,7 @@ def run_missions(
                 yield rows
             _close_all()
             return
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        with worker_pool(workers) as pool:
             futures = [pool.submit(_run_job, job, setting, kept.left(job)) for job in left]
             for future in as_completed(futures):
                 kept.add(future.result())
@@ -142,6 +143,9 @@ def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> l
     if harness is None:
         if not _shared:
             _shared.append(SharedParts(setting.device))
+            # A pool's workers run multiprocessing's finalizers at their end, and no `atexit`. Worlds that are still
+            # open then would be freed after OpenGL, which says so once a world.
+            Finalize(None, _close_all, exitpriority=10)
         harness = _loaded[job.scene.task.id] = MissionHarness(
             job.scene,
             load_package(setting.skill),

@@ -121,6 +121,34 @@ class QoSSubscriptionEventType(IntEnum):
     RCL_SUBSCRIPTION_MATCHED = 5
 
 
+_INFO_OF_NONE: dict[IntEnum, Any] = {
+    QoSPublisherEventType.RCL_PUBLISHER_OFFERED_DEADLINE_MISSED: DeadlineMissedInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_LIVELINESS_LOST: DeadlineMissedInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS: IncompatibleQoSInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_MATCHED: MatchedInfo(0, 0, 0, 0),
+}
+_INFO_OF_NO_MESSAGES: dict[IntEnum, Any] = {
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED: DeadlineMissedInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_LIVELINESS_CHANGED: LivelinessChangedInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS: IncompatibleQoSInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_MESSAGE_LOST: MessageLostInfo(0, 0),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_MATCHED: MatchedInfo(0, 0, 0, 0),
+}
+
+
+def no_event(event_type: IntEnum) -> Any:
+    """Return what the info of a kind of event is before there was one.
+
+    Raises:
+        UnsupportedEventTypeError: a kind that there is not here.
+    """
+    is_publisher = isinstance(event_type, QoSPublisherEventType)
+    try:
+        return (_INFO_OF_NONE if is_publisher else _INFO_OF_NO_MESSAGES)[event_type]
+    except KeyError:
+        raise UnsupportedEventTypeError(f"there are no events of the kind {event_type!r}") from None
+
+
 class EventHandler(Waitable):
     """What handles one kind of event in rclpy; here for annotations only."""
 

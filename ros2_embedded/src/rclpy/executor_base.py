@@ -250,7 +250,7 @@ class Executor:
         """Time to the next timer that a wall clock drives; None without one."""
         shortest: int | None = None
         for node in self.get_nodes():
-            for timer in node.timers:
+            for timer in node._rclpy_wall_timers():
                 if timer.clock.follows_wall and self._can_start(timer):
                     left = timer.nanoseconds_left()
                     if left is not None and (shortest is None or left < shortest):

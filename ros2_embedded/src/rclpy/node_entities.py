@@ -134,6 +134,15 @@ class EntityMixin:
         """The node's timers."""
         return self._rclpy_of_kind(Timer)
 
+    def _rclpy_wall_timers(self) -> Iterator[Timer]:
+        """The timers that an executor of this node waits for: its own, and those of its waitables."""
+        for entity in self._rclpy_entities:
+            if isinstance(entity, Timer):
+                if not entity._destroyed:
+                    yield entity
+            elif isinstance(entity, WaitableEntity):
+                yield from entity.timers
+
     @property
     def guards(self) -> Iterator[GuardCondition]:
         """The node's guard conditions."""

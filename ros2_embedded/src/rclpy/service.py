@@ -16,6 +16,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.impl.handles import ServiceHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
@@ -36,9 +37,16 @@ class RequestHeader:
     query: zenoh.Query
     attachment: Attachment
 
+    @property
+    def source_timestamp(self) -> int:
+        """When the request was sent [ns since the epoch]."""
+        return self.attachment.stamp
+
 
 class Service(Entity):
     """Answers requests; make it with `Node.create_service`."""
+
+    _handle_type = ServiceHandle
 
     def __init__(
         self,
@@ -46,7 +54,7 @@ class Service(Entity):
         srv_type: Any,
         srv_name: str,
         callback: Callable[[Any, Any], Any],
-        callback_group: CallbackGroup,
+        callback_group: CallbackGroup | None,
         qos_profile: QoSProfile,
         type_name: str,
     ) -> None:

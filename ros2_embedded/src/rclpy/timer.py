@@ -13,6 +13,7 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.entity import Entity
 from rclpy.exceptions import ROSInterruptException
+from rclpy.impl.handles import TimerHandle
 from rclpy.passed_on import pass_on
 from rclpy.time import Time
 
@@ -42,6 +43,8 @@ class Timer(Entity):
     A timer that is late calls once and stays in phase. When its clock jumps back, or simulated time
     starts, it waits for one period from the new time.
     """
+
+    _handle_type = TimerHandle
 
     def __init__(
         self,

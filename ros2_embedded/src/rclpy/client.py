@@ -39,6 +39,7 @@ class Client(Entity):
     """Calls a service; make it with `Node.create_client`."""
 
     _handle_type = ClientHandle
+    _turn = 3
 
     def __init__(
         self,

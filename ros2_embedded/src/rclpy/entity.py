@@ -16,11 +16,14 @@ class Entity:
     """One source of callbacks. `notify` wakes the executor that spins its node."""
 
     _handle_type: type[EntityHandle] = EntityHandle
+    _turn = 5
+    """Where executors look first: timers, subscriptions, guard conditions, clients, services, the rest."""
 
     def __init__(self, callback_group: CallbackGroup | None) -> None:
         """Join the callback group."""
         self.callback_group = callback_group
-        self.event_handlers: list[Entity] = []
+        self.event_handlers: list[Any] = []
+        self._own_events: list[Entity] = []
         self._destroyed = False
         self._notify: Callable[[], None] = _nobody
         self._own_handle: EntityHandle | None = None

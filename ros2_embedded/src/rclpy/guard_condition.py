@@ -18,6 +18,7 @@ class GuardCondition(Entity):
     """Runs its callback in the executor after `trigger`, which any thread may call."""
 
     _handle_type = GuardConditionHandle
+    _turn = 2
 
     def __init__(self, callback: Callable[[], Any] | None, callback_group: CallbackGroup | None) -> None:
         """Make a guard condition; use `Node.create_guard_condition`."""

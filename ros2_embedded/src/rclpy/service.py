@@ -47,6 +47,7 @@ class Service(Entity):
     """Answers requests; make it with `Node.create_service`."""
 
     _handle_type = ServiceHandle
+    _turn = 4
 
     def __init__(
         self,
@@ -71,6 +72,7 @@ class Service(Entity):
         self._notify = node._rclpy_wake
         self._dropped = DropCounter(node.get_logger(), f"request to {srv_name}")
         self._events = ServiceEvents(node, srv_type, srv_name)
+        self.on_response_sent: Callable[[Any], None] | None = None
         self._endpoint = Endpoint(node, SERVICE, srv_name, type_name, qos_profile.to_wire())
         self._queryable = node.context.session.zenoh.declare_queryable(
             self._endpoint.key, direct(self._on_query), complete=True
@@ -166,6 +168,8 @@ class Service(Entity):
             raise
         header.query.drop()
         self._events.tell(ServiceEventInfo.RESPONSE_SENT, response, sequence, gid)
+        if self.on_response_sent is not None:
+            self.on_response_sent(response)
 
     def configure_introspection(
         self,

@@ -69,6 +69,7 @@ class Subscription(Entity, Generic[MsgT]):
     """Receives messages of one type from one topic; make it with `Node.create_subscription`."""
 
     _handle_type = SubscriptionHandle
+    _turn = 1
 
     class CallbackType(Enum):
         """Whether the callback wants the message alone or with its info."""

@@ -96,7 +96,7 @@ class ActionServer:
         self.register_handle_accepted_callback(handle_accepted_callback)
         self._goal_handles: dict[bytes, ServerGoalHandle] = {}
         self._results: dict[bytes, Future[Any]] = {}
-        # Accepted goals by `id` of the response, which is kept with them, as another one may get its `id` else.
+        # Accepted goals by `id` of the response; kept with them, so that no other gets this `id` meanwhile.
         self._unanswered: dict[int, tuple[Any, ServerGoalHandle]] = {}
         impl, base = action_type.Impl, f"{self._name}/_action"
         self._status_publisher = node.create_publisher(

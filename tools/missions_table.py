@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,10 @@ def text(content: dict[str, Any]) -> str:
         cell["n_episodes"] for row in rows.values() for name, cell in row["variants"].items() if name != "all"
     }
     few = f"From {min(each)} to {max(each)} episodes a cell: a cell says next to nothing, the column of all little."
-    notes = "\n".join(f"\n{note}" for note in (*remarks(content), *([few] if min(each) < FEW else [])))
+    notes = "".join(f"{note}\n\n" for note in (*remarks(content), *([few] if min(each) < FEW else [])))
     paired = markdown(*comparison_table(content))
     told = "Compared episode by episode (exact McNemar test):"
-    return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"
+    return f"{said}\n\n{markdown(*mission_table(content))}\n\n{notes}{told}\n\n{paired}"
 
 
 def _result(part: str) -> Path:
@@ -62,6 +63,8 @@ def main() -> int:
     if options.take is not None:
         taken = json.loads(options.take.read_text(encoding="utf-8"))
         taken["provenance"].pop("host", None)
+        command = taken["provenance"]["command"]
+        taken["provenance"]["command"] = re.sub(r"(--out )\S+", rf"\1runs/{options.part}", command)
         write_result(_result(options.part), taken)
     page = wanted = PAGE.read_text(encoding="utf-8")
     for part in PARTS:

@@ -66,6 +66,9 @@ ROWS: Mapping[str, HarnessRow] = {
     "without_restage": HarnessRow(
         "harness without restaging", HOME + CARRY, "own", "own", left_out=("restage",), ablation=True
     ),
+    "without_go_on": HarnessRow(
+        "harness without going on", HOME + CARRY, "own", "own", left_out=("go on",), ablation=True
+    ),
     "without_grounding": HarnessRow("harness without grounding", HOME + CARRY, "own", ablation=True),
     "without_judge": HarnessRow("harness without a judge", HOME + CARRY, "none", "own", ablation=True),
     "true_judge": HarnessRow("harness, true judge", HOME + CARRY, "true", "own", ablation=True),

@@ -17,6 +17,7 @@ from .launch_description import LaunchDescription
 from .launch_description_entity import LaunchDescriptionEntity
 from .logging import get_logger, launch_config
 from .utilities.done import Done
+from .utilities.visit import thread_event_loop
 
 
 class LaunchService:
@@ -105,7 +106,11 @@ class LaunchService:
             0, or 1 after an error in the launch itself, or the code of the required process whose failure
             ended the launch.
         """
-        return asyncio.run(self.run_async(shutdown_when_idle=shutdown_when_idle))
+        before = thread_event_loop()
+        try:
+            return asyncio.run(self.run_async(shutdown_when_idle=shutdown_when_idle))
+        finally:
+            asyncio.set_event_loop(before)  # asyncio.run() leaves the thread without one
 
     async def run_async(self, *, shutdown_when_idle: bool = True) -> int:
         """Do what `run` does, inside a running loop. Cancelling it shuts the launch down, and it still
@@ -203,6 +208,8 @@ class LaunchService:
                 self.__context._pop_locals()
 
     def __visit(self, entity: LaunchDescriptionEntity) -> None:
+        if not isinstance(entity, LaunchDescriptionEntity):
+            raise TypeError(f"expected launch description entities, found {entity!r}: return actions")
         self.__logger.debug(f"visiting {entity.describe()}")
         children = entity.visit(self.__context)
         future = entity.get_asyncio_future()

@@ -176,7 +176,7 @@ def test_errors_name_the_place(text, problem, tmp_path):
     [
         ("plain 'quotes' stay", "plain 'quotes' stay"),
         ("a$b and $ (c)", "a$b and $ (c)"),
-        (r"C:\path and \$(var a)", r"C:\path and $(var a)"),
+        (r"C:\\path and \$(var a)\.", r"C:\path and $(var a)."),
         ("$(var a)$(var a)-$(var b)", "11-two"),
         ("$(var missing 'two words')", "two words"),
         ("$(var missing '')", ""),

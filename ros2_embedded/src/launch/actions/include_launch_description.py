@@ -141,7 +141,8 @@ class IncludeLaunchDescription(Action):
                 raise RuntimeError(
                     f"Included launch description missing required argument '{argument.name}' "
                     f"(description: '{argument.description}'), given: {sorted(known)}; "
-                    f"put it into launch_arguments where '{self.__source.location}' is included"
+                    f"pass {argument.name}:=value, or put it into launch_arguments where "
+                    f"'{self.__source.location}' is included"
                 )
 
 

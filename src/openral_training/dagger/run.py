@@ -75,14 +75,14 @@ class DaggerRun:
         order = np.random.default_rng(seed).permutation(self._suite.train_init_ids.ids())
         self._states: list[int] = order.tolist()
         # A run may be gone on with for more rounds than it was begun with.
-        settings = {"config": config.model_dump(mode="json", exclude={"rounds"}), **self._kind()}
+        fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})
+        settings = {"config": fixed, **self._kind()}
         self._files.claim(settings, resume=resume)
         self._rounds = self._files.rounds()
 
     def go(self) -> dict[str, Any]:
         """Run what is left of it, and return what `result.json` says."""
-        left = range(len(self._rounds), self._config.rounds + 1)
-        if left:
+        if self._goes_on():
             world = CorrectionWorld(
                 load_scene(self._config.scene),
                 self._config.scene,
@@ -91,9 +91,17 @@ class DaggerRun:
                 int(self._judged.task.max_steps or 0),
             )
             with closing(world):
-                for number in left:
+                while self._goes_on():
+                    number = len(self._rounds)
                     self._learn(number, self._files.collected(number) or self._collect(world, number))
         return self._result()
+
+    def _goes_on(self) -> bool:
+        """Whether another round is to be run."""
+        if not self._rounds:
+            return True
+        solved = self._rounds[-1]["all_episodes"]["success_rate"]
+        return len(self._rounds) <= self._config.rounds and solved < self._config.enough
 
     def _kind(self) -> dict[str, Any]:
         return {"seed": self._seed, "help": "demonstrations" if self._plain else "corrections"}

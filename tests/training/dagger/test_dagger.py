@@ -124,6 +124,20 @@ def test_a_run_that_was_killed_in_a_round_goes_on_and_ends_as_if_it_had_not_been
         assert len(set(made)) == 1, "the same weights, byte for byte"
 
 
+def test_no_round_is_begun_after_one_that_solved_enough(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run[0], folder)
+    solved = json.loads((folder / "result.json").read_text())
+    solved["rounds"][-1]["all_episodes"] |= {"success_rate": 0.95, "successes": 19, "n_episodes": 20}
+    (folder / "result.json").write_text(json.dumps(solved))
+    further = config.model_copy(update={"rounds": 3, "enough": 0.9})
+    result = DaggerRun(further, folder, seed=3, plain=False, command="", resume=True).go()
+    assert result["rounds"] == solved["rounds"]
+    assert not (folder / "round-2").exists()
+
+
 def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settings(
     run: tuple[Path, dict[str, Any]], config: DaggerConfig
 ) -> None:

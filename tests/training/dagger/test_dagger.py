@@ -148,7 +148,7 @@ def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settin
             DaggerRun(config, run[0], seed=seed, plain=plain, command="", resume=True)
 
 
-@pytest.mark.parametrize("name", ["drawer_open", "button_press"])
+@pytest.mark.parametrize("name", ["drawer_open", "button_press", "window_open"])
 def test_shipped_configs_judge_on_states_that_they_do_not_learn_from(name: str) -> None:
     from openral_benchmark.plan import chosen_scenes
     from openral_core.suite import load_suite

@@ -69,7 +69,7 @@ class HandPanel:
             await self._give_back()
             return
         why = await asyncio.to_thread(self._context.door.engage, self._tab, self._operator)
-        self._context.actions(self._operator, "took the arm" + (f", in vain: {why}" if why else ""))
+        self._context.actions(self._operator, "took the arm", why)
         self._fault = why
         if not self._open:  # the tab went while the bridge was asked
             self._let_go()
@@ -77,7 +77,7 @@ class HandPanel:
     async def _give_back(self) -> None:
         holder = self._tab if self._context.door.holder == self._tab else ""
         why = await asyncio.to_thread(self._context.door.give_back, holder, self._operator)
-        self._context.actions(self._operator, "gave the arm back" + (f", in vain: {why}" if why else ""))
+        self._context.actions(self._operator, "gave the arm back", why)
         self._fault = why
 
     def _back(self) -> None:

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 FIRST, SECOND = "/openral", "/arm2"
+IN_FULL = """() => {
+  const state = document.querySelector("#state");
+  const buttons = [...document.querySelectorAll("#stop, #stop-all, #release")];
+  const seen = (box) => box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.width > 40;
+  return state.scrollWidth <= state.clientWidth && buttons.length == 3
+    && buttons.every((button) => seen(button.getBoundingClientRect()));
+}"""
+"""The words about the arm are not cut, and the three buttons are in view."""
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -73,6 +81,10 @@ def test_stop_stops_this_robot_and_stop_all_stops_both(page: Page, robots: list[
     assert not second.status.estopped
     page.click("#stop-all")
     until_stopped(robots)
+    until_text(page, "#state", "Stopped")
+    for width in (834, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function(IN_FULL)
     release(robots)
 
 
@@ -109,6 +121,9 @@ def test_who_is_not_stopped_is_named_and_one_robot_alone_has_one_button(
         bridge.resume()
     until_stopped([second])  # what was asked for is done when it goes on
     release(robots)
+    psutil.Process(first.pid).kill()
+    until_text(page, "#state", f"No bridge is heard in {FIRST}: there is one in {SECOND}")
     bridge.kill()
     page.wait_for_selector("#stop-all", state="hidden")
+    until_text(page, "#state", "nothing is known of the arm")
     assert page.locator("#stop").is_visible()

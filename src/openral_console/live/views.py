@@ -14,7 +14,7 @@ class SkillView:
     version: str
     kind: str
     state: str
-    """Lifecycle state of its node."""
+    """Lifecycle state of its node; empty: of a finished run, where it has none."""
     license: str
     commercial_use: bool
     running: bool

@@ -70,7 +70,7 @@ class TopBar:
         deployment = self._context.deployment
         control = deployment.control
         if deployment.control_is_stale or control is None:
-            return "warn", "No bridge is heard: nothing is known of the arm"
+            return "warn", f"No bridge is heard in {self._context.namespace}: {self._elsewhere()}"
         if deployment.estopped or control.estopped:
             return "stopped", "Stopped: nothing moves until the stop is released"
         if control.operator:
@@ -80,6 +80,12 @@ class TopBar:
         if control.holding:
             return "", "Holding still"
         return "moving", f"Moving: {control.instruction or control.skill}"
+
+    def _elsewhere(self) -> str:
+        others = self._context.deployment.others
+        return (
+            f"there is one in {', '.join(others)} (--namespace)" if others else "nothing is known of the arm"
+        )
 
     def _ask(self) -> None:
         self._dialog.open()

@@ -6,7 +6,7 @@ entry points are of the groups `ros2doctor.checks` and `ros2doctor.report`, as i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TypeVar
@@ -145,12 +145,14 @@ def _made(report: DoctorReport) -> Report:
         return empty
 
 
-def _kinds(base: type[T], own: tuple[str, ...], group: str) -> list[type[T]]:
-    """Return the classes of this package, then those of others; one that is not to be had is left out."""
-    found: list[type[T]] = []
+def _kinds(base: type[T], own: tuple[str, ...], group: str) -> Iterator[type[T]]:
+    """Yield the classes of this package, then those of others; one that is not to be had is left out.
+
+    Each is imported when it is its turn: where rclpy cannot be imported, the checks before it have spoken.
+    """
     for name in own:
         module, _, kind = name.partition(":")
-        found.append(getattr(import_module(f"{__name__}.{module}"), kind))
+        yield getattr(import_module(f"{__name__}.{module}"), kind)
     for entry in entry_points(group=group):
         try:
             kind = entry.load()
@@ -158,7 +160,6 @@ def _kinds(base: type[T], own: tuple[str, ...], group: str) -> list[type[T]]:
             doctor_warn(f"{entry.value} of {group} cannot be loaded: {error}")
             continue
         if isinstance(kind, type) and issubclass(kind, base):
-            found.append(kind)
+            yield kind
         else:
             doctor_warn(f"{entry.value} of {group} is no {base.__name__}")
-    return found

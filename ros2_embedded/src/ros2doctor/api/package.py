@@ -1,4 +1,4 @@
-"""Versions of the Python distributions that the embedded runtime needs, against those that it asks for."""
+"""Versions: of the distributions that the embedded runtime needs, against its bounds, and of ROS packages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import operator
 import re
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from ament_index_python import get_packages_with_prefixes
 
 from ..runtime import is_embedded
 from . import DoctorCheck, DoctorReport, Report, Result
@@ -30,6 +34,16 @@ def requirements() -> Iterator[tuple[str, str]]:
         found = _REQUIREMENT.match(line)
         if found is not None and "extra ==" not in line:
             yield found[1], found[2].strip()
+
+
+def ros_packages() -> Iterator[tuple[str, str]]:
+    """Yield name and version of each package of the ament index whose manifest can be read."""
+    for name, prefix in sorted(get_packages_with_prefixes().items()):
+        try:
+            version = ET.parse(Path(prefix) / "share" / name / "package.xml").getroot().findtext("version")
+        except (OSError, ET.ParseError):
+            continue  # packages of the embedded runtime have the version of its distribution
+        yield name, (version or "unknown").strip()
 
 
 def installed(name: str) -> str:
@@ -93,4 +107,6 @@ class PackageReport(DoctorReport):
         if installed(DISTRIBUTION):
             for name, bounds in requirements():
                 report.add_to_report(name, f"required={bounds}, local={installed(name) or 'not installed'}")
+        for name, version in ros_packages():
+            report.add_to_report(name, f"local={version}")
         return report

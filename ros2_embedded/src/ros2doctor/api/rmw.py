@@ -7,6 +7,8 @@ import os
 import socket
 from typing import Any
 
+from ament_index_python import get_resources
+
 from ..runtime import is_embedded, rclpy_origin
 from . import DoctorCheck, DoctorReport, Report, Result
 from .format import doctor_error, doctor_warn
@@ -116,10 +118,9 @@ def _embedded() -> str:
 
 def _installed() -> str:
     """Return why the middleware that is asked for cannot be used, or nothing."""
-    from rclpy.utilities import get_available_rmw_implementations
-
     wanted = os.environ.get("RMW_IMPLEMENTATION", "")
-    available = sorted(get_available_rmw_implementations())
+    # Of the index, since an import of rclpy ends the process where what is wanted is missing.
+    available = sorted(set(get_resources("rmw_typesupport")) - {"rmw_implementation"})
     if wanted and wanted not in available:
         return f"RMW_IMPLEMENTATION is {wanted}, which is not installed; there is {', '.join(available)}."
     return ""

@@ -71,8 +71,8 @@ class ArmDriver(Protocol):
     Each returns within milliseconds or says otherwise.
     """
 
-    brakes: bool
-    """Whether `stop` may be called at any speed; otherwise the arm is led to rest before."""
+    stops_below_rad_s: float
+    """[rad/s] of the quickest joint up to which `stop` may be called; from above it the arm is led slower before."""
 
     def connect(self) -> ArmInfo:
         """Connect; may take seconds.

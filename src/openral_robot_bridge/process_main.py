@@ -7,6 +7,7 @@ acceleration and jerk, and is then held by its own controller.
 from __future__ import annotations
 
 import contextlib
+import select
 import signal
 import threading
 import time
@@ -35,10 +36,27 @@ class HostSettings:
     """(n,) [rad] start pose of the scene."""
 
 
+HALT_SHARE = 0.6
+"""Share of the arm's greatest acceleration and jerk that a halt uses at least. On the twin of an FR3, whose impedance
+controller swings about what it is led by, accelerations came to 0.95 of the arm's own limit, at 0.8 to 1.3 of it."""
+
+
 def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmLimits:
     """Return the limits that an arm is moved within: the narrower of both, and a share of the dynamic ones."""
     both = robot.within(own)
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
+
+
+def make_follower(own: ArmLimits, settings: HostSettings) -> MotionFollower:
+    """Return what keeps the motion of an arm with limits of its own smooth."""
+    share = settings.arm.safety.dynamics_share
+    limits, braking = (used_limits(own, settings.limits, used) for used in (share, max(share, HALT_SHARE)))
+    return MotionFollower(limits, 1.0 / settings.arm.stream_hz, braking)
+
+
+def may_stop(driver: ArmDriver, follower: MotionFollower) -> bool:
+    """Tell whether a driver may be told to bring its arm to rest from its present speed."""
+    return follower.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
 
 
 def serve(connection: Connection, settings: HostSettings) -> None:
@@ -48,9 +66,8 @@ def serve(connection: Connection, settings: HostSettings) -> None:
     try:
         driver = make_driver(settings.arm, settings.limits, settings.start)
         info = driver.connect()
-        limits = used_limits(info.limits, settings.limits, settings.arm.safety.dynamics_share)
         connection.send((0, info))
-        _Host(connection, driver, limits, settings.arm).run()
+        _Host(connection, driver, make_follower(info.limits, settings), settings.arm).run()
     except OpenralError as error:
         with contextlib.suppress(OSError):
             connection.send((0, error))
@@ -62,11 +79,12 @@ def serve(connection: Connection, settings: HostSettings) -> None:
 class _Host:
     """Serves requests between the cycles of a stream."""
 
-    def __init__(self, connection: Connection, driver: ArmDriver, limits: ArmLimits, arm: SceneArm) -> None:
-        self._connection, self._driver = connection, driver
+    def __init__(
+        self, connection: Connection, driver: ArmDriver, follower: MotionFollower, arm: SceneArm
+    ) -> None:
+        self._connection, self._driver, self._follower = connection, driver, follower
         self._cycle_s = 1.0 / arm.stream_hz
         self._timeout_s = arm.safety.command_timeout_s
-        self._follower = MotionFollower(limits, self._cycle_s)
         self._moving = self._ending = self._halted = False
         self._stopping: threading.Thread | None = None
         self._led_at = 0.0
@@ -77,33 +95,33 @@ class _Host:
         """Cycle until closed and at rest. Cycles that come late are not made up for."""
         due = time.monotonic()
         while not self._closed or self._moving:
+            due = max(due + self._cycle_s, time.monotonic())
             if self._closed:
                 self._halt()
+                time.sleep(max(0.0, due - time.monotonic()))
             else:
-                self._serve()
+                self._serve(due)
             if self._moving:
                 self._cycle()
-            due = max(due + self._cycle_s, time.monotonic())
-            time.sleep(max(0.0, due - time.monotonic()))
         self._finish_stopping()
 
     def _cycle(self) -> None:
-        if time.monotonic() - self._led_at > self._timeout_s:
+        if time.monotonic() - self._led_at > self._timeout_s and not self._ending:
             self._follower.stop()
         try:
             self._driver.follow(*self._follower.cycle())
+            if self._ending and may_stop(self._driver, self._follower):
+                self._end()
         except OpenralError as error:
             self._fault = str(error)
             self._end()
-            return
-        if self._ending and self._follower.at_rest:
-            self._end()
 
     def _halt(self) -> None:
-        """End the motion now where the driver brakes by itself, else as soon as the arm is led to rest."""
-        self._follower.stop()
+        """Lead the arm slower from now on, and end the motion as soon as the driver can."""
+        if not self._ending:
+            self._follower.halt()
         self._ending = self._moving
-        if self._moving and self._driver.brakes:
+        if self._moving and np.isinf(self._driver.stops_below_rad_s):
             self._end()
 
     def _end(self) -> None:
@@ -117,15 +135,20 @@ class _Host:
             self._stopping.join()
             self._stopping = None
 
-    def _serve(self) -> None:
+    def _serve(self, until_s: float) -> None:
+        """Do what is asked as soon as it is asked, until a monotonic time [s]."""
         try:
-            while self._connection.poll():
+            while self._is_asked(until_s - time.monotonic()) and not self._closed:
                 number, verb, arguments = self._connection.recv()
                 answer = self._do(verb, arguments)
                 if number:
                     self._connection.send((number, answer))
         except (EOFError, OSError):
             self._closed = True
+
+    def _is_asked(self, patience_s: float) -> bool:
+        """Wait for a request; `Connection.poll` would round the time up to milliseconds."""
+        return bool(select.select([self._connection], [], [], max(patience_s, 0.0))[0])
 
     def _do(self, verb: str, arguments: tuple[Any, ...]) -> Any:
         try:

@@ -13,7 +13,7 @@ from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 class FakeDriver:
     """Its joints are at once where they are led; what befalls it is set from outside."""
 
-    brakes = False
+    stops_below_rad_s = 0.0
 
     def __init__(self, limits: ArmLimits, start: Vector, max_width_m: float = 0.08) -> None:
         """Begin idle with the joints at `start` (n,) [rad] and the fingers open."""

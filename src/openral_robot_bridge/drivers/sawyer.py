@@ -47,7 +47,7 @@ ASK_S = 0.1
 class SawyerDriver:
     """One Sawyer, with its electric gripper if it has one."""
 
-    brakes = True
+    stops_below_rad_s = np.inf
     """`stop` brakes with the arm's greatest acceleration, from any speed."""
 
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:

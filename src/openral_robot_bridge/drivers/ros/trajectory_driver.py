@@ -41,7 +41,7 @@ REST_RAD_S = 0.01
 class TrajectoryDriver:
     """Calls come from one thread, but `read` also while `stop` waits in another."""
 
-    brakes = False
+    stops_below_rad_s = 0.0
 
     def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits, period_s: float) -> None:
         """Take the arm's ROS domain, the names in it, the limits of robot.yaml, and the stream's period [s]."""

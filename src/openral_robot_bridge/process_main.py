@@ -21,8 +21,10 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_control.safety.follower import MotionFollower
 from openral_core.arm_section import SceneArm
 from openral_core.errors import OpenralError
-from openral_robot_bridge.driver import ArmDriver, ArmError, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmDriver, ArmError, ArmMode, ArmState, PlannedDriver, StreamedDriver
 from openral_robot_bridge.drivers.factory import make_driver
+from openral_robot_bridge.leader import Leader, PlanLeader, StreamLeader
+from openral_robot_bridge.trajectory_plan import FINE_S
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,33 @@ def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmL
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
 
 
-def make_follower(own: ArmLimits, settings: HostSettings) -> MotionFollower:
-    """Return what keeps the motion of an arm with limits of its own smooth."""
+def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> MotionFollower:
+    """Return what keeps the motion of an arm with limits of its own smooth, in cycles of `cycle_s` [s]."""
     share = settings.arm.safety.dynamics_share
     limits, braking = (used_limits(own, settings.limits, used) for used in (share, max(share, HALT_SHARE)))
-    return MotionFollower(limits, 1.0 / settings.arm.stream_hz, braking)
+    return MotionFollower(limits, cycle_s, braking)
 
 
-def may_stop(driver: ArmDriver, follower: MotionFollower) -> bool:
+def may_stop(driver: ArmDriver, leader: Leader | MotionFollower) -> bool:
     """Tell whether a driver may be told to bring its arm to rest from its present speed."""
-    return follower.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
+    return leader.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
 
 
 def serve(connection: Connection, settings: HostSettings) -> None:
     """Connect, say so, and lead the arm until told to close, or until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge decides when it ends
-    driver: ArmDriver | None = None
+    driver: StreamedDriver | PlannedDriver | None = None
     try:
         driver = make_driver(settings.arm, settings.limits, settings.start)
         info = driver.connect()
+        leader: Leader
+        cycle_s = 1.0 / settings.arm.stream_hz
+        if isinstance(driver, PlannedDriver):
+            leader = PlanLeader(driver, make_follower(info.limits, settings, FINE_S), cycle_s)
+        else:
+            leader = StreamLeader(driver, make_follower(info.limits, settings, cycle_s))
         connection.send((0, info))
-        _Host(connection, driver, make_follower(info.limits, settings), settings.arm).run()
+        _Host(connection, driver, leader, settings.arm).run()
     except OpenralError as error:
         with contextlib.suppress(OSError):
             connection.send((0, error))
@@ -79,10 +87,8 @@ def serve(connection: Connection, settings: HostSettings) -> None:
 class _Host:
     """Serves requests between the cycles of a stream."""
 
-    def __init__(
-        self, connection: Connection, driver: ArmDriver, follower: MotionFollower, arm: SceneArm
-    ) -> None:
-        self._connection, self._driver, self._follower = connection, driver, follower
+    def __init__(self, connection: Connection, driver: ArmDriver, leader: Leader, arm: SceneArm) -> None:
+        self._connection, self._driver, self._leader = connection, driver, leader
         self._cycle_s = 1.0 / arm.stream_hz
         self._timeout_s = arm.safety.command_timeout_s
         self._moving = self._ending = self._halted = False
@@ -106,11 +112,11 @@ class _Host:
         self._finish_stopping()
 
     def _cycle(self) -> None:
-        if time.monotonic() - self._led_at > self._timeout_s and not self._ending:
-            self._follower.stop()
         try:
-            self._driver.follow(*self._follower.cycle())
-            if self._ending and may_stop(self._driver, self._follower):
+            if time.monotonic() - self._led_at > self._timeout_s and not self._ending:
+                self._leader.stop()
+            self._leader.cycle()
+            if self._ending and may_stop(self._driver, self._leader):
                 self._end()
         except OpenralError as error:
             self._fault = str(error)
@@ -118,10 +124,14 @@ class _Host:
 
     def _halt(self) -> None:
         """Lead the arm slower from now on, and end the motion as soon as the driver can."""
-        if not self._ending:
-            self._follower.halt()
-        self._ending = self._moving
-        if self._moving and np.isinf(self._driver.stops_below_rad_s):
+        if not self._moving or self._ending:
+            return
+        self._ending = True
+        try:
+            self._leader.halt()
+        except OpenralError as error:
+            self._fault = str(error)
+        if self._fault or np.isinf(self._driver.stops_below_rad_s):
             self._end()
 
     def _end(self) -> None:
@@ -154,6 +164,8 @@ class _Host:
         try:
             if verb == "lead":
                 self._lead(*arguments)
+            elif verb == "go_on":
+                self._go_on()
             elif verb == "halt":
                 self._halted = True
                 self._halt()
@@ -174,16 +186,24 @@ class _Host:
             return error
 
     def _lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
-        if self._fault:
-            raise ArmError(self._fault)
-        if self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive()):
+        if self._is_ended():
             return
         if not self._moving:
             self._finish_stopping()
-            self._follower.restart(self._driver.read().positions)
+            self._leader.restart(self._driver.read().positions)
             self._moving = True
-        self._follower.lead(np.asarray(positions), np.asarray(velocities), duration_s)
+        self._leader.lead(np.atleast_2d(positions), np.atleast_2d(velocities), duration_s)
         self._led_at = time.monotonic()
+
+    def _go_on(self) -> None:
+        if not self._is_ended():
+            self._led_at = time.monotonic()
+
+    def _is_ended(self) -> bool:
+        """Tell whether the arm is not to be led. Raises ArmError: it cannot be."""
+        if self._fault:
+            raise ArmError(self._fault)
+        return self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive())
 
     def _state(self) -> ArmState:
         state = self._driver.read()

@@ -18,10 +18,10 @@ from openral_core.arm_section import SceneArm
 from openral_core.robot import load_robot
 from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError, ArmMode, TrajectoryPoint
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
+from openral_robot_bridge.twins.trajectory import FollowedTrajectory
 
 DOMAIN = str(100 + os.getpid() % 130)
 LIMITS = limits_of(load_robot("fr3"))
@@ -185,3 +185,15 @@ def test_a_trajectory_is_followed_from_where_the_joints_are_led() -> None:
     assert "ends with a velocity" in followed.replace(11.0, [TrajectoryPoint(0.5, there, speed)])
     assert "do not rise" in followed.replace(11.0, [TrajectoryPoint(0.0, there, 0 * speed)])
     assert "no points" in followed.replace(11.0, [])
+
+
+def test_points_with_accelerations_are_passed_with_them() -> None:
+    followed, still = FollowedTrajectory(np.zeros(1)), np.zeros(1)
+    passed = TrajectoryPoint(0.5, np.array([0.1]), np.array([0.3]), np.array([-0.7]))
+    assert followed.replace(1.0, [passed, TrajectoryPoint(1.0, np.array([0.2]), still, still)]) == ""
+    for led, wanted in zip(followed.at(1.5), (0.1, 0.3, -0.7), strict=True):
+        assert np.isclose(led[0], wanted)
+    for moment in (1.2, 1.7):  # what is said of velocity and acceleration is the change of the positions
+        before, here, after = (followed.at(moment + off) for off in (-1e-4, 0.0, 1e-4))
+        assert np.isclose(here[1], (after[0] - before[0]) / 2e-4, atol=1e-5)
+        assert np.isclose(here[2], (after[1] - before[1]) / 2e-4, atol=1e-4)

@@ -58,12 +58,20 @@ class MotionFollower:
         moving = np.abs(self._input.current_velocity).max() + np.abs(self._input.current_acceleration).max()
         return bool(moving < 1e-9) and self._stopping
 
-    def restart(self, positions: Vector) -> None:
-        """Begin at rest at positions (n,) [rad]."""
-        count = len(positions)
+    @property
+    def accelerations(self) -> Vector:
+        """(n,) [rad/s²] of the last cycle."""
+        return np.array(self._input.current_acceleration)
+
+    def restart(
+        self, positions: Vector, velocities: Vector | None = None, accelerations: Vector | None = None
+    ) -> None:
+        """Begin at positions (n,) [rad] with velocities (n,) [rad/s] and accelerations (n,) [rad/s²], or at rest."""
+        still = np.zeros(len(positions))
         self._input.current_position = self._input.target_position = np.array(positions)
-        self._input.current_velocity = self._input.target_velocity = np.zeros(count)
-        self._input.current_acceleration = self._input.target_acceleration = np.zeros(count)
+        self._input.current_velocity = still if velocities is None else velocities
+        self._input.current_acceleration = still if accelerations is None else accelerations
+        self._input.target_velocity = self._input.target_acceleration = still
         self.stop()
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:

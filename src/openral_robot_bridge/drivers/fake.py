@@ -29,7 +29,7 @@ class FakeDriver:
 
     def connect(self) -> ArmInfo:
         """Return its limits."""
-        return ArmInfo(self._limits, self._max_width, {"fake": "1"})
+        return ArmInfo(self._limits, self._max_width, versions={"fake": "1"})
 
     def read(self) -> ArmState:
         """Return where it is."""

@@ -82,7 +82,7 @@ class FrankaDriver:
             self._hand = None
         width = self._hand.max_width_m if self._hand is not None else 0.0
         limits = read_limits(self._robot.model_urdf, self._names)
-        return ArmInfo(limits, width, {"franky-control": version("franky-control"), "FCI": "10"})
+        return ArmInfo(limits, width, versions={"franky-control": version("franky-control"), "FCI": "10"})
 
     def read(self) -> ArmState:
         """Return the newest state of libfranka's loop, or ask the arm where none runs.

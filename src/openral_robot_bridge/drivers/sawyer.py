@@ -84,7 +84,9 @@ class SawyerDriver:
         self._await_listeners()
         width = intera.GRIPPER_STROKE_M if self._gripper.is_there() else 0.0
         intera_version = str(node.parameter(intera.VERSION_PARAMETER, "unknown"))
-        return ArmInfo(self._limits, width, {"Intera": intera_version, "rosbags": version("rosbags")})
+        return ArmInfo(
+            self._limits, width, versions={"Intera": intera_version, "rosbags": version("rosbags")}
+        )
 
     def read(self) -> ArmState:
         """Return the newest state; one that is old is a fault."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
 from openral_robot_bridge.drivers.factory import make_driver
 from openral_robot_bridge.process_main import HostSettings, make_follower, may_stop
 from openral_robot_bridge.trials.told_twin import ToldTwin
@@ -22,10 +22,12 @@ class LockstepLink:
     def __init__(self, twin: ToldTwin, settings: HostSettings) -> None:
         """Connect. Raises OpenralError: the arm cannot be reached, or its client is not installed."""
         self._twin = twin
-        self._driver = make_driver(settings.arm, settings.limits, settings.start)
+        driver = make_driver(settings.arm, settings.limits, settings.start)
+        assert not isinstance(driver, PlannedDriver)  # a twin that waits is a Franka's
+        self._driver = driver
         self.info: ArmInfo = self._driver.connect()
         self._cycle_s = 1.0 / settings.arm.stream_hz
-        self._follower = make_follower(self.info.limits, settings)
+        self._follower = make_follower(self.info.limits, settings, self._cycle_s)
         self.limits: ArmLimits = self._follower.limits
         self._moving = False
         self._owed_s = 0.0
@@ -56,6 +58,10 @@ class LockstepLink:
         except ArmError:
             self.halt()
             raise
+        return self.read()
+
+    def go_on(self) -> ArmState:
+        """Never asked: nothing is told ahead."""
         return self.read()
 
     def halt(self) -> None:

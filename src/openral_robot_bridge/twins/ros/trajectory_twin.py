@@ -22,10 +22,11 @@ from trajectory_msgs.msg import JointTrajectory
 from openral_control.safety.arm_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
+from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
+from openral_robot_bridge.twins.trajectory import FollowedTrajectory
 
 CYCLE_S = 0.001
 """[s] of the model's physics."""
@@ -138,8 +139,8 @@ class TrajectoryTwin:
     def _update(self) -> None:
         """One cycle of the controller manager."""
         with self._lock:
-            positions, _ = self._trajectory.at(time.monotonic())
-            self.arm.hold(positions)
+            positions, velocities, _ = self._trajectory.at(time.monotonic())
+            self.arm.hold(positions, velocities)
             for _ in range(round(1.0 / UPDATE_HZ / CYCLE_S)):
                 self.arm.advance()
             self._fastest = max(self._fastest, float(np.abs(self.arm.velocities).max()))
@@ -183,6 +184,7 @@ class TrajectoryTwin:
                 point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
                 np.array(point.positions, np.float64)[places],
                 np.array(point.velocities, np.float64)[places],
+                np.array(point.accelerations, np.float64)[places] if len(point.accelerations) else None,
             )
             for point in message.points
         ]

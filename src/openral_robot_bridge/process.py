@@ -73,7 +73,12 @@ class ArmProcess:
         return self._ask("lead", ANSWER_S, positions, velocities, duration_s)
 
     def go_on(self) -> ArmState:
-        """Let the arm go on as it was told ahead, and return its state. Raises ArmError, as `lead` does."""
+        """Let the arm go on as it was told ahead, and return its state.
+
+        Raises:
+            NotLedError: it comes to rest, since it was not led in time.
+            ArmError: as of `lead`.
+        """
         return self._ask("go_on", ANSWER_S)
 
     def halt(self) -> None:

@@ -21,7 +21,15 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_control.safety.follower import MotionFollower
 from openral_core.arm_section import SceneArm
 from openral_core.errors import OpenralError
-from openral_robot_bridge.driver import ArmDriver, ArmError, ArmMode, ArmState, PlannedDriver, StreamedDriver
+from openral_robot_bridge.driver import (
+    ArmDriver,
+    ArmError,
+    ArmMode,
+    ArmState,
+    NotLedError,
+    PlannedDriver,
+    StreamedDriver,
+)
 from openral_robot_bridge.drivers.factory import make_driver
 from openral_robot_bridge.leader import Leader, PlanLeader, StreamLeader
 from openral_robot_bridge.trajectory_plan import FINE_S
@@ -91,7 +99,7 @@ class _Host:
         self._connection, self._driver, self._leader = connection, driver, leader
         self._cycle_s = 1.0 / arm.stream_hz
         self._timeout_s = arm.safety.command_timeout_s
-        self._moving = self._ending = self._halted = False
+        self._moving = self._ending = self._halted = self._silent = False
         self._stopping: threading.Thread | None = None
         self._led_at = 0.0
         self._fault = ""
@@ -115,6 +123,7 @@ class _Host:
         try:
             if time.monotonic() - self._led_at > self._timeout_s and not self._ending:
                 self._leader.stop()
+                self._silent = True
             self._leader.cycle()
             if self._ending and may_stop(self._driver, self._leader):
                 self._end()
@@ -193,9 +202,11 @@ class _Host:
             self._leader.restart(self._driver.read().positions)
             self._moving = True
         self._leader.lead(np.atleast_2d(positions), np.atleast_2d(velocities), duration_s)
-        self._led_at = time.monotonic()
+        self._led_at, self._silent = time.monotonic(), False
 
     def _go_on(self) -> None:
+        if self._silent or not self._moving:
+            raise NotLedError("the arm was led to rest, for nobody led it in time")
         if not self._is_ended():
             self._led_at = time.monotonic()
 

@@ -23,7 +23,7 @@ from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, NotLedError
 from openral_robot_bridge.foresight import Foresight
 from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
@@ -70,7 +70,7 @@ class ArmLink(Protocol):
         ...
 
     def go_on(self) -> ArmState:
-        """Let the arm go on as it was told ahead, and return its state."""
+        """Let the arm go on as it was told ahead, and return its state. Raises NotLedError: it came to rest."""
         ...
 
     def halt(self) -> None:
@@ -313,7 +313,8 @@ class RobotArm:
             return self.process.lead(target.positions, target.velocities, dt)
         actions = np.empty((0, 0)) if coming is None else coming()
         if self._foresight.goes_on(target, actions):
-            return self.process.go_on()
+            with contextlib.suppress(NotLedError):
+                return self.process.go_on()
         ahead = self._foresight.targets(target, actions, self._control, self._filter, self.state, now_s)
         return self.process.lead(*ahead, dt)
 
@@ -356,6 +357,8 @@ class RobotArm:
         """Let the next motion begin where the arm is, slowly."""
         self._mirror()
         self._gripped = None
+        if self._foresight is not None:
+            self._foresight.forget()
         self._control.restart(self._data)
         self._filter.restart(self.state.positions)
         self._slow_start.restart()

@@ -21,6 +21,7 @@ from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmMode, TrajectoryPoint
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory
 
 DOMAIN = str(100 + os.getpid() % 130)
@@ -100,6 +101,31 @@ def test_an_arm_that_nobody_leads_comes_to_rest_even_when_its_driver_hangs(
     wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
     arm.release()
     lead(arm, STILL)
+
+
+def test_a_chunk_is_told_ahead_and_an_emergency_stop_ends_it(
+    twin: TwinProcess, connected: ArmProcess, scene: str
+) -> None:
+    connected.recover()
+    connected.release()
+    arm = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: connected)
+    planned = [np.array([0.3, 0.2, 0.1, 0.0, 0.0, 0.0, -1.0])] * 40
+    arm.foresee(lambda: np.array(planned[arm_steps + 1 :]))
+    twin.tell("status")
+    for arm_steps in range(24):
+        arm.beat()
+        arm.step(planned[arm_steps])
+        time.sleep(0.05)
+    said = twin.tell("status")
+    assert said.startswith("moving")
+    assert number(said, "accepted") <= 14, "each step was told by itself"
+    assert number(said, "rejected") == 0
+    arm.halt()
+    wait_until(twin, "still")
+    rests = connected.read().positions
+    time.sleep(0.6)  # longer than what was told ahead
+    assert np.abs(connected.read().positions - rests).max() < 1e-3
+    arm.release()
 
 
 def test_a_controller_that_dies_is_a_fault_until_it_is_recovered(twin: TwinProcess, arm: ArmProcess) -> None:

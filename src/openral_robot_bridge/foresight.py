@@ -16,8 +16,9 @@ from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 Actions = NDArray[Any]
 """(k, A)"""
-NEAR_RAD, NEAR_RAD_S = 2e-3, 2e-2
-"""[rad] and [rad/s] by which a joint's target may be off what was told ahead before another way is told."""
+NEAR_RAD, NEAR_RAD_S = 3e-3, 0.1
+"""[rad] and [rad/s] by which a joint's target may be off what was told ahead before another way is told. Where a hand
+is led on its leash, targets follow from where the joints are measured, whose noise is of this size."""
 
 
 class Foresight:

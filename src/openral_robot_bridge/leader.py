@@ -38,6 +38,10 @@ class Leader(Protocol):
         """
         ...
 
+    def go_on(self) -> None:
+        """Count one more of the targets that were told: who leads the arm is there with it."""
+        ...
+
     def stop(self) -> None:
         """Lead the joints to rest: nobody says where to. Raises OpenralError, as `lead` does."""
         ...
@@ -71,6 +75,9 @@ class StreamLeader:
         """Aim at the first of the targets; those after it come in time."""
         self._follower.lead(positions[0], velocities[0], dt)
 
+    def go_on(self) -> None:
+        """Nothing: targets come one by one."""
+
     def stop(self) -> None:
         """Lead the joints to rest."""
         self._follower.stop()
@@ -97,6 +104,7 @@ class PlanLeader:
         """Take the driver, a follower whose cycle is `trajectory_plan.FINE_S`, and the time [s] between two points."""
         self._driver, self._follower, self._period_s, self._clock = driver, follower, period_s, clock
         self._began_s = 0.0
+        self._told_s, self._passed = 0.0, 0
         self._comes_to_rest = True
         self.restart(np.zeros(len(follower.limits.names)))
 
@@ -111,25 +119,42 @@ class PlanLeader:
         self._comes_to_rest = True
 
     def lead(self, positions: Vector, velocities: Vector, dt: float) -> None:
-        """Tell the driver the way through targets (k, n) [rad], and from the last one to rest."""
-        self._tell(list(zip(positions, velocities, strict=True)), dt)
-        self._comes_to_rest = False
+        """Tell the driver the way through targets (k, n) [rad], and from the last one to rest.
+
+        Where who leads the arm is late, the arm has gone on as it was told, and does not go back: what it has passed is
+        left out, and what remains comes that much earlier.
+        """
+        now = self._clock()
+        late_s = 0.0 if self._comes_to_rest else max(0.0, now - self._told_s - dt * (self._passed + 1))
+        told = [
+            (due_s, *target)
+            for index, target in enumerate(zip(positions, velocities, strict=True))
+            if (due_s := dt * (index + 1) - late_s) > dt / 2
+        ]
+        if not told:
+            told, late_s = [(dt, positions[-1], velocities[-1])], 0.0
+        self._tell(told)
+        self._told_s, self._passed, self._comes_to_rest = now - late_s, 0, False
+
+    def go_on(self) -> None:
+        """Count one more of the targets that were told."""
+        self._passed += 1
 
     def stop(self) -> None:
         """Tell the driver the way to rest, once; a way that has ended is at rest."""
         if not self._comes_to_rest:
-            self._tell([], 0.0)
+            self._tell([])
 
     def halt(self) -> None:
         """Tell the driver the quickest way to rest."""
-        self._tell([], 0.0, halts=True)
+        self._tell([], halts=True)
 
     def cycle(self) -> None:
         """Nothing is due: the controller knows the way."""
 
-    def _tell(self, targets: list[tuple[Vector, Vector]], dt: float, halts: bool = False) -> None:
+    def _tell(self, targets: list[tuple[float, Vector, Vector]], halts: bool = False) -> None:
         now = self._clock()
         begin = self._plan.after(now - self._began_s)
-        self._plan = plan_motion(self._follower, begin, targets, dt, halts)
+        self._plan = plan_motion(self._follower, begin, targets, halts)
         self._began_s, self._comes_to_rest = now, True
         self._driver.follow_plan(self._plan.points(FIRST_S, self._period_s))

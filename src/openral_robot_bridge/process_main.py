@@ -208,6 +208,7 @@ class _Host:
         if self._silent or not self._moving:
             raise NotLedError("the arm was led to rest, for nobody led it in time")
         if not self._is_ended():
+            self._leader.go_on()
             self._led_at = time.monotonic()
 
     def _is_ended(self) -> bool:

@@ -64,8 +64,7 @@ def resting(positions: Vector) -> PlannedMotion:
 def plan_motion(
     follower: MotionFollower,
     begin: tuple[Vector, Vector, Vector],
-    targets: Sequence[tuple[Vector, Vector]],
-    dt: float,
+    targets: Sequence[tuple[float, Vector, Vector]],
     halts: bool = False,
 ) -> PlannedMotion:
     """Return the motion through targets, and from the last one to rest.
@@ -73,8 +72,8 @@ def plan_motion(
     Args:
         follower: whose cycle is FINE_S; what it did before is forgotten.
         begin: positions, velocities and accelerations (n,) to begin with.
-        targets: positions (n,) [rad] and velocities (n,) [rad/s] with which they are passed; none: come to rest.
-        dt: [s] from one target to the next.
+        targets: times [s] from now in rising order, positions (n,) [rad], and velocities (n,) [rad/s] with which they
+            are passed; none: come to rest.
         halts: come to rest within the limits of braking, not of motion.
 
     Raises:
@@ -82,15 +81,16 @@ def plan_motion(
     """
     follower.restart(*begin)
     samples = [begin]
-    for index, (positions, velocities) in enumerate(targets):
-        follower.lead(positions, velocities, max(FINE_S, (index + 1) * dt - FINE_S * (len(samples) - 1)))
-        while FINE_S * len(samples) <= (index + 1) * dt + 1e-9:
+    for due_s, positions, velocities in targets:
+        follower.lead(positions, velocities, max(FINE_S, due_s - FINE_S * (len(samples) - 1)))
+        while FINE_S * len(samples) <= due_s + 1e-9:
             samples.append(_cycle(follower))
     if halts:
         follower.halt()
     else:
         follower.stop()
-    while not follower.at_rest and FINE_S * len(samples) < len(targets) * dt + REST_S:
+    ends = len(samples) + round(REST_S / FINE_S)
+    while not follower.at_rest and len(samples) < ends:
         samples.append(_cycle(follower))
     positions, velocities, accelerations = (np.stack(column) for column in zip(*samples, strict=True))
     return PlannedMotion(positions, velocities, accelerations)

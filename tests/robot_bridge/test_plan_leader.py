@@ -77,6 +77,8 @@ def lead(leader: PlanLeader, controller: Controller, steps: int, ahead: int, eac
         late = random.uniform(0.0, 0.008)
         controller.advance(late)
         leader.lead(*swing(DT * (step + 1 + np.arange(ahead))), DT)
+        for _ in range(each - 1):
+            leader.go_on()
         controller.advance(each * DT - late)
 
 
@@ -93,6 +95,21 @@ def test_joints_pass_seams_without_a_jerk(
     times = CONTROLLER_S * np.arange(1, len(positions) + 1)
     wanted, _ = swing(times)
     assert np.abs(positions - wanted).max() < 0.03
+
+
+def test_a_bridge_that_falls_behind_does_not_turn_the_arm_back(
+    leader: PlanLeader, controller: Controller
+) -> None:
+    goes = np.full((1, 7), 0.2)
+    for step in range(0, 40, 5):
+        steps = step + 1 + np.arange(16)[:, None]
+        leader.lead(START + DT * steps * goes, np.repeat(goes, 16, axis=0), DT)
+        for _ in range(4):
+            leader.go_on()
+        controller.advance(5 * DT * 1.1)
+    velocities = np.stack([led[1] for led in controller.led])
+    assert velocities.min() > -0.02
+    assert np.abs(velocities[1000:] - 0.2).max() < 0.1
 
 
 def test_a_halt_replaces_what_was_told_ahead(leader: PlanLeader, controller: Controller) -> None:

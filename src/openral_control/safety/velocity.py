@@ -31,7 +31,7 @@ class VelocityCheck:
         return float(np.clip((allowed[moving] / np.abs(velocities[moving])).min(initial=1.0), 0.0, 1.0))
 
     def allowed(self, positions: Vector, direction: Vector) -> Vector:
-        """Return the greatest speeds [rad/s] of joints at `positions`, (n,) or (k, n), in the way of `direction` (n,)."""
+        """Return the greatest speeds [rad/s] of joints at `positions`, (n,) or (k, n), the way of `direction` (n,)."""
         least, greatest = self._limits.speeds_at(positions)
         bound = np.where(direction > 0, greatest, -least)
         room = np.where(direction > 0, self._high - positions, positions - self._low)

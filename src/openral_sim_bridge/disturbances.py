@@ -118,7 +118,7 @@ class GraspOpened:
 
 
 class ObjectPushed:
-    """Pushes a thing away when the hand first comes near it, in the first free direction of those that its seed gives."""
+    """Pushes a thing away when the hand first comes near it, in the first free one of the seed's directions."""
 
     def __init__(self, world: MovableThings, thing: str, seed: int) -> None:
         """Take the world and the name of one of its things."""
@@ -131,7 +131,7 @@ class ObjectPushed:
         rng = np.random.default_rng(self._seed)
         angle, far = rng.uniform(-np.pi, np.pi), rng.uniform(*PUSH_M)
         ways = angle + np.pi / 2 * np.arange(PUSH_WAYS)
-        self._ways = far * np.stack([np.cos(ways), np.sin(ways), np.zeros(PUSH_WAYS)], axis=1)
+        self._ways = [far * np.array([np.cos(way), np.sin(way), 0.0]) for way in ways]
 
     def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
         """Move the thing once the hand is within `NEAR_M` of it."""
@@ -145,7 +145,7 @@ class ObjectPushed:
             self.done = f"the {self._thing} was moved by ({by[0]:+.3f}, {by[1]:+.3f}) m"
         return action
 
-    def _push(self) -> NDArray[np.float64]:
+    def _push(self) -> NDArray[Any]:
         """Move the thing, and return by how much (3,) [m]. Raises SimulationError: it can be moved in no direction."""
         fault: SimulationError | None = None
         for by in self._ways:

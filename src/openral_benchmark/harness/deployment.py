@@ -171,7 +171,8 @@ class MissionHarness:
         scene, palette = self._scene, self._palette(row)
         judge: Judge = NoJudge()
         if row.judge == "own":
-            assert self._model is not None and self._reward is not None, "deployed_in looked"
+            assert self._model is not None, "deployed_in looked"
+            assert self._reward is not None, "it has a model"
             judge = RewardModelJudge(self._model, self._reward, scene.cameras[0].name)
         elif row.judge == "true":
             judge = TrueJudge(lambda: bool(arm.success[0]))

@@ -19,11 +19,14 @@ RANGES_M = {"Lift": 0.03, "Stack": 0.08}
 """[m] robosuite puts the cubes of these tasks so far from the table's middle at most, along x and along y. The can of
 PickPlaceCan begins anywhere in its bin, so there is no outside."""
 APART_M = 0.07
-"""[m] least distance, horizontally, between the centres of two things: cubes of 4 and 5 cm pass each other at any yaw."""
+"""[m] least distance, horizontally, between the centres of two things: cubes of 4 and 5 cm at any yaw do not touch."""
 BIN_HALF_M = (0.15, 0.20)
 """[m] half the part of the first bin, along x and y, in which a can stands free of the walls."""
 RIM_M = 0.1
 """[m] of a bin's walls above its position: what is put into a bin goes over its rim."""
+NEARER_M = 0.05
+"""[m] towards the arm from the middle of a compartment, 20 by 25 cm, to the point that stands for it. A Panda's hand
+that points down ends 3 cm short of the middle."""
 
 Position = NDArray[np.float64]
 
@@ -31,14 +34,16 @@ Position = NDArray[np.float64]
 def positions(env: Any, task: str) -> dict[str, Position]:
     """Return where the things of a world are, (3,) [m] by name, first the one that the task moves.
 
-    A bin is where the middle of the compartment's rim is.
+    A bin is at the height of its rim, `NEARER_M` from the middle of the can's compartment.
 
     Raises:
         SimulationError: this task's things have no names here.
     """
     found = {name: np.array(env.sim.data.body_xpos[body]) for name, (_, body) in _things(env, task).items()}
     if task == "PickPlaceCan":
-        found["bin"] = env.target_bin_placements[env.object_id] + np.array([0.0, 0.0, RIM_M])
+        middle = np.array(env.target_bin_placements[env.object_id])
+        way = np.asarray(env.robots[0].base_pos)[:2] - middle[:2]
+        found["bin"] = middle + np.append(NEARER_M * way / np.linalg.norm(way), RIM_M)
     return found
 
 

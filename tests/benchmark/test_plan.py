@@ -14,11 +14,14 @@ SUITE = load_suite("metaworld_mt10_fast")
     ("tasks", "episodes", "blocks"),
     [
         (1, 32, 8),  # half of eight worlds are filled, and eight workers have something to do
-        (1, 64, 16),
+        (1, 64, 8),
+        (1, 16, 4),
         (1, 200, 16),
         (1, 7, 1),
         (5, 50, 20),
-        (10, 10, 20),  # two blocks of five take as long as one, whose last two episodes wait for worlds
+        (2, 32, 8),
+        (4, 10, 8),
+        (10, 10, 10),  # ten tasks keep ten workers busy; shorter blocks would only empty the batches
         (10, 50, 20),
         (10, 1000, 320),
     ],

@@ -63,6 +63,8 @@ WITHOUT_WHEELS = {
     "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc satisfies_version",
     "ros2component.api": "find_container_node_names get_components_in_container "
     "get_registered_component_types",
+    "ros2doctor.api": "DoctorCheck DoctorReport Report Result generate_reports get_topic_names run_checks",
+    "ros2doctor.api.format": "compute_padding doctor_error doctor_warn format_print",
     "ros2lifecycle.api": "call_change_states call_get_available_transitions call_get_states get_node_names",
     "ros2multicast.api": "receive send",
     "ros2node.api": "INFO_NONUNIQUE_WARNING_TEMPLATE NodeName NodeNameCompleter TopicInfo "

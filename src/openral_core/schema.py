@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,12 +102,6 @@ def inside(folder: Path, relative: str) -> Path | None:
     root = folder.resolve()
     path = (root / relative).resolve()
     return path if path.is_relative_to(root) and path != root else None
-
-
-def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like `word`, if any is like it."""
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return found[0] if found else None
 
 
 def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, str, str]]:

@@ -43,6 +43,7 @@ OWN = (
     "ros2action",
     "ros2cli",
     "ros2component",
+    "ros2doctor",
     "ros2lifecycle",
     "ros2multicast",
     "ros2node",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, Union, get_arg
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, nearest
 from openral_core.files.document import Document, Key
 
 T = TypeVar("T")

@@ -43,6 +43,8 @@ OWN = (
     "ros2action",
     "ros2cli",
     "ros2component",
+    "ros2doctor",
+    "ros2interface",
     "ros2lifecycle",
     "ros2multicast",
     "ros2node",

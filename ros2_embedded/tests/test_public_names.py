@@ -63,7 +63,8 @@ WITHOUT_WHEELS = {
     "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc satisfies_version",
     "ros2component.api": "find_container_node_names get_components_in_container "
     "get_registered_component_types",
-    "ros2doctor.api": "DoctorCheck DoctorReport Report Result",
+    "ros2doctor.api": "DoctorCheck DoctorReport Report Result generate_reports get_topic_names run_checks",
+    "ros2doctor.api.format": "compute_padding doctor_error doctor_warn format_print",
     "ros2doctor.api.topic": "TopicCheck TopicReport",
     "ros2interface.api": "interface_to_yaml package_name_completer type_completer",
     "ros2interface.verb.show": "InterfaceTextLine",

@@ -16,6 +16,14 @@ import typer
 from typer.core import TyperGroup
 
 GROUP = "openral.cli"
+PANELS = {
+    "Start here": ("doctor", "demo", "deploy", "console", "sim"),
+    "Talk to what runs": ("prompt", "mission", "arm", "fleet", "mcp", "memory"),
+    "Skills, scenes, robots": ("rskill", "scene", "robot", "sidecar"),
+    "Judge and learn": ("benchmark", "reward", "detector", "reasoner", "data", "train", "world-model"),
+}
+"""Groups of verbs in `openral --help`, in order; those of other plug-ins come last."""
+OTHERS = "Of other packages"
 _log = logging.getLogger(__name__)
 
 
@@ -27,14 +35,16 @@ class PluginGroup(TyperGroup):
         return {entry.name: entry for entry in entry_points(group=GROUP)}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return every verb, sorted."""
-        return sorted({*super().list_commands(ctx), *self._plugins})
+        """Return every verb: those of `PANELS` in their order, then the others, sorted."""
+        known = {*super().list_commands(ctx), *self._plugins}
+        first = [name for names in PANELS.values() for name in names if name in known]
+        return [*first, *sorted(known.difference(first))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb, or None if there is none of that name or its package is broken (which is logged)."""
         command = super().get_command(ctx, cmd_name)
         if command is not None or cmd_name not in self._plugins:
-            return command
+            return in_its_panel(command, cmd_name)
         entry = self._plugins[cmd_name]
         try:
             command = command_of(entry.load(), cmd_name)
@@ -42,7 +52,7 @@ class PluginGroup(TyperGroup):
             _log.warning("`openral %s` (%s) cannot be loaded: %s", cmd_name, entry.value, error)
             return None
         self.add_command(command, cmd_name)
-        return command
+        return in_its_panel(command, cmd_name)
 
 
 def command_of(target: Any, name: str) -> Any:
@@ -52,4 +62,11 @@ def command_of(target: Any, name: str) -> Any:
         target.command(name)(function)
     command = typer.main.get_command(target)
     command.name = name
+    return command
+
+
+def in_its_panel(command: Any, name: str) -> Any:
+    """Say under which headline of the help a command stands."""
+    if command is not None:
+        command.rich_help_panel = next((panel for panel, names in PANELS.items() if name in names), OTHERS)
     return command

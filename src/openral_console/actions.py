@@ -10,6 +10,9 @@ from pathlib import Path
 
 from openral_core.files.output_folder import check_folder, make_private
 
+STOPS = {"/stop": "pressed stop", "/stop-all": "pressed stop for all deployments"}
+"""What the page calls for the stop of this deployment and of all in its domain, and how it is noted."""
+
 
 class ActionLog:
     """Keeps what was done. May be used from any thread."""
@@ -28,8 +31,9 @@ class ActionLog:
         self.path, self._say = path, say
         self._lock = threading.Lock()
 
-    def __call__(self, who: str, what: str) -> None:
-        """Note an action; a disk that fails costs the line in the file alone."""
+    def __call__(self, who: str, what: str, fault: str = "") -> None:
+        """Note an action, and why it was in vain, if it was; a disk that fails costs the line in the file alone."""
+        what = f"{what}, in vain: {fault}" if fault else what
         line = json.dumps({"wall_time": round(time.time(), 3), "who": who, "did": what}, ensure_ascii=False)
         with self._lock:
             try:

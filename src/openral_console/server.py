@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
-from openral_console.actions import ActionLog
+from openral_console.actions import STOPS, ActionLog
 from openral_console.listening import listen, serve_on, url_of
 from openral_console.live.deployment import Controls, Door, LiveDeployment
 from openral_console.options import ListenOptions, read_passwords
@@ -117,11 +117,16 @@ class ConsoleServer:
                 return Response(status_code=404)
             return FileResponse(meshes[number], media_type="model/stl")
 
-        @app.post("/stop")
+        stops = dict(zip(STOPS, (context.controls.stop, context.controls.stop_all), strict=True))
+
         async def stop(request: Request) -> Response:
-            fault = await asyncio.to_thread(context.controls.stop)
-            self.actions(request.scope[OPERATOR], "pressed stop" + (f", in vain: {fault}" if fault else ""))
+            path = request.url.path
+            fault = await asyncio.to_thread(stops[path])
+            self.actions(request.scope[OPERATOR], STOPS[path], fault)
             return PlainTextResponse(fault or "stopped", 503 if fault else 200)
+
+        for path in stops:
+            app.post(path)(stop)
 
         app.mount("/assets", StaticFiles(directory=ASSETS))
 

@@ -12,7 +12,7 @@ from openral_core.cli import numbers
 if TYPE_CHECKING:
     from openral_core.scene import DeployScene
 
-app = typer.Typer(help="Look at real arms, and run twins of them.", no_args_is_help=True)
+app = typer.Typer(help="Real arms and their twins: check, home, recover, try a skill.", no_args_is_help=True)
 SceneRef = Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene with a real arm.")]
 CAMERAS_WATCHED_S = 10.0
 """[s] for which the pictures of cameras are looked at."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, nearest
 from openral_core.files.named_files import NAME
 from openral_core.manifest import load_manifest
 from openral_rskill.package import RSkillPackage
@@ -64,9 +64,11 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
     for package in loaded:
         if name in (package.manifest.name, package.manifest.short_name):
             return package
-    names = ", ".join(sorted(package.manifest.short_name for package in loaded)) or "none"
+    known = sorted(package.manifest.short_name for package in loaded)
+    names, close = ", ".join(known) or "none", nearest(name.rpartition("/")[2], known)
+    meant = f"did you mean '{close}'? There" if close else "there"
     fetch = f"; if it is on the hub: openral rskill install {name}" if name.count("/") == 1 else ""
-    raise NotFoundError(f"skill '{ref}' was not found; there is: {names}{fetch}")
+    raise NotFoundError(f"skill '{ref}' was not found; {meant} is: {names}{fetch}")
 
 
 def _resolve_hub(ref: str) -> RSkillPackage:

@@ -9,7 +9,7 @@ import typer
 
 from openral_core.cli import numbers
 
-app = typer.Typer(help="Look at scenes before anything runs in them.", no_args_is_help=True)
+app = typer.Typer(help="Check a scene before anything runs in it.", no_args_is_help=True)
 
 
 @app.callback()

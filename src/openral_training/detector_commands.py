@@ -12,7 +12,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file, check_folder
 
-app = typer.Typer(help="Judge detectors.", no_args_is_help=True)
+app = typer.Typer(help="Judge skills that find things.", no_args_is_help=True)
 
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,14 @@ def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     [
         (["rskill", "show", "no-such"], "error: skill 'no-such' was not found; there is: "),
         (
+            ["rskill", "show", "mini-metawrld"],
+            "error: skill 'mini-metawrld' was not found; did you mean 'mini-metaworld'? There is: ",
+        ),
+        (
+            ["deploy", "sim", "--config", "metaworld_draw"],
+            "error: scene 'metaworld_draw' was not found; did you mean 'metaworld_drawer'? Give a path or one of: ",
+        ),
+        (
             ["sidecar", "list"],
             "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to a folder",
         ),
@@ -76,6 +84,14 @@ def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str)
     assert result.returncode == 1
     assert result.stderr.startswith(said)
     assert "Traceback" not in result.stderr
+
+
+def test_the_help_begins_with_what_a_newcomer_runs_and_names_every_verb_once() -> None:
+    said = RUN.invoke(cli.app, ["--help"], env={"COLUMNS": "200"}).output
+    places = [said.index(words) for words in ("Start here", "demo", "Talk to what runs", "prompt ", "train ")]
+    assert places == sorted(places)
+    verbs = {entry.name for entry in entry_points(group=plugins.GROUP)} | {"doctor"}
+    assert verbs == {name for names in plugins.PANELS.values() for name in names}
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -124,6 +140,7 @@ def test_plugins_add_groups_and_verbs(
     help_ = RUN.invoke(cli.app, ["--help"])
     assert "A toy group." in help_.output
     assert "Greet." in help_.output
+    assert help_.output.index(plugins.OTHERS) < help_.output.index("Greet.")
     assert "`openral broken` (no_such_module_anywhere:app) cannot be loaded" in caplog.text
     assert RUN.invoke(cli.app, ["toy", "sim"]).output == "sim was run\n"
     assert RUN.invoke(cli.app, ["hello", "arm"]).output == "hello arm\n"

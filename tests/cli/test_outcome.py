@@ -121,7 +121,7 @@ def test_runs_that_do_not_pass_and_why(run_dir, second, state, words):
     text = io.StringIO()
     print_outcome(Console(file=text, width=200), outcome)
     assert words in text.getvalue()
-    assert "1 chunks were refused" in text.getvalue()
+    assert "1 chunk was refused" in text.getvalue()
 
 
 def test_success_is_read_at_the_end_of_the_task_not_somewhere_in_it(run_dir):

@@ -132,6 +132,8 @@ def test_the_report_begins_with_the_disagreement_and_runs_nothing_and_loads_noth
     assert tags.names.count("rect") == 3  # two attempts, and the time in which the operator had the arm
     assert "An operator had the arm from 2.5 s to 4.0 s" in page
     assert page.count("No picture was kept") == 1
+    assert "scene metaworld_drawer · robot sawyer · ended at 9.1 s" in page
+    assert "attempt 1</text>" in page  # also where the name of a task is too long for its row
     for words in (
         "openral/rskill-mini-progress",
         "apache-2.0",

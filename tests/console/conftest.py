@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-for _folder in ("system", "console"):
+for _folder in ("system", "console", "fleet"):
     if str(Path(__file__).parents[1] / _folder) not in sys.path:
         sys.path.append(str(Path(__file__).parents[1] / _folder))
 

@@ -182,7 +182,7 @@ def test_the_file_of_passwords_is_private_and_its_faults_are_named(tmp_path: Pat
 def test_the_process_behind_stop_hears_pages_of_this_machine_that_have_its_key(sessions: Sessions) -> None:
     pressed: list[str] = []
     browser = TestClient(
-        application(lambda: "", sessions, lambda who, what: pressed.append(who)),
+        application({"/stop": lambda: ""}, sessions, lambda who, what, fault: pressed.append(who)),
         base_url="http://127.0.0.1:9",
     )
     key = sessions.sign("anna", STOP)
@@ -195,7 +195,8 @@ def test_the_process_behind_stop_hears_pages_of_this_machine_that_have_its_key(s
 
 def test_a_stop_in_vain_says_so(sessions: Sessions) -> None:
     browser = TestClient(
-        application(lambda: "no bridge", sessions, lambda who, what: None), base_url="http://127.0.0.1:9"
+        application({"/stop": lambda: "no bridge"}, sessions, lambda who, what, fault: None),
+        base_url="http://127.0.0.1:9",
     )
     answer = browser.post("/stop", content=sessions.sign("anna", STOP), headers={"origin": HOME})
     assert (answer.status_code, answer.text) == (503, "no bridge")

@@ -66,6 +66,11 @@ class Robot:
         """The newest ControlStatus."""
         return self.heard["control_status"][-1]
 
+    @property
+    def pid(self) -> int:
+        """Of its bridge."""
+        return self._process.pid
+
     def spin(self, seconds: float = 0.05) -> None:
         """Take in what came."""
         self._executor.spin_once(timeout_sec=seconds)

@@ -1,1 +1,1 @@
-"""What programs import from the ROS 2 package of this name: checks and reports of a ROS system."""
+"""What programs import from the ROS 2 package of this name: the checks and reports behind `ros2 doctor`."""

@@ -216,8 +216,10 @@ def _film(console: Console, folder: Path, scene: Any) -> None:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("rendering mission.mp4", total=None)
         try:
-            write_film(
+            film = write_film(
                 folder, scene, on_frame=lambda n, total: progress.update(task, completed=n, total=total)
             )
         except OpenralError as error:
             console.print(f"[yellow]no film[/yellow]: {error}", soft_wrap=True)
+            return
+    console.print(f"the film of it: {film}", soft_wrap=True)

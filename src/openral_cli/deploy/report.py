@@ -42,7 +42,8 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
         if not task.passed and (why := _why_not(task)):
             console.print(f"[red]{escape(task.text)}[/red]: {escape(why)}", soft_wrap=True)
     if outcome.rejected_chunks:
-        console.print(f"[yellow]{outcome.rejected_chunks} chunks were refused by the bridge[/yellow]")
+        what = "1 chunk was" if outcome.rejected_chunks == 1 else f"{outcome.rejected_chunks} chunks were"
+        console.print(f"[yellow]{what} refused by the bridge[/yellow]")
     if outcome.passed:
         console.print("[green]mission done[/green]; the simulator agrees on every task")
     elif outcome.state == "done":

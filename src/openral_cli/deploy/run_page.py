@@ -21,6 +21,7 @@ REPORT_FILE = "report.html"
 STYLE = """
 .attempt { display: flex; gap: 1.5rem; flex-wrap: wrap; margin: 1.2rem 0; align-items: flex-start; }
 .attempt img { width: 16rem; image-rendering: auto; background: #eee; } .attempt svg { width: 26rem; }
+.origin { color: #5c636a; }
 .good { color: #2b6a2b; } .bad { color: #a02b2b; } .log td:first-child { white-space: nowrap; }
 """
 GOOD, BAD = ("done", "success", "succeeded"), ("failed", "failure", "abandoned", "stopped")
@@ -54,6 +55,7 @@ def run_page(run_dir: Path) -> str:
     return "".join(
         [
             begin(mission.text or "A run without a mission", STYLE, PLOT_STYLE, TIMELINE_STYLE),
+            *_origin(facts, last_s),
             *_verdict(mission, outcome),
             *_tasks(mission, outcome),
             "<h2>Attempts</h2>",
@@ -67,6 +69,15 @@ def run_page(run_dir: Path) -> str:
     )
 
 
+def _origin(facts: Mapping[str, Any], last_s: float) -> Iterator[str]:
+    """Yield when and where it was run, and how long it took."""
+    began = str(facts.get("began", ""))  # 2026-11-24T00:00:41+0000
+    words = [f"{began[:10]} {began[11:16]} {began[19:]}".strip()]
+    words += [f"{name} {facts[name]}" for name in ("scene", "robot") if facts.get(name)]
+    words += [f"ended at {last_s:.1f} s of the deployment's clock"]
+    yield f"<p class=origin>{escape(' · '.join(filter(None, words)))}</p>"
+
+
 def _verdict(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[str]:
     """Yield where the simulator disagrees, and then what the reasoner says."""
     if outcome is not None:
@@ -74,7 +85,9 @@ def _verdict(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[s
             yield f"<p class='note bad'><b>{escape(disagreement(task))}</b></p>"
         for words in outcome.disturbances:
             yield f"<p class=note>disturbed: {escape(words)}</p>"
-    yield f"<p>Mission <b class={_tone(mission.state)}>{escape(mission.state)}</b>: {escape(mission.message)}.</p>"
+    said = mission.message.removeprefix(f"mission {mission.state}").lstrip(": ").rstrip(".")
+    state = f"<b class={_tone(mission.state)}>{escape(mission.state)}</b>"
+    yield f"<p>Mission {state}{': ' if said else ''}{escape(said)}.</p>"
     if outcome is None:
         yield "<p>No simulator judged this run: what is called done is the reward monitor's opinion.</p>"
     elif outcome.passed:
@@ -102,7 +115,13 @@ def _bar(attempt: AttemptRecord, last_s: float) -> Bar:
     spans = tuple((begin_s, end_s if back_s is None else back_s) for begin_s, back_s in attempt.interventions)
     verdict = attempt.verdict or "the record ends here"
     return Bar(
-        f"{attempt.text}, {attempt.number}", attempt.began_s, end_s, _kind(attempt.verdict), verdict, spans
+        attempt.text,
+        attempt.began_s,
+        end_s,
+        _kind(attempt.verdict),
+        note=f", attempt {attempt.number}",
+        title=verdict,
+        spans=spans,
     )
 
 
@@ -136,7 +155,7 @@ def _curves(attempt: AttemptRecord, threshold: object, end_s: float) -> str:
     }
     if isinstance(threshold, (int, float)):
         lines["threshold"] = [(attempt.began_s, float(threshold)), (end_s, float(threshold))]
-    return plot(lines, x=(attempt.began_s, end_s))
+    return plot(lines, x=(attempt.began_s, end_s), unit="s")
 
 
 def _decisions(steps: Sequence[RecordedStep]) -> Iterator[str]:
@@ -156,15 +175,15 @@ def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
     yield "<h2>What it was run with</h2>"
     skills = facts.get("skills")
     if isinstance(skills, list) and skills:
-        yield "<table id=skills><tr><th>skill<th>version<th>kind<th>licence<th>commercial use</tr>"
+        yield "<div class=scroll><table id=skills><tr><th>skill<th>version<th>kind<th>licence<th>commercial use</tr>"
         for skill in skills:
             cells = (skill.get(name, "") for name in ("name", "version", "kind", "license"))
             allowed = "allowed" if skill.get("commercial_use") else "not allowed"
             yield "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + f"<td>{allowed}</tr>"
-        yield "</table>"
-    yield "<table id=facts>"
+        yield "</table></div>"
+    yield "<div class=scroll><table id=facts>"
     yield from fact_rows({name: value for name, value in facts.items() if name != "skills"})
-    yield "</table>"
+    yield "</table></div>"
 
 
 def _tone(state: str) -> str:

@@ -22,23 +22,25 @@
     bar.classList.toggle("on", Boolean(words));
   }
 
-  async function stop() {
+  // `path` is /stop, for this deployment, or /stop-all, for every one in its domain.
+  async function stop(path, words) {
     const { port, key } = window.openralStop;
     document.documentElement.dataset.stop = "asked";
     try {
       await Promise.any([
-        send(`${location.protocol}//${location.hostname}:${port}/stop`, key),
-        send("/stop", ""),
+        send(`${location.protocol}//${location.hostname}:${port}${path}`, key),
+        send(path, ""),
       ]);
       document.documentElement.dataset.stop = "confirmed";
       alarm("");
     } catch (failed) {
       document.documentElement.dataset.stop = "failed";
-      const why = (failed.errors || [failed]).map((error) => error.message).join("; ");
-      alarm(`NOT stopped. Use the hardware stop. (${why})`);
+      const why = new Set((failed.errors || [failed]).map((error) => error.message));
+      alarm(`${words}. Use the hardware stop. (${[...why].join("; ")})`);
     }
   }
 
+  const stopThis = () => stop("/stop", "NOT stopped");
   document.addEventListener("keydown", (event) => {
     // What was typed is on its way: the space bar is the stop's again.
     if (event.key === "Enter" && event.target.id === "prompt") setTimeout(() => event.target.blur(), 0);
@@ -46,10 +48,12 @@
     if (!wanted) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (!event.repeat) stop();
+    if (!event.repeat) stopThis();
   }, true);
   document.addEventListener("click", (event) => {
-    if (event.target.closest && event.target.closest("#stop")) stop();
+    if (!event.target.closest) return;
+    if (event.target.closest("#stop")) stopThis();
+    if (event.target.closest("#stop-all")) stop("/stop-all", "NOT all are stopped");
   }, true);
   const hint = () => {
     const key = document.querySelector("#stop kbd");

@@ -42,6 +42,8 @@ class LiveDeployment:
         self.robot: DrawnRobot | None = None
         self.frames = Frames()
         self.log = LogLines()
+        self.others: tuple[str, ...] = ()
+        """Namespaces of the other deployments in this one's domain."""
         self.watchers = 0
         """Open pages; pictures are taken in only while there are some."""
 
@@ -95,6 +97,10 @@ class Controls(Protocol):
 
     def stop(self) -> str:
         """Latch the emergency stop; return why that was not possible, or nothing."""
+
+    def stop_all(self) -> str:
+        """Latch the emergency stop of this deployment and of all others in its domain; return who is not known to be
+        stopped, and why, or nothing."""
 
     def release(self) -> str:
         """Reset the emergency stop; return why that was not possible, or nothing."""

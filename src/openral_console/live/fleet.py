@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from openral_console.live.deployment import LiveDeployment
+from openral_console.live.views import StopAnswer
 
 COLOURS = {"stopped": "red", "silent": "red", "moving": "green", "taken over": "yellow"}
-
-
-@dataclass(frozen=True)
-class StopAnswer:
-    """What came of the emergency stop of one deployment."""
-
-    namespace: str
-    fault: str
-    """Why it is not known to be stopped; empty: its bridge says that it is."""
-    latency_s: float
-    """[s] wall time from the call to the answer; NaN without one."""
 
 
 def doing(robot: LiveDeployment) -> str:

@@ -14,7 +14,7 @@ class SkillView:
     version: str
     kind: str
     state: str
-    """Lifecycle state of its node."""
+    """Lifecycle state of its node; empty: of a finished run, where it has none."""
     license: str
     commercial_use: bool
     running: bool
@@ -92,3 +92,14 @@ class LogLine:
     """Time of day at which it was said."""
     node: str
     text: str
+
+
+@dataclass(frozen=True)
+class StopAnswer:
+    """What came of the emergency stop of one deployment."""
+
+    namespace: str
+    fault: str
+    """Why it is not known to be stopped; empty: its bridge says that it is."""
+    latency_s: float
+    """[s] wall time from the call to the answer; NaN without one."""

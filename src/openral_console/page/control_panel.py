@@ -13,6 +13,8 @@ from openral_core.teleoperation import TELEOPERATION
 
 LEVELS = ("good", "warn", "stopped", "warn")
 """Dot of each level of diagnostic_msgs/DiagnosticStatus."""
+SLOWED = 0.1
+"""Difference of the real time factor from 1 that is no jitter."""
 LAPSE_S = 5.0
 """[s] after which a diagnostic that comes each second counts as missing."""
 
@@ -28,7 +30,14 @@ class ControlPanel:
             with ui.element("div").classes("c-table c-num"):
                 self._values = {
                     name: _row(name)
-                    for name in ("rate", "speed", "steps executed", "held", "refused chunks", "expired steps")
+                    for name in (
+                        "rate",
+                        "speed",
+                        "steps executed",
+                        "steps held",
+                        "steps expired",
+                        "chunks refused",
+                    )
                 }
             self._why = ui.label("").classes("c-warn").style("margin-top:6px").props("id=rejection")
 
@@ -38,14 +47,14 @@ class ControlPanel:
         if control is None:
             return
         shown = {
-            "rate": f"{control.effective_hz:.1f} of {control.control_hz:.0f} Hz",
+            "rate": _rate(control),
             "speed": f"{control.real_time_factor:.2f} × real time"
             if control.mode == "realtime"
             else control.mode,
-            "steps executed": f"{control.executed:,}".replace(",", " "),
-            "held": f"{control.held:,}".replace(",", " "),
-            "refused chunks": str(control.rejected),
-            "expired steps": str(control.expired),
+            "steps executed": _count(control.executed),
+            "steps held": _count(control.held),
+            "steps expired": _count(control.expired),
+            "chunks refused": _count(control.rejected),
         }
         if self._deployment.control_is_stale:
             age_s = time.monotonic() - control.received_s
@@ -82,10 +91,11 @@ class SkillsPanel:
             for skill in sorted(skills, key=lambda each: (each.kind == "ros_action", each.name)):
                 with ui.element("div").classes("c-line").props("data-part=skill"):
                     with ui.element("div").style("display:flex; gap:8px; align-items:baseline"):
-                        dot = "moving" if skill.running else "good" if skill.state == "active" else ""
-                        ui.element("span").classes(f"c-dot {dot}")
+                        if skill.state:
+                            dot = "moving" if skill.running else "good" if skill.state == "active" else ""
+                            ui.element("span").classes(f"c-dot {dot}")
                         ui.label(skill.name.rpartition("/")[2].removeprefix("rskill-"))
-                    state = "running" if skill.running else skill.state
+                    state = "running" if skill.running else skill.state or skill.version
                     terms = skill.license + ("" if skill.commercial_use else ", not commercial")
                     ui.label(f"{state} · {terms}").classes("c-soft").style("text-align:right")
 
@@ -128,6 +138,17 @@ class DiagnosticsPanel:
 def _row(name: str) -> ui.label:
     ui.label(name).classes("c-soft")
     return ui.label("–").style("text-align:right").props(f'data-value="{name}"')
+
+
+def _count(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def _rate(control: ControlView) -> str:
+    """Return control steps a wall second beside those there should be; a slowed simulation has fewer by intent."""
+    slowed = control.mode == "realtime" and abs(control.real_time_factor - 1) > SLOWED
+    wanted = f"{control.control_hz:.0f} Hz at full speed" if slowed else f"{control.control_hz:.0f} Hz"
+    return f"{control.effective_hz:.1f} of {wanted}"
 
 
 def _why(control: ControlView) -> str:

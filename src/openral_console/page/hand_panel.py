@@ -14,10 +14,11 @@ from openral_console.page.context import PageContext
 from openral_console.teleop.hold_to_run import Freshness
 from openral_console.teleop.steering import Steer
 
-SPEEDS_M_S = {0.05: "slow", 0.1: "medium", 0.2: "quick"}
+SPEEDS_M_S = {0.05: "slow, 0.05 m/s", 0.1: "medium, 0.1 m/s", 0.2: "quick, 0.2 m/s"}
 TAKE, TAKE_OVER, GIVE_BACK = "Take the arm", "Take over", "Give the arm back"
-KEYS = "Hold to move: W S along x, A D along y, R F up and down, Q E turn. G: fingers."
-PAD = "Gamepad: hold a shoulder button; sticks move, up and down and turn on the right one. A: fingers. B: Stop."
+KEYS = (("W S", "along x"), ("A D", "along y"), ("R F", "up, down"), ("Q E", "turn"), ("G", "fingers"))
+"""Keys that count while they are held, and G, which counts once."""
+PAD = "Gamepad: hold a shoulder button. Left stick: along x and y; right stick: up, down, turn. A: fingers. B: Stop."
 
 
 class HandPanel:
@@ -44,6 +45,11 @@ class HandPanel:
                     "outline color=warning id=go-on"
                 )
             self._words = ui.label("").classes("c-soft").style("margin-top:8px").props("id=hand")
+            self._keys = ui.element("div").classes("c-keys").props("id=keys")
+            with self._keys:
+                for keys, meaning in KEYS:
+                    ui.html("".join(f"<kbd>{key}</kbd>" for key in keys.split()), sanitize=False)
+                    ui.label(meaning).classes("c-soft")
         ui.on("steer", self._steer)
         ui.on("gripper", lambda: self._context.door.toggle_gripper(self._tab))
         ui.context.client.on_connect(self._back)
@@ -61,7 +67,8 @@ class HandPanel:
         why = "" if mine else door.why_not()
         self._take.set_enabled(not why)
         self._go_on.set_visibility(control is not None and bool(control.operator) and not door.holder)
-        self._words.set_text((self._fault or f"{KEYS} {PAD}") if mine else self._fault or why)
+        self._keys.set_visibility(mine)
+        self._words.set_text(self._fault or (f"Hold a key to move. {PAD}" if mine else why))
 
     async def _switch(self) -> None:
         self._fault = ""
@@ -69,7 +76,7 @@ class HandPanel:
             await self._give_back()
             return
         why = await asyncio.to_thread(self._context.door.engage, self._tab, self._operator)
-        self._context.actions(self._operator, "took the arm" + (f", in vain: {why}" if why else ""))
+        self._context.actions(self._operator, "took the arm", why)
         self._fault = why
         if not self._open:  # the tab went while the bridge was asked
             self._let_go()
@@ -77,7 +84,7 @@ class HandPanel:
     async def _give_back(self) -> None:
         holder = self._tab if self._context.door.holder == self._tab else ""
         why = await asyncio.to_thread(self._context.door.give_back, holder, self._operator)
-        self._context.actions(self._operator, "gave the arm back" + (f", in vain: {why}" if why else ""))
+        self._context.actions(self._operator, "gave the arm back", why)
         self._fault = why
 
     def _back(self) -> None:

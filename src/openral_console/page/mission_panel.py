@@ -18,7 +18,7 @@ class MissionPanel:
     def __init__(self, deployment: LiveDeployment) -> None:
         """Make them for a deployment."""
         self._deployment = deployment
-        self._head = ui.element("div").style("margin-top:14px")
+        self._head = ui.element("div").classes("c-mission")
         self._queue = ui.element("div").props("id=queue")
         self._log = ui.element("div").classes("c-steps").props("id=steps")
         self._mission: RecordedMission | None = None

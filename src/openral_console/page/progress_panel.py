@@ -8,10 +8,11 @@ from nicegui import ui
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import ReadingView
+from openral_core.html.plots import JUDGEMENT_COLOURS
 
 WINDOW_S = 60.0
 """[s] that are shown."""
-PROGRESS, SUCCESS, LINE, INK = "#9aa3ab", "#1d5d8c", "#b08900", "#697077"
+INK = "#697077"
 
 
 class ProgressPanel:
@@ -53,7 +54,7 @@ def _options() -> dict[str, Any]:
     """Return the chart as it is before the first reading."""
     label = {"color": INK, "fontSize": 11}
     line = {"lineStyle": {"color": "#d5d5cf"}}
-    inner = {**label, "showMinLabel": False, "showMaxLabel": False}
+    inner = {**label, "showMinLabel": False, "showMaxLabel": False, "formatter": "{value} s"}
     return {
         "animation": False,
         "grid": {"left": 34, "right": 12, "top": 28, "bottom": 24},
@@ -80,14 +81,15 @@ def _options() -> dict[str, Any]:
             "axisLabel": label,
         },
         "series": [
-            _curve("progress", PROGRESS),
-            _curve("success", SUCCESS),
-            {**_curve("threshold", LINE), "lineStyle": {"type": "dashed", "width": 1, "color": LINE}},
+            _curve("progress"),
+            _curve("success"),
+            _curve("threshold", type="dashed", width=1),
         ],
     }
 
 
-def _curve(name: str, color: str) -> dict[str, Any]:
+def _curve(name: str, **line: Any) -> dict[str, Any]:
+    color = JUDGEMENT_COLOURS[name]
     return {
         "name": name,
         "type": "line",
@@ -95,7 +97,7 @@ def _curve(name: str, color: str) -> dict[str, Any]:
         "connectNulls": False,
         "data": [],
         "itemStyle": {"color": color},
-        "lineStyle": {"width": 2, "color": color},
+        "lineStyle": {"width": 2, "color": color, **line},
     }
 
 

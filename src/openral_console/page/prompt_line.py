@@ -66,7 +66,7 @@ class PromptLine:
     async def say(self, words: str) -> None:
         """Send words to the reasoner, and note who did."""
         fault = await asyncio.to_thread(self._context.controls.say, words)
-        self._context.actions(self._operator, f'said "{words}"' + (f", in vain: {fault}" if fault else ""))
+        self._context.actions(self._operator, f'said "{words}"', fault)
         if fault:
             ui.notify(fault, type="negative")
 

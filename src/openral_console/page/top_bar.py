@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from html import escape
 
 from nicegui import ui
 
 from openral_console.page.context import PageContext
 
-# The button works without Vue and without the websocket: assets/stop.js listens for it.
+# The buttons work without Vue and without the websocket: assets/stop.js listens for them.
 _STOP = '<button id="stop" class="c-stop" type="button">Stop <kbd>Space</kbd></button>'
+_STOP_ALL = (
+    '<button id="stop-all" class="c-stop c-all" type="button" title="{names}">Stop all {count}</button>'
+)
 
 
 class TopBar:
-    """State, operator, release and stop."""
+    """State, operator, release, the stop of this deployment and that of all."""
 
     def __init__(self, context: PageContext, operator: str) -> None:
         """Make it.
@@ -32,6 +36,7 @@ class TopBar:
             self._release = ui.button("Release the stop", on_click=self._ask).props(
                 "outline color=negative id=release"
             )
+            self._all = ui.html("", sanitize=False)
             ui.html(_STOP, sanitize=False)
         ui.html('<div id="alarm" class="c-alarm" role="alert"></div>', sanitize=False).style("width:100%")
         with ui.dialog() as self._dialog, ui.card():
@@ -41,6 +46,7 @@ class TopBar:
                 ui.button("Keep it stopped", on_click=self._dialog.close).props("flat")
                 ui.button("Release", on_click=self._do_release).props("color=negative id=release-now")
         self._shown = ("", "")
+        self._others: tuple[str, ...] | None = None
 
     def update(self) -> None:
         """Show what is known now."""
@@ -50,12 +56,21 @@ class TopBar:
             self._words.set_text(words)
             self._dot.classes(replace=f"c-dot {dot}")
             self._shown = dot, words
+        if self._context.deployment.others != self._others:
+            self._others = self._context.deployment.others
+            self._show_stop_all(self._others)
+
+    def _show_stop_all(self, others: tuple[str, ...]) -> None:
+        """Offer the stop of all where there is another deployment."""
+        names = sorted((self._context.namespace, *others))
+        self._all.set_visibility(bool(others))
+        self._all.set_content(_STOP_ALL.format(names=escape(", ".join(names)), count=len(names)))
 
     def _state(self) -> tuple[str, str]:
         deployment = self._context.deployment
         control = deployment.control
         if deployment.control_is_stale or control is None:
-            return "warn", "No bridge is heard: nothing is known of the arm"
+            return "warn", f"No bridge is heard in {self._context.namespace}: {self._elsewhere()}"
         if deployment.estopped or control.estopped:
             return "stopped", "Stopped: nothing moves until the stop is released"
         if control.operator:
@@ -66,12 +81,18 @@ class TopBar:
             return "", "Holding still"
         return "moving", f"Moving: {control.instruction or control.skill}"
 
+    def _elsewhere(self) -> str:
+        others = self._context.deployment.others
+        return (
+            f"there is one in {', '.join(others)} (--namespace)" if others else "nothing is known of the arm"
+        )
+
     def _ask(self) -> None:
         self._dialog.open()
 
     async def _do_release(self) -> None:
         self._dialog.close()
         fault = await asyncio.to_thread(self._context.controls.release)
-        self._context.actions(self._operator, "released the stop" + (f", in vain: {fault}" if fault else ""))
+        self._context.actions(self._operator, "released the stop", fault)
         if fault:
             ui.notify(fault, type="negative")

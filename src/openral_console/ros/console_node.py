@@ -37,6 +37,7 @@ from openral_console.ros.convert import (
     skill_of,
     step_of,
 )
+from openral_console.ros.fleet_stop import StopAll, deployments_in
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
@@ -44,7 +45,7 @@ from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5
-"""[s] between two looks for cameras, and for pages that are watched."""
+"""[s] between two looks for cameras, for other deployments, and for pages that are watched."""
 MAX_CAMERAS, MAX_SKILLS, MAX_DIAGNOSTICS = 12, 64, 64
 MAX_PROMPT = 2000
 """Characters of what is said to the reasoner."""
@@ -81,6 +82,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         subscribe(TFMessage, "/tf_static", self._on_frames, latched(10))
         self._prompts = self.create_publisher(Prompt, "prompt", 10)
         self._stop, self._release = (ServiceCall(self, Trigger, name) for name in ("estop", "estop_reset"))
+        self._stop_all = StopAll(self)
         self.create_timer(LOOK_S, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     # -- what operators ask for (openral_console.live.deployment.Controls) ---------------------------
@@ -103,6 +105,10 @@ class ConsoleNode(GuardedCallbacks, Node):
     def stop(self) -> str:
         """Latch the emergency stop; return why that was not possible, or nothing."""
         return self._stop()
+
+    def stop_all(self) -> str:
+        """Latch the emergency stop of every deployment; return who is not known to be stopped, and why, or nothing."""
+        return self._stop_all()
 
     def release(self) -> str:
         """Reset the emergency stop; return why that was not possible, or nothing."""
@@ -151,10 +157,12 @@ class ConsoleNode(GuardedCallbacks, Node):
     def _on_frames(self, message: Any) -> None:
         self._deployment.frames.update(poses_of(message, frame_prefix(self.get_namespace())))
 
-    # -- cameras -------------------------------------------------------------------------------------
+    # -- what the graph shows ------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Take pictures in while a page is open, of the cameras that there are."""
+        """Find the other deployments; take pictures in while a page is open, of the cameras that there are."""
+        own = self.get_namespace()
+        self._deployment.others = tuple(name for name in deployments_in(self) if name != own)
         if not self._deployment.watchers:
             for subscription in self._images.values():
                 self.destroy_subscription(subscription)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -16,23 +15,17 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
 
 from openral_console.live.deployment import LiveDeployment
-from openral_console.live.fleet import StopAnswer
+from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
+from openral_console.ros.fleet_stop import deployments_in, stop_deployments
 from openral_core.guarded import GuardedCallbacks
 
 SPIN_S = 0.02
 """[s] that one look at the graph waits for messages."""
-ANSWER_S = 3.0
-"""[s] that a bridge has for its answer to a stop."""
-MAX_ROBOTS = 256
-"""Deployments that are listened to."""
 MAX_SKILLS = 64
 """That are shown of a deployment."""
-_STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
-"""A deployment is where a service of this name and type is: its bridge keeps it as long as it lives."""
 
 
 def _latched(depth: int) -> QoSProfile:
@@ -50,7 +43,7 @@ class FleetNode(GuardedCallbacks, Node):
         """Return what is known of each deployment, by namespace, after having listened for `search_s` [s] wall time."""
         end = time.monotonic() + search_s
         while time.monotonic() < end:
-            for namespace in self._found():
+            for namespace in deployments_in(self):
                 self._listen(namespace)
             rclpy.spin_once(self, timeout_sec=SPIN_S)
         return dict(self._robots)
@@ -62,26 +55,9 @@ class FleetNode(GuardedCallbacks, Node):
             namespaces: whose; empty: all that are found.
             search_s: [s] wall time to look for them. Those that were named are waited for no longer than they need.
         """
-        begun = time.monotonic()
-        calls = {namespace: _StopCall(self, namespace) for namespace in namespaces}
-        while True:
-            if not namespaces:
-                for namespace in self._found():
-                    if namespace not in calls:
-                        calls[namespace] = _StopCall(self, namespace)
-            rclpy.spin_once(self, timeout_sec=SPIN_S)
-            now = time.monotonic()
-            searching = now - begun < search_s
-            open_ = [call for call in calls.values() if not call.look(now, searching=searching)]
-            if not open_ and (namespaces or not searching):
-                return [calls[namespace].answer for namespace in sorted(calls)]
-
-    def _found(self) -> list[str]:
-        services = self.get_service_names_and_types()
-        found = [
-            name.removesuffix(_STOP) for name, kinds in services if name.endswith(_STOP) and _TRIGGER in kinds
-        ]
-        return [name for name in found if name][:MAX_ROBOTS]
+        return stop_deployments(
+            self, namespaces, search_s, partial(rclpy.spin_once, self, timeout_sec=SPIN_S)
+        )
 
     def _listen(self, namespace: str) -> None:
         if namespace in self._robots:
@@ -94,34 +70,6 @@ class FleetNode(GuardedCallbacks, Node):
             (Bool, "estop_state", _on_estop, _latched(1)),
         ):
             self.create_subscription(kind, f"{namespace}/{name}", partial(take, robot), qos)
-
-
-class _StopCall:
-    """The call of one emergency stop."""
-
-    def __init__(self, node: Node, namespace: str) -> None:
-        self._client = node.create_client(Trigger, f"{namespace}{_STOP}")
-        self._future: Any = None
-        self._sent_s = 0.0
-        self._answered = False
-        self.answer = StopAnswer(namespace, "no bridge was found there", math.nan)
-
-    def look(self, now_s: float, *, searching: bool) -> bool:
-        """Call the service once it is there; return whether it has answered, or is not waited for any longer."""
-        if self._answered:
-            return True
-        if self._future is None:
-            if not self._client.service_is_ready():
-                return not searching
-            self._future, self._sent_s = self._client.call_async(Trigger.Request()), now_s
-        waited_s, name = now_s - self._sent_s, self.answer.namespace
-        if self._future.done():
-            said = self._future.result()
-            fault = "" if said is not None and said.success else f"refused: {getattr(said, 'message', '')}"
-            self.answer, self._answered = StopAnswer(name, fault, waited_s), True
-            return True
-        self.answer = StopAnswer(name, f"its bridge did not answer within {ANSWER_S:.0f} s", math.nan)
-        return waited_s > ANSWER_S
 
 
 def _on_status(robot: LiveDeployment, message: Any) -> None:

@@ -29,6 +29,7 @@ from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.scene import load_scene
+from openral_reasoner.plain_line import plain_line
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 ABOVE_M, LETTER_M, LINE_M = 0.08, 0.04, 0.004
@@ -130,7 +131,7 @@ class MarkerNode(GuardedCallbacks, Node):
         if of_this_goal and np.isfinite([reading.progress, reading.success]).all():
             said = "cannot tell" if reading.abstained else f"success {reading.success:.2f}"
             lines.append(f"progress {reading.progress:.2f}, {said}")
-        return [line[:MAX_WORDS] for line in lines]
+        return [plain_line(line, MAX_WORDS) for line in lines]
 
     def _box(self) -> list[Marker]:
         box = self._scene.workspace

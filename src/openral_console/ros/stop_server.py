@@ -14,7 +14,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +30,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from std_srvs.srv import Trigger
 
-from openral_console.actions import ActionLog
+from openral_console.actions import STOPS, ActionLog
+from openral_console.ros.fleet_stop import StopAll
 from openral_console.ros.service_call import ServiceCall
 from openral_console.sessions import STOP, Sessions
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
@@ -41,34 +42,38 @@ MAX_BODY = 1024
 
 
 class StopNode(GuardedCallbacks, Node):
-    """Calls the emergency stop."""
+    """Calls the emergency stop of its deployment, or of all in the domain."""
 
     def __init__(self) -> None:
         super().__init__(f"console_stop_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
-        self.stop = ServiceCall(self, Trigger, "estop")
+        calls: tuple[Callable[[], str], ...] = (ServiceCall(self, Trigger, "estop"), StopAll(self))
+        self.stops = dict(zip(STOPS, calls, strict=True))
+        """By the paths that the page calls."""
 
 
-def application(stop: Callable[[], str], sessions: Sessions, log: Callable[[str, str], None]) -> Starlette:
-    """Return the application with its one address.
+def application(
+    stops: Mapping[str, Callable[[], str]], sessions: Sessions, log: Callable[[str, str, str], None]
+) -> Starlette:
+    """Return the application, with an address for each stop.
 
     Args:
-        stop: latches the emergency stop, and returns why it could not.
+        stops: by their paths, keys of `STOPS`; each returns why not all is stopped, or nothing.
         sessions: knows the names that may stop.
-        log: takes who did what.
+        log: takes who did what, and why it was in vain.
     """
 
     async def on_stop(request: Request) -> PlainTextResponse:
-        signed = (await request.body())[:MAX_BODY].decode("ascii", "replace")
+        path, signed = request.url.path, (await request.body())[:MAX_BODY].decode("ascii", "replace")
         name = sessions.name_in(signed, STOP)
         origin = request.headers.get("origin", "")
         allowed = {"Access-Control-Allow-Origin": origin} if _same_host(request) else {}
         if name is None or not allowed:
             return PlainTextResponse("refused: this page has no session here", 403, headers=allowed)
-        fault = await asyncio.to_thread(stop)
-        log(name, "pressed stop, heard by its own process" + (f", in vain: {fault}" if fault else ""))
+        fault = await asyncio.to_thread(stops[path])
+        log(name, f"{STOPS[path]}, heard by its own process", fault)
         return PlainTextResponse(fault or "stopped", 503 if fault else 200, headers=allowed)
 
-    return Starlette(routes=[Route("/stop", on_stop, methods=["POST"])])
+    return Starlette(routes=[Route(path, on_stop, methods=["POST"]) for path in stops])
 
 
 def _same_host(request: Request) -> bool:
@@ -96,7 +101,7 @@ def main() -> int:
     spinning.start()
     listening = socket.socket(fileno=int(settings["socket"]))
     config = uvicorn.Config(
-        application(node.stop, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
+        application(node.stops, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
         log_level="warning",
         access_log=False,
         ssl_certfile=settings["certificate"],

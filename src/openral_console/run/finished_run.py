@@ -139,7 +139,7 @@ def _skill(told: dict[str, Any]) -> SkillView:
         name=text("name"),
         version=text("version"),
         kind=text("kind"),
-        state=text("version"),
+        state="",
         license=text("license"),
         commercial_use=bool(told.get("commercial_use")),
         running=False,

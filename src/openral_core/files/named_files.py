@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import NotFoundError, nearest
 from openral_core.files.share import share_directory
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -33,8 +33,10 @@ def find_file(ref: str | Path, kind: str, patterns: Sequence[str]) -> Path:
             path = share / pattern.format(ref)
             if os.path.isfile(path):
                 return path
-    names = ", ".join(names_of(patterns)) or "none"
-    raise NotFoundError(f"{kind} '{ref}' was not found; give a path or one of: {names}")
+    known = names_of(patterns)
+    names, close = ", ".join(known) or "none", nearest(str(ref), known)
+    meant = f"did you mean '{close}'? Give" if close else "give"
+    raise NotFoundError(f"{kind} '{ref}' was not found; {meant} a path or one of: {names}")
 
 
 def names_of(patterns: Sequence[str]) -> list[str]:

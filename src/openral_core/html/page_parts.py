@@ -16,7 +16,7 @@ th { border-bottom: 2px solid #999; } td { border-bottom: 1px solid #ddd; vertic
 .bar i { position: absolute; top: 0; height: 100%; background: #9bc; }
 .bar b { position: absolute; top: 0; width: 2px; height: 100%; background: #135; }
 .e { display: inline-block; width: .8rem; height: .8rem; margin: 1px; background: #c66; } .e.s { background: #6a6; }
-.e.x { background: #999; } .k { white-space: nowrap; } td { overflow-wrap: anywhere; }
+.e.x { background: #999; } .k { white-space: nowrap; } td { overflow-wrap: break-word; }
 .note { border-left: 4px solid #c93; padding: .1rem .8rem; background: #fdf6e8; }
 """
 Entry = Mapping[str, Any]
@@ -75,5 +75,5 @@ def _cell(row: Row) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_text(entry)}" for name, entry in value.items() if entry is not None)
+        return ", ".join(f"{name}: {_text(entry)}" for name, entry in value.items() if entry is not None)
     return "none" if value is None else str(value)

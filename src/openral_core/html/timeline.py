@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from openral_core.html.ticks import ticks
+
 TIMELINE_STYLE = ".timeline { max-width: 100%; } .timeline text { font-size: 11px; fill: #444; }\n"
 COLOURS = {"good": "#6a9c6a", "bad": "#c06464", "open": "#999999"}
 MARK = "#c98a1b"
 """Colour of the spans inside a bar."""
 _LEFT, _WIDTH, _ROW = 210, 560, 24
 """[px] room for the labels, for the axis, and for one row."""
+_TICKS = 8
 _LABEL = 34
 """Characters of a label that fit."""
-_TICKS = 6
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Bar:
     end_s: float
     kind: str
     """A key of `COLOURS`."""
+    note: str = ""
+    """Stands behind the label and is never cut."""
     title: str = ""
     """What a pointer over the bar is told."""
     spans: tuple[tuple[float, float], ...] = ()
@@ -44,15 +48,15 @@ def timeline(bars: Sequence[Bar]) -> str:
 
     height = _ROW * len(bars) + 26
     parts = [f"<svg class=timeline viewBox='0 0 {_LEFT + _WIDTH + 30} {height}' role='img'>"]
-    for number in range(_TICKS):
-        stamp_s = first + (last - first) * number / (_TICKS - 1)
+    for stamp_s in ticks(first, last, _TICKS):
         parts.append(f"<path d='M{at(stamp_s):.1f} 0v{height - 22}' stroke='#ddd'/>")
         parts.append(
-            f"<text x='{at(stamp_s):.1f}' y='{height - 8}' text-anchor='middle'>{stamp_s:.1f} s</text>"
+            f"<text x='{at(stamp_s):.1f}' y='{height - 8}' text-anchor='middle'>{stamp_s:.6g} s</text>"
         )
     for row, bar in enumerate(bars):
         y = _ROW * row + 4
-        label = bar.label if len(bar.label) <= _LABEL else bar.label[: _LABEL - 1] + "…"
+        room = _LABEL - len(bar.note)
+        label = (bar.label if len(bar.label) <= room else bar.label[: room - 1] + "…") + bar.note
         parts.append(f"<text x='{_LEFT - 8}' y='{y + 12}' text-anchor='end'>{escape(label)}</text>")
         parts.append(f"<g><title>{escape(bar.title)}</title>")
         spans = [

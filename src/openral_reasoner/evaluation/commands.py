@@ -11,7 +11,10 @@ import typer
 from openral_core.files.output_folder import check_file
 from openral_reasoner.evaluation.ablation_command import ablation_command
 
-reasoner = typer.Typer(help="Look into the reasoner.", no_args_is_help=True)
+reasoner = typer.Typer(
+    help="Judge the reasoner: its plans, and its ladder of recovery.",
+    no_args_is_help=True,
+)
 
 
 reasoner.command("ablation")(ablation_command)

@@ -1,56 +1,52 @@
-"""Topics that lack a publisher or a subscription, and how many of each there are."""
+"""Topics that somebody publishes and nobody hears, or the other way round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import SimpleNamespace
+from ros2cli.node.strategy import NodeStrategy
 
-from ros2cli.node.direct import DirectNode
-from ros2topic.api import get_topic_names
-
-from . import DoctorCheck, DoctorReport, Report, Result
-
-_OF_EVERY_NODE = ("/parameter_events", "/rosout")
-
-
-def _counts() -> Iterator[tuple[str, int, int]]:
-    """The topics but those that every node has, each with its number of publishers and subscriptions."""
-    with DirectNode(SimpleNamespace()) as node:
-        for name in get_topic_names(node=node):
-            if name not in _OF_EVERY_NODE:
-                yield name, node.count_publishers(name), node.count_subscribers(name)
+from . import DoctorCheck, DoctorReport, Report, Result, get_topic_names
+from .format import doctor_warn
 
 
 class TopicCheck(DoctorCheck):
-    """Find the topics of which there are more publishers than subscriptions, or fewer."""
+    """Every topic has publishers and subscriptions."""
 
     def category(self) -> str:
-        """Topics."""
+        """Return what it is about."""
         return "topic"
 
     def check(self) -> Result:
-        """Return a warning for each such topic."""
+        """Count the ends of each topic."""
         result = Result()
-        for name, publishers, subscriptions in _counts():
-            if publishers > subscriptions:
-                result.add_warning(f"Publisher without subscriber detected on {name}.")
-            elif publishers < subscriptions:
-                result.add_warning(f"Subscriber without publisher detected on {name}.")
+        for topic, publishers, subscriptions in _counts():
+            if publishers and not subscriptions:
+                doctor_warn(f"Publisher without subscriber detected on {topic}.")
+                result.add_warning()
+            elif subscriptions and not publishers:
+                doctor_warn(f"Subscriber without publisher detected on {topic}.")
+                result.add_warning()
         return result
 
 
 class TopicReport(DoctorReport):
-    """List the topics with their numbers of publishers and subscriptions."""
+    """The topics with their ends."""
 
     def category(self) -> str:
-        """Topics."""
+        """Return what it is about."""
         return "topic"
 
     def report(self) -> Report:
-        """Return three items for each topic; those of a topic `none` when there is no topic."""
+        """Return what is known."""
         report = Report("TOPIC LIST")
-        for name, publishers, subscriptions in list(_counts()) or [("none", 0, 0)]:
-            report.add_to_report("topic", name)
+        for topic, publishers, subscriptions in _counts() or [("none", 0, 0)]:
+            report.add_to_report("topic", topic)
             report.add_to_report("publisher count", publishers)
             report.add_to_report("subscriber count", subscriptions)
         return report
+
+
+def _counts() -> list[tuple[str, int, int]]:
+    """Return each topic with how many publish and hear it."""
+    topics = get_topic_names()
+    with NodeStrategy(None) as node:
+        return [(topic, node.count_publishers(topic), node.count_subscribers(topic)) for topic in topics]

@@ -1,0 +1,113 @@
+"""The emergency stop of several deployments of one domain: how they are found, and the calls that stop them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from openral_console.live.views import StopAnswer
+
+PAUSE_S = 0.02
+"""[s] between two looks at answers, where another thread spins the node."""
+ANSWER_S = 3.0
+"""[s] wall time that a bridge has for its answer."""
+KNOWN_S = 0.5
+"""[s] wall time to find a service that the graph has shown before."""
+MAX_DEPLOYMENTS = 256
+"""That are listened to and stopped."""
+_STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
+"""A deployment is where a service of this name and type is: its bridge keeps it as long as it lives."""
+
+
+def deployments_in(node: Node) -> list[str]:
+    """Return the namespaces of the deployments that a node sees in the graph now, sorted."""
+    services = node.get_service_names_and_types()
+    found = [
+        name.removesuffix(_STOP) for name, kinds in services if name.endswith(_STOP) and _TRIGGER in kinds
+    ]
+    return sorted(name for name in found if name)[:MAX_DEPLOYMENTS]
+
+
+def stop_deployments(
+    node: Node, namespaces: Sequence[str], search_s: float, wait: Callable[[], object]
+) -> list[StopAnswer]:
+    """Latch the emergency stop of deployments, each as soon as it is found.
+
+    Args:
+        node: makes the calls.
+        namespaces: whose; empty: all that are found.
+        search_s: [s] wall time to look for them. Those that were named are waited for no longer than they need.
+        wait: lets answers come in for a moment: it spins the node, or sleeps where another thread does.
+    """
+    begun = time.monotonic()
+    calls = {namespace: _StopCall(node, namespace) for namespace in namespaces}
+    try:
+        while True:
+            if not namespaces:
+                for namespace in deployments_in(node):
+                    if namespace not in calls:
+                        calls[namespace] = _StopCall(node, namespace)
+            wait()
+            now = time.monotonic()
+            searching = now - begun < search_s
+            open_ = [call for call in calls.values() if not call.look(now, searching=searching)]
+            if not open_ and (namespaces or not searching):
+                return [calls[namespace].answer for namespace in sorted(calls)]
+    finally:
+        for call in calls.values():
+            call.close()
+
+
+class StopAll:
+    """Stops every deployment of a domain, for a node that another thread spins."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __call__(self) -> str:
+        """Return who is not known to be stopped, and why; empty: all say that they are.
+
+        The node's own deployment is among those that are asked, whether it is found or not.
+        """
+        own = self._node.get_namespace()
+        names = {own, *deployments_in(self._node)}
+        answers = stop_deployments(self._node, sorted(names), KNOWN_S, lambda: time.sleep(PAUSE_S))
+        return "; ".join(f"{answer.namespace}: {answer.fault}" for answer in answers if answer.fault)
+
+
+class _StopCall:
+    """The call of one emergency stop."""
+
+    def __init__(self, node: Node, namespace: str) -> None:
+        self._node = node
+        self._client = node.create_client(Trigger, f"{namespace}{_STOP}")
+        self._future: Any = None
+        self._sent_s = 0.0
+        self._answered = False
+        self.answer = StopAnswer(namespace, "no bridge was found there", math.nan)
+
+    def close(self) -> None:
+        """Forget the call; what was asked for is asked for."""
+        self._node.destroy_client(self._client)
+
+    def look(self, now_s: float, *, searching: bool) -> bool:
+        """Call the service once it is there; return whether it has answered, or is not waited for any longer."""
+        if self._answered:
+            return True
+        if self._future is None:
+            if not self._client.service_is_ready():
+                return not searching
+            self._future, self._sent_s = self._client.call_async(Trigger.Request()), now_s
+        waited_s, name = now_s - self._sent_s, self.answer.namespace
+        if self._future.done():
+            said = self._future.result()
+            fault = "" if said is not None and said.success else f"refused: {getattr(said, 'message', '')}"
+            self.answer, self._answered = StopAnswer(name, fault, waited_s), True
+            return True
+        self.answer = StopAnswer(name, f"its bridge did not answer within {ANSWER_S:.0f} s", math.nan)
+        return waited_s > ANSWER_S

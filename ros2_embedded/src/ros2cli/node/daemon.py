@@ -12,6 +12,7 @@ import os
 from typing import Any
 
 from ..helpers import get_ros_domain_id
+from . import settle
 from .direct import DirectNode
 
 _nodes: dict[int, DirectNode | None] = {}
@@ -55,7 +56,8 @@ class _System:
 class DaemonNode:
     """The questions that a `DirectNode` answers, asked through the daemon of this process.
 
-    Tuples come back as lists, as from the remote calls of ROS 2. Used in a `with` statement.
+    Tuples come back as lists, as from the remote calls of ROS 2. Before the first answer the graph has been
+    quiet for a moment, so that nothing is missing from it. Used in a `with` statement.
 
     Args:
         args: parsed arguments, as those of `DirectNode`.
@@ -64,6 +66,7 @@ class DaemonNode:
     def __init__(self, args: Any) -> None:
         """Keep the arguments; the node is made when it is first asked something."""
         self._args = args
+        self._settled = False
         self.system = _System()
 
     @property
@@ -87,6 +90,9 @@ class DaemonNode:
         from rclpy.action import graph
 
         direct = _answering_node(self._args)
+        if not self._settled:
+            settle(direct.node)
+            self._settled = True
         method = (
             functools.partial(getattr(graph, name), direct.node)
             if name in _ACTION_METHODS

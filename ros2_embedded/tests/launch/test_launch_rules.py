@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import sys
 import textwrap
 import warnings
@@ -33,7 +34,7 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown as ShutdownEvent
 from launch.frontend import Parser
 from launch.frontend.parser import importlib_metadata
-from launch.substitutions import LaunchConfiguration, ThisLaunchFileDir
+from launch.substitutions import AnonName, LaunchConfiguration, ThisLaunchFileDir
 
 
 def run(*entities: object) -> int:
@@ -187,3 +188,11 @@ def test_choices_and_defaults_of_an_argument() -> None:
     context.launch_configurations["side"] = "top"
     with pytest.raises(RuntimeError, match="Valid options are: "):
         argument.visit(context)
+
+
+def test_an_anonymous_name_stays_the_same_within_a_launch() -> None:
+    context = LaunchContext()
+    name = AnonName("arm").perform(context)
+    assert re.fullmatch(rf"arm_{os.getpid()}_\d+", name)
+    assert AnonName("arm").perform(context) == name
+    assert AnonName("arm").perform(LaunchContext()) != name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from openral_core.errors import ManifestError
 from openral_core.files.document import Document, Key
+from openral_core.nearest_word import nearest
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -103,12 +103,6 @@ def inside(folder: Path, relative: str) -> Path | None:
     root = folder.resolve()
     path = (root / relative).resolve()
     return path if path.is_relative_to(root) and path != root else None
-
-
-def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like `word`, if any is like it."""
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return found[0] if found else None
 
 
 def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, str, str]]:

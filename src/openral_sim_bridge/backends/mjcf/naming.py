@@ -7,7 +7,8 @@ from typing import Any
 
 import mujoco
 
-from openral_core.schema import Fault, nearest
+from openral_core.nearest_word import nearest
+from openral_core.schema import Fault
 
 WORDS = {
     mujoco.mjtObj.mjOBJ_ACTUATOR: "actuator",

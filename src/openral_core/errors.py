@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
+
 
 class OpenralError(Exception):
     """Base of every error that openral raises on purpose; its text is fit to be shown as it is."""
@@ -61,3 +64,9 @@ class OutputError(OpenralError):
 
 class WeightsError(OpenralError):
     """A file of weights is in a format that is refused, altered, or not whole."""
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """Return the known word most like `word`, for an error that asks whether it was meant; None: none is like it."""
+    found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return found[0] if found else None

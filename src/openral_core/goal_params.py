@@ -14,8 +14,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
-from openral_core.errors import ContractError
-from openral_core.nearest_word import nearest
+from openral_core.errors import ContractError, nearest
 
 MAX_PARAMS = 16_384
 """Characters of `params_json`."""

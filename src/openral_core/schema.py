@@ -10,9 +10,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, Union, get_arg
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, nearest
 from openral_core.files.document import Document, Key
-from openral_core.nearest_word import nearest
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -10,10 +10,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, nearest
 from openral_core.files.named_files import NAME
 from openral_core.manifest import load_manifest
-from openral_core.nearest_word import nearest
 from openral_rskill.package import RSkillPackage
 from openral_rskill.store.installed import holds_skill, installed_skills, skill_folders
 from openral_rskill.store.lock import load_lock

@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import NotFoundError, nearest
 from openral_core.files.share import share_directory
-from openral_core.nearest_word import nearest
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

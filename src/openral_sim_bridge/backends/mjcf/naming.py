@@ -7,7 +7,7 @@ from typing import Any
 
 import mujoco
 
-from openral_core.nearest_word import nearest
+from openral_core.errors import nearest
 from openral_core.schema import Fault
 
 WORDS = {
